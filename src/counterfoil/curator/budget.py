@@ -1,0 +1,46 @@
+"""What may be spent, and between which tables it protects: the two facts every guarantee starts from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NeighboringRelation(StrEnum):
+    """Which tables count as neighbors: those that differ in one privacy unit.
+
+    `ADD_OR_REMOVE_ONE`: one unit is present in one table and absent from the other; the number of rows is private.
+    `REPLACE_ONE`: one unit's records are exchanged for another's; the number of rows is public.
+    """
+
+    ADD_OR_REMOVE_ONE = "add_or_remove_one"
+    REPLACE_ONE = "replace_one"
+
+    @property
+    def other(self) -> NeighboringRelation:
+        """The relation that this one is not."""
+        add_or_remove = NeighboringRelation.ADD_OR_REMOVE_ONE
+        return NeighboringRelation.REPLACE_ONE if self is add_or_remove else add_or_remove
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An (epsilon, delta) guarantee: the most that a release may cost.
+
+    Args:
+        epsilon: positive and finite.
+        delta: in [0, 1); 0 asks for pure differential privacy.
+
+    Raises:
+        ValueError: when either is outside its range.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.epsilon, (int, float)) and 0 < self.epsilon < math.inf):
+            raise ValueError(f"`epsilon` must be positive and finite. Found {self.epsilon!r}.")
+        if not (isinstance(self.delta, (int, float)) and 0 <= self.delta < 1):
+            raise ValueError(f"`delta` must be at least 0 and below 1. Found {self.delta!r}.")

@@ -1,0 +1,165 @@
+"""The curator: the one object that holds sensitive records, and answers questions about them with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
+from counterfoil.curator.accounting import Composition, Filter
+from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.engines.duckdb import DuckDBEngine
+from counterfoil.curator.engines.engine import Engine
+from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
+from counterfoil.curator.noise import Noise
+from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
+from counterfoil.curator.records import ExactRecords
+from counterfoil.marginals.domain import Domain
+from counterfoil.schema import Schema
+
+
+class Curator:
+    """Holds a sensitive table, its budget and its ledger. Nothing else in the package ever sees a record.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        schema: the public facts about the table.
+        budget: what this release may cost in all.
+        relation: which tables are neighbors.
+        privacy_unit: whose records are protected together; a single row when None.
+        ledger: where charges are recorded durably; in memory when None.
+        seed: for tests and reproductions only: the release is then NOT PRIVATE, and says so.
+        in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
+
+    Raises:
+        ValueError: with one sentence that names the column or parameter, before anything is charged.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        *,
+        budget: Budget,
+        relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+        privacy_unit: PrivacyUnit | None = None,
+        ledger: Ledger | None = None,
+        seed: int | None = None,
+        in_memory: bool | None = None,
+    ) -> None:
+        schema.require_confirmed()
+        self.schema = schema
+        self.budget = budget
+        self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit)
+        self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
+        opened = open_source(source)
+        unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
+        kept = in_memory if in_memory is not None else opened.location == "memory"
+        engine_type = MemoryEngine if kept else DuckDBEngine
+        self._engine: Engine = engine_type(opened, schema, privacy_unit=unit[0], max_rows=unit[1])
+        self._engine.prepare(self.domain.attributes)
+        self._records = ExactRecords(self._engine, self.domain)
+        identity = SourceIdentity(name=opened.name, location=opened.location)
+        self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
+        self._release: Release | None = None
+        self._account: Account | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """The synthesized attributes and how many values each has: public."""
+        return self.schema.domain
+
+    @property
+    def relation(self) -> NeighboringRelation:
+        """Which tables are neighbors."""
+        return self.neighbors.relation
+
+    @property
+    def account(self) -> Account | None:
+        """The account that was opened, if any."""
+        return self._account
+
+    def filter(self, rule: Filter) -> FilterAccount:
+        """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`."""
+        account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
+        self._account = account
+        return account
+
+    def plan(self, noises: Sequence[Noise], rule: Composition) -> Account:
+        """Opens the account of a method whose noise is all fixed in advance, in the order in which it will be used.
+
+        Raises:
+            ValueError: when the plan as a whole exceeds the budget; nothing is charged.
+        """
+        events = [noise.event() for noise in noises]
+        if not rule.affords(self.budget, events):
+            spent = rule.epsilon(events, self.budget.delta)
+            raise ValueError(
+                f"The plan costs epsilon {spent:.6g} at delta {self.budget.delta:g}, above the budget of "
+                f"{self.budget.epsilon:g}. Add noise or ask less."
+            )
+        self._account = Account(self._records, self._open(rule), rule=rule, planned=noises, **self._parts())
+        return self._account
+
+    def public_row_count(self) -> int:
+        """The exact number of rows, which `replace_one` neighbors of single rows share.
+
+        Raises:
+            ValueError: under any other notion of neighbors, where the number of rows is private.
+        """
+        if self.relation is not NeighboringRelation.REPLACE_ONE or self.neighbors.unit is not None:
+            raise ValueError(
+                "The exact number of rows is public only under `replace_one` with one row a unit. "
+                "Use a noisy count, such as the total of a measured marginal."
+            )
+        return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
+
+    def reveal_without_privacy(self, reason: str) -> pa.Table:
+        """The coded table itself, for comparisons that must not be shared; recorded as infinite epsilon.
+
+        Returns:
+            one column of integer codes for each attribute of the domain.
+        """
+        self._ledger.record_reveal(reason)
+        attributes = self.domain.attributes
+        blocks = [block.codes for block in self._engine.blocks(attributes, ())]
+        return pa.concat_tables(pa.table({name: codes[name] for name in attributes}) for codes in blocks)
+
+    def charges(self) -> list[dict[str, Any]]:
+        """What was charged to this release so far, as written in the ledger."""
+        return self._release.events() if self._release else []
+
+    def close(self) -> None:
+        """Ends the release; a reservation of which nothing was charged is given back."""
+        if self._release is None:
+            return
+        if self._release.events():
+            self._release.close("finished")
+        else:
+            self._release.abandon()
+        self._release = None
+
+    def __enter__(self) -> Curator:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _open(self, rule: Composition) -> Release:
+        if self._account is not None:
+            raise ValueError("A curator serves one release: its account is open already. Make another curator.")
+        self._release = self._ledger.open_release(
+            budget=self.budget,
+            relation=self.relation.value,
+            composition=rule.name,
+            description={"attributes": list(self.domain.attributes)},
+        )
+        return self._release
+
+    def _parts(self) -> dict[str, Any]:
+        return {"budget": self.budget, "neighbors": self.neighbors, "randomness": self.randomness}

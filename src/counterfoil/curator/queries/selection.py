@@ -1,0 +1,98 @@
+"""Which marginals a model gets most wrong: chosen by the exponential mechanism, or told with noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.queries.query import Records
+from counterfoil.marginals.domain import Clique
+
+_RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
+
+
+def _l1_errors(records: Records, cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> np.ndarray:
+    counts = records.marginals(cliques)
+    return np.array([int(np.abs(c - e).sum()) for c, e in zip(counts, estimates, strict=True)], dtype=np.int64)
+
+
+def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> None:
+    if len(estimates) != len(cliques) or not cliques:
+        raise ValueError(f"`estimates` must hold one array for each clique. Found {len(estimates)}, {len(cliques)}.")
+    if any(estimate.dtype != np.int64 for estimate in estimates):
+        raise ValueError("`estimates` must be rounded to int64, so that errors are exact integers.")
+
+
+@dataclass(frozen=True, eq=False)
+class WorstApproximatedMarginal:
+    """Scores each candidate clique by weight * (L1 error of the estimate - penalty).
+
+    Formal guarantee: the estimate is public and fixed. A record falls in one cell of a clique, so that adding or
+    removing it changes abs(count - estimate) by at most 1 in one cell, and replacing it by at most 1 in two: the L1
+    error moves by at most 1, or 2, and the score by at most max(weights), or twice that. Errors may rise or fall, so
+    the score is not monotone and the exponential mechanism's factor 2 stays.
+
+    Args:
+        cliques: the candidates.
+        estimates: int64 arrays shaped like the cliques' counts: what the model says, rounded.
+        weights: float64[candidates], positive.
+        penalties: float64[candidates], the error that noise alone would leave.
+
+    Source: McKenna et al. 2022, Algorithm 2, the quality score of AIM.
+    """
+
+    name: ClassVar[str] = "worst_approximated_marginal"
+    cliques: tuple[Clique, ...]
+    estimates: tuple[np.ndarray, ...]
+    weights: np.ndarray
+    penalties: np.ndarray
+
+    def __post_init__(self) -> None:
+        _require_integers(self.cliques, self.estimates)
+        if not (np.isfinite(self.weights).all() and (self.weights > 0).all() and np.isfinite(self.penalties).all()):
+            raise ValueError("`weights` must be positive and finite, and `penalties` finite.")
+
+    def score_sensitivity(self, relation: NeighboringRelation) -> float:
+        return float(self.weights.max()) * _RELATION_FACTOR[relation]
+
+    def exact(self, records: Records) -> np.ndarray:
+        return self.weights * (_l1_errors(records, self.cliques, self.estimates) - self.penalties)
+
+    def describe(self) -> dict[str, Any]:
+        return {"candidates": len(self.cliques), "largest_weight": float(self.weights.max())}
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalErrors:
+    """The L1 error of the estimate on each candidate clique, all of them told with noise.
+
+    Formal guarantee: adding or removing a record moves each of the m errors by at most 1, replacing one by at most 2
+    (see `WorstApproximatedMarginal`): l1 sensitivity m, or 2 m; l2 sensitivity sqrt(m), or 2 sqrt(m).
+
+    Args:
+        cliques: the candidates.
+        estimates: int64 arrays shaped like the cliques' counts: what the model says, rounded.
+    """
+
+    name: ClassVar[str] = "marginal_errors"
+    cliques: tuple[Clique, ...]
+    estimates: tuple[np.ndarray, ...]
+
+    def __post_init__(self) -> None:
+        _require_integers(self.cliques, self.estimates)
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return len(self.cliques) * _RELATION_FACTOR[relation]
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return math.sqrt(len(self.cliques)) * _RELATION_FACTOR[relation]
+
+    def exact(self, records: Records) -> np.ndarray:
+        return _l1_errors(records, self.cliques, self.estimates)
+
+    def describe(self) -> dict[str, Any]:
+        return {"cliques": [list(clique) for clique in self.cliques]}

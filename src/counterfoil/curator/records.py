@@ -1,0 +1,63 @@
+"""The sensitive records behind the wall: an engine, and the exact counts already made of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from counterfoil.curator.engines.counting import count_marginals
+from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.marginals.domain import Clique, Domain
+
+
+class ExactRecords:
+    """Answers exactly; held by the curator alone.
+
+    Exact marginals are kept up to `cache_bytes`, because an adaptive method asks for the same ones in every round and
+    the table may have to be read from disk each time.
+    """
+
+    def __init__(self, engine: Engine, domain: Domain, *, cache_bytes: int = 256 * 2**20) -> None:
+        self._engine = engine
+        self._domain = domain
+        self._cache_bytes = cache_bytes
+        self._kept: OrderedDict[Clique, np.ndarray] = OrderedDict()
+
+    def marginals(self, cliques: Sequence[Clique]) -> list[np.ndarray]:
+        missing = [clique for clique in cliques if clique not in self._kept]
+        counted = self._count(missing) if missing else {}
+        answer = [counted[clique] if clique in counted else self._kept[clique] for clique in cliques]
+        self._keep(cliques, answer)
+        return answer
+
+    def fold(
+        self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
+    ) -> np.ndarray:
+        parts = (partial(block) for block in self.blocks(columns, numbers))
+        total = next(parts)
+        for part in parts:
+            total = total + part
+        return total
+
+    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+        return iter(self._engine.blocks(columns, numbers))
+
+    def _count(self, cliques: list[Clique]) -> dict[Clique, np.ndarray]:
+        needed = {attribute for clique in cliques for attribute in clique}
+        columns = [attribute for attribute in self._domain.attributes if attribute in needed]
+        totals = [np.zeros(self._domain.shape(clique), dtype=np.int64) for clique in cliques]
+        for block in self._engine.blocks(columns, ()):
+            for total, counts in zip(totals, count_marginals(block, cliques, self._domain), strict=True):
+                total += counts
+        return dict(zip(cliques, totals, strict=True))
+
+    def _keep(self, cliques: Sequence[Clique], answer: Sequence[np.ndarray]) -> None:
+        for clique, counts in zip(cliques, answer, strict=True):
+            self._kept[clique] = counts
+            self._kept.move_to_end(clique)
+        used = sum(counts.nbytes for counts in self._kept.values())
+        while used > self._cache_bytes:
+            _, dropped = self._kept.popitem(last=False)
+            used -= dropped.nbytes
