@@ -1,0 +1,155 @@
+"""Columns of named categories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.values import Values, parse_number, unique_texts, whole
+
+
+@dataclass(frozen=True)
+class Categorical(Column):
+    """One of `values`: texts or numbers, coded in the declared order.
+
+    A cell matches a category when its text is the same; else when both are numbers and equal, so that 1, 1.0
+    and "01" are one category unless the list tells them apart. Any other value goes to `other` where that is
+    declared, else to missing. With `other`, a missing value goes there too unless `missing` is declared.
+    `ordered` says that the list goes from least to greatest.
+    """
+
+    kind: ClassVar[str] = "categorical"
+
+    values: tuple[str | int | float, ...]
+    other: bool = False
+    ordered: bool = False
+
+    def _check(self) -> None:
+        if not self.values:
+            raise self.mistake("`values` must list at least one category")
+        if self.ordered and self.other:
+            raise self.mistake("`other` has no rank in an ordered list; declare `missing` instead")
+        if any(isinstance(value, bool) or value != value for value in self.values):
+            raise self.mistake('`values` must be texts or numbers; for true and false use kind = "boolean"')
+        self._check_texts("values", self._texts)
+        self._check_texts("missing_values", self.missing_values)
+        repeated = [text for text, count in Counter(self._texts).items() if count > 1]
+        if repeated:
+            raise self.mistake(f"`values` lists {repeated[0]!r} twice")
+        both = [text for text in self.missing_values if text in self._texts]
+        if both:
+            raise self.mistake(f"{both[0]!r} is both in `values` and in `missing_values`")
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(str(value) for value in self.values)
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, int]:
+        return dict.fromkeys(self.missing_values, -1) | {text: i for i, text in enumerate(self._texts)}
+
+    @cached_property
+    def _by_number(self) -> Mapping[float, int]:
+        """Categories that are finite numbers, those that equal another one's number left out."""
+        numbers = {text: parse_number(text, {}) for text in self._by_text}
+        counts = Counter(numbers.values())
+        return {
+            number: self._by_text[text]
+            for text, number in numbers.items()
+            if np.isfinite(number) and counts[number] == 1
+        }
+
+    def _lookup(self, text: str) -> int:
+        found = self._by_text.get(text)
+        if found is None:
+            found = self._by_number.get(parse_number(text, {}))
+        return self._elsewhere if found is None else found
+
+    @property
+    def _elsewhere(self) -> int:
+        return len(self.values) if self.other else -1
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.values) + self.other
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        if self.other or any(isinstance(value, str) for value in self.values):
+            return pa.string()
+        return pa.float64() if any(isinstance(value, float) for value in self.values) else pa.int64()
+
+    @property
+    def other_label(self) -> str:
+        """The text that stands for a category outside the list, itself never in the list."""
+        label = "other"
+        while self._lookup(label) != self._elsewhere:
+            label = f"({label})"
+        return label
+
+    def _codes(self, values: Values) -> np.ndarray:
+        if pa.types.is_boolean(whole(values).type):
+            # A list of "True" and "False" is how tools that print booleans in their own way spell them.
+            folded = {text.casefold(): i for text, i in self._by_text.items()}
+            texts, positions = unique_texts(values)
+            codes = [folded.get(text, self._elsewhere) for text in texts]
+        else:
+            texts, positions = unique_texts(values)
+            codes = [self._lookup(text) for text in texts]
+        codes.append(-1 if self.missing else self._elsewhere)
+        return np.array(codes, dtype=np.int64)[positions]
+
+    def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+        listed: list[Any] = [*self.values, *([self.other_label] if self.other else [])]
+        texts = self.arrow_type == pa.string()
+        choices = pa.array([str(value) for value in listed] if texts else listed, type=self.arrow_type)
+        return choices.take(pa.array(codes))
+
+    def _labels(self) -> list[str]:
+        return [*self._texts, *([self.other_label] if self.other else [])]
+
+    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        ranks = np.arange(self.n_bins, dtype=float)
+        return ranks, ranks
+
+    def numbers(self, values: Values) -> np.ndarray:
+        if not self.ordered:
+            raise ValueError(f"Column {self.name!r} has no numbers: its categories are not `ordered`.")
+        return self.positions(values)
+
+    def positions(self, values: Values) -> np.ndarray:
+        codes = self.encode(values).astype(float)
+        return np.where(codes == self.missing_code, np.nan, codes) if self.missing else codes
+
+    def constant(self, value: object) -> float:
+        found = -1 if isinstance(value, bool) else self._lookup(str(value))
+        if not 0 <= found < len(self.values):
+            raise self.mistake(
+                f"a rule compares it with {value!r}, which is not among its values."
+                + did_you_mean(str(value), self._texts)
+            )
+        return float(found)
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.ordered
+
+    @property
+    def comparable(self) -> str:
+        return f"one of {self._labels()}"
+
+    @property
+    def expected(self) -> str:
+        return "one of the declared categories"
+
+    def facts(self) -> dict[str, Any]:
+        flags = {"other": self.other, "ordered": self.ordered}
+        return {"values": self.values} | {key: True for key, flag in flags.items() if flag}

@@ -1,0 +1,191 @@
+"""A column as a public fact: which values it can hold, and the code of each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.errors import SchemaError, UnplacedValue
+from counterfoil.schema.values import Values, strip
+
+MAX_SIZE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Column(ABC):
+    """One column that is synthesized. Every field is public; no record is ever kept.
+
+    Codes run from 0 to `size - 1`. When `missing` is declared, the last code stands for a missing value:
+    a null, a NaN, an empty text, one of `missing_values`, or a value that can't be placed elsewhere.
+
+    Raises SchemaError when the facts contradict each other.
+    """
+
+    kind: ClassVar[str]
+
+    name: str
+    _: KW_ONLY
+    missing: bool = False
+    missing_values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.missing_values and not self.missing:
+            raise self.mistake("`missing_values` is given, so `missing = true` must be too")
+        self._check()
+        if not 1 <= self.size <= MAX_SIZE:
+            raise self.mistake(
+                f"a column must have between 1 and {MAX_SIZE:,} codes; found {self.size:,}. Give wider bins"
+            )
+
+    @property
+    @abstractmethod
+    def n_bins(self) -> int:
+        """Number of codes that stand for values, the one for missing values not counted."""
+
+    @property
+    @abstractmethod
+    def arrow_type(self) -> pa.DataType:
+        """The natural type of decoded values."""
+
+    @property
+    @abstractmethod
+    def comparable(self) -> str:
+        """What the column's values may be compared with in a rule: only the same word."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise SchemaError where the facts of this kind contradict each other."""
+
+    @abstractmethod
+    def _codes(self, values: Values) -> np.ndarray:
+        """int64 [n]: the code of each cell, -1 where there is none."""
+
+    @abstractmethod
+    def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+        """Values for codes below `n_bins`."""
+
+    @abstractmethod
+    def _labels(self) -> list[str]:
+        """Text for each code below `n_bins`."""
+
+    @abstractmethod
+    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest number that each code below `n_bins` can stand for."""
+
+    @abstractmethod
+    def numbers(self, values: Values) -> np.ndarray:
+        """float64 [n]: each cell as a number, clamped into the declared bounds; NaN where missing.
+
+        Numbers as they are; dates as days and datetimes as seconds since 1970-01-01; booleans as 0 and 1;
+        categories as their rank in the declared list (NaN for `other`).
+
+        Raises UnplacedValue where a cell has no number and `missing` is not declared.
+        """
+
+    @abstractmethod
+    def constant(self, value: object) -> float:
+        """The number that stands for a constant in a rule; raises SchemaError when it can't occur."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """The facts of this kind, as TOML keys and values (`kind` and the missing ones left out)."""
+
+    def positions(self, values: Values) -> np.ndarray:
+        """float64 [n]: the number by which rules compare each cell; NaN where missing."""
+        return self.numbers(values)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the values means something."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return self.n_bins + self.missing
+
+    @property
+    def missing_code(self) -> int | None:
+        """The code of a missing value, None where missing values are not declared."""
+        return self.n_bins if self.missing else None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The smallest unsigned integers that hold every code."""
+        return np.min_scalar_type(self.size - 1)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Text for each code, for reports."""
+        return (*self._labels(), *(["missing"] if self.missing else []))
+
+    @cached_property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [size] twice: the least and greatest number that each code stands for; NaN for missing."""
+        lows, highs = self._ranges()
+        tail = [np.nan] if self.missing else []
+        return np.append(lows, tail), np.append(highs, tail)
+
+    @cached_property
+    def centers(self) -> np.ndarray:
+        """float64 [size]: the middle of what each code stands for; NaN for missing, and for plain categories."""
+        lows, highs = self.ranges
+        return (lows + highs) / 2 if self.is_ordered else np.full(self.size, np.nan)
+
+    def encode(self, values: Values) -> np.ndarray:
+        """Codes [n] of the cells, in the smallest unsigned dtype; equal to encoding cell by cell.
+
+        Raises UnplacedValue for the first cell that the facts give no place.
+        """
+        codes = self._codes(values)
+        if self.missing:
+            codes = np.where(codes < 0, self.n_bins, codes)
+        elif len(codes) and codes.min() < 0:
+            raise self.unplaced(int(np.argmax(codes < 0)))
+        return codes.astype(self.dtype)
+
+    def decode(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+        """Values [n] in the natural type, drawn uniformly within each code's bin; null where missing.
+
+        `rng` is public randomness. Encoding the result gives the codes back.
+        """
+        codes = np.asarray(codes)
+        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.size:
+            raise ValueError(f"Codes of column {self.name!r} must lie in 0 to {self.size - 1}.")
+        absent = codes == self.n_bins
+        drawn = self._draw(np.where(absent, 0, codes).astype(np.int64), rng)
+        if not absent.any():
+            return drawn
+        return drawn.take(pa.array(np.arange(len(codes)), mask=absent))
+
+    def unplaced(self, row: int) -> UnplacedValue:
+        """The error for a cell that has no place."""
+        return UnplacedValue(
+            self.name,
+            row,
+            f"the value is not {self.expected}, and the schema gives it no other place",
+            "Declare `missing = true` for the column, or correct the data.",
+        )
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What a value must be, for error messages."""
+
+    def mistake(self, problem: str) -> SchemaError:
+        """An error about the facts themselves."""
+        end = "" if problem.endswith((".", "?")) else "."
+        return SchemaError(f"Column {self.name!r} ({self.kind}): {problem}{end}")
+
+    def _check_texts(self, key: str, texts: tuple[str, ...]) -> None:
+        stripped = strip(pa.array(texts, type=pa.string())).to_pylist()
+        if any(not text or text != bare for text, bare in zip(texts, stripped, strict=True)):
+            raise self.mistake(
+                f"`{key}` must be texts without surrounding white space, and not empty"
+                " (an empty cell always counts as missing)"
+            )

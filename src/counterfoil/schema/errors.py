@@ -1,0 +1,43 @@
+"""What goes wrong with a schema, or with a value that a schema has no place for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SchemaError(ValueError):
+    """The schema contradicts itself, or can't be understood."""
+
+
+class UnconfirmedSchema(SchemaError):
+    """A draft whose facts nobody has confirmed yet."""
+
+
+class UnplacedValue(ValueError):
+    """A value for which the public facts give no place, and which may not be dropped silently.
+
+    Attributes: `column`, and `row`, counted from 0 in the array or table that was read. The value itself is
+    a record's and is kept out of the message, unless the steward asked for it (`value`).
+    """
+
+    def __init__(self, column: str, row: int, problem: str, remedy: str, *, place: str = "", value: str = ""):
+        self.column, self.row, self.problem, self.remedy = column, row, problem, remedy
+        shown = f" ({value})" if value else ""
+        super().__init__(f"Column {column!r}, {place or f'row {row + 1}'}: {problem}{shown}. {remedy}")
+
+    def located(self, row: int, place: str, value: str = "") -> UnplacedValue:
+        """The same error, with its row counted from the start of the source and in the reader's words."""
+        return UnplacedValue(self.column, row, self.problem, self.remedy, place=place, value=value)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint to append to a sentence: the closest known name, or all of them when they are few."""
+    names = [str(other) for other in known]
+    close = difflib.get_close_matches(name, names, n=1)
+    if not close and name:
+        folded = {other.casefold(): other for other in names}
+        close = [folded[name.casefold()]] if name.casefold() in folded else []
+    if close:
+        return f" Did you mean {close[0]!r}?"
+    return f" Known: {', '.join(names)}." if 0 < len(names) <= 12 else ""

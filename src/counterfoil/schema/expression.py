@@ -1,0 +1,235 @@
+"""The language of rules: comparisons and arithmetic between columns and constants, on single values or ranges.
+
+    age >= education_years + 5
+    `marital status` in ["Husband", "Wife"] and not pregnant
+    income is missing or 0 <= income < 10_000
+
+Columns are named as they are, or between backticks where the name is not an identifier. Operators: `+ - *`,
+division by a constant, `== != < <= > >=`, `in` and `not in` a list of constants, `is missing`, `is not missing`,
+`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31".
+
+Text is parsed with Python's own grammar and only the nodes above are accepted; nothing is ever executed.
+
+Evaluation is interval arithmetic with Kleene's three values, so that one evaluator serves two purposes. On
+single values (low = high) it is exact. On bins it says which of true, false and unknown *can* occur, and never
+leaves out one that does: each floating-point operation is monotone in each argument, so its values over a box
+lie between those at the corners. As in an SQL check constraint, what is compared with a missing value is
+unknown, and a rule is broken only where it is false.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, did_you_mean
+
+_TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
+_ARITHMETIC: Mapping[type, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_MIRRORED: Mapping[type, type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers between `low` and `high`, both included; NaN in both where the value is missing."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Which truth values can occur: boolean arrays of one shape."""
+
+    true: np.ndarray
+    false: np.ndarray
+    unknown: np.ndarray
+
+    def __invert__(self) -> Truth:
+        return Truth(self.false, self.true, self.unknown)
+
+    def __and__(self, other: Truth) -> Truth:
+        unknown = (self.unknown & (other.true | other.unknown)) | (self.true & other.unknown)
+        return Truth(self.true & other.true, self.false | other.false, unknown)
+
+    def __or__(self, other: Truth) -> Truth:
+        return ~(~self & ~other)
+
+
+class Expression:
+    """One parsed expression over named columns.
+
+    Raises SchemaError when the text can't be parsed, names an unknown column, or compares unlike things.
+    """
+
+    def __init__(self, text: str, columns: Mapping[str, Column]):
+        self.text = text
+        self._known = columns
+        self._quoted: dict[str, str] = {}
+        self._used: dict[str, None] = {}
+        self._tree = self._parsed()
+        # One evaluation on a value of each column finds every mistake before any row is seen.
+        self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the expression names, in order of appearance."""
+        return tuple(self._used)
+
+    def __call__(self, ranges: Mapping[str, Range]) -> Truth:
+        """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
+        return self._truth(self._tree, ranges)
+
+    def _parsed(self) -> ast.expr:
+        def unquote(match: re.Match) -> str:
+            if match[1] is None:
+                return match[0]
+            placeholder = f"_quoted_{len(self._quoted)}"
+            self._quoted[placeholder] = match[1]
+            return f" {placeholder} "
+
+        try:
+            return ast.parse(_TOKENS.sub(unquote, self.text).strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise self._mistake("it is not an expression") from None
+
+    def _mistake(self, problem: str) -> SchemaError:
+        return SchemaError(f"Rule `{self.text}`: {problem}")
+
+    def _truth(self, node: ast.expr, ranges: Mapping[str, Range]) -> Truth:
+        if isinstance(node, ast.BoolOp):
+            truth = self._truth(node.values[0], ranges)
+            for value in node.values[1:]:
+                other = self._truth(value, ranges)
+                truth = truth & other if isinstance(node.op, ast.And) else truth | other
+            return truth
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ~self._truth(node.operand, ranges)
+        if isinstance(node, ast.Compare):
+            return self._comparisons(node, ranges)
+        column = self._column(node)
+        if column is not None and column.comparable == "boolean":
+            return _compared(ast.Eq(), ranges[column.name], _point(1.0))
+        raise self._mistake("it must be made of comparisons, joined by and, or, not.")
+
+    def _comparisons(self, node: ast.Compare, ranges: Mapping[str, Range]) -> Truth:
+        truth: Truth | None = None
+        left = node.left
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            part = self._comparison(op, left, right, ranges)
+            truth = part if truth is None else truth & part
+            left = right
+        assert truth is not None
+        return truth
+
+    def _comparison(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
+        if isinstance(op, ast.Is | ast.IsNot):
+            return self._missing(op, left, right, ranges)
+        if isinstance(op, ast.In | ast.NotIn):
+            if not isinstance(right, ast.List | ast.Tuple) or not right.elts:
+                raise self._mistake('`in` needs a list of constants, such as ["a", "b"].')
+            parts = [self._comparison(ast.Eq(), left, constant, ranges) for constant in right.elts]
+            found = parts[0]
+            for part in parts[1:]:
+                found = found | part
+            return found if isinstance(op, ast.In) else ~found
+        owner = self._owner(left, right)
+        if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
+            raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
+        return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
+
+    def _missing(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
+        column = self._column(left)
+        if column is None or not (isinstance(right, ast.Name) and right.id == "missing"):
+            raise self._mistake("`is` is only for `COLUMN is missing` and `COLUMN is not missing`.")
+        absent = np.isnan(ranges[column.name].low)
+        truth = Truth(absent, ~absent, np.zeros_like(absent))
+        return truth if isinstance(op, ast.Is) else ~truth
+
+    def _column(self, node: ast.expr) -> Column | None:
+        """The column that a name stands for, None where the node is no name."""
+        if not isinstance(node, ast.Name) or node.id in ("true", "false"):
+            return None
+        name = self._quoted.get(node.id, node.id)
+        if name not in self._known:
+            raise self._mistake(
+                f"there is no synthesized column {name!r} (texts go between quotes)." + did_you_mean(name, self._known)
+            )
+        self._used[name] = None
+        return self._known[name]
+
+    def _owner(self, left: ast.expr, right: ast.expr) -> Column:
+        """The column that says how the constants on either side are read."""
+        found = [
+            column
+            for side in (left, right)
+            for node in ast.walk(side)
+            if isinstance(node, ast.expr) and (column := self._column(node)) is not None
+        ]
+        if not found:
+            raise self._mistake("each comparison must name a column.")
+        unlike = [column for column in found if column.comparable != found[0].comparable]
+        if unlike:
+            raise self._mistake(f"columns {found[0].name!r} and {unlike[0].name!r} can't be compared.")
+        return found[0]
+
+    def _range(self, node: ast.expr, owner: Column, ranges: Mapping[str, Range]) -> Range:
+        column = self._column(node)
+        if column is not None:
+            return ranges[column.name]
+        if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+            return self._arithmetic(node, owner, ranges)
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        if isinstance(node, ast.UnaryOp) and negative:
+            inner = self._range(node.operand, owner, ranges)
+            return Range(-inner.high, -inner.low)
+        if isinstance(node, ast.Name):
+            return _point(owner.constant(node.id == "true"))
+        if isinstance(node, ast.Constant):
+            return _point(owner.constant(node.value))
+        raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a constant nor arithmetic.")
+
+    def _arithmetic(self, node: ast.BinOp, owner: Column, ranges: Mapping[str, Range]) -> Range:
+        if owner.comparable != "number":
+            raise self._mistake(f"there is no arithmetic on column {owner.name!r} ({owner.kind}).")
+        left, right = (self._range(side, owner, ranges) for side in (node.left, node.right))
+        if isinstance(node.op, ast.Div) and not (right.low.size == 1 and _is_constant(node.right) and right.low):
+            raise self._mistake("it may divide only by a constant that is not zero.")
+        work = _ARITHMETIC[type(node.op)]
+        corners = [work(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+        return Range(np.minimum.reduce(np.broadcast_arrays(*corners)), np.maximum.reduce(np.broadcast_arrays(*corners)))
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
+def _point(value: float) -> Range:
+    return Range(np.array(value), np.array(value))
+
+
+def _compared(op: ast.cmpop, left: Range, right: Range) -> Truth:
+    if type(op) in _MIRRORED:
+        return _compared(_MIRRORED[type(op)](), right, left)
+    if isinstance(op, ast.NotEq):
+        return ~_compared(ast.Eq(), left, right)
+    unknown = np.isnan(left.low) | np.isnan(right.low)
+    if isinstance(op, ast.Lt):
+        true, false = left.low < right.high, left.high >= right.low
+    elif isinstance(op, ast.LtE):
+        true, false = left.low <= right.high, left.high > right.low
+    else:
+        true = (left.low <= right.high) & (right.low <= left.high)
+        false = ~((left.low == right.high) & (left.high == right.low))
+    return Truth(true & ~unknown, false & ~unknown, unknown)

@@ -1,0 +1,50 @@
+"""Columns that name a person or a record: never read, regenerated or left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.errors import SchemaError, did_you_mean
+
+REPLACEMENTS = ("drop", "sequence", "uuid")
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A column whose values are not synthesized.
+
+    `replace` says what stands in its place: "drop" nothing, "sequence" the numbers 1, 2, …, "uuid" random
+    version-4 identifiers (RFC 9562).
+    """
+
+    kind: ClassVar[str] = "identifier"
+
+    name: str
+    replace: str = "drop"
+
+    def __post_init__(self) -> None:
+        if self.replace not in REPLACEMENTS:
+            raise SchemaError(
+                f"Column {self.name!r} (identifier): `replace` must be one of {', '.join(REPLACEMENTS)};"
+                f" found {self.replace!r}.{did_you_mean(self.replace, REPLACEMENTS)}"
+            )
+
+    def generate(self, n_rows: int, rng: np.random.Generator) -> pa.Array | None:
+        """Fresh identifiers [n_rows], or None where the column is dropped."""
+        if self.replace == "drop":
+            return None
+        if self.replace == "sequence":
+            return pa.array(np.arange(1, n_rows + 1), type=pa.int64())
+        octets = rng.integers(0, 256, (n_rows, 16), dtype=np.uint8)
+        octets[:, 6] = octets[:, 6] & 0x0F | 0x40
+        octets[:, 8] = octets[:, 8] & 0x3F | 0x80
+        digits = [row.tobytes().hex() for row in octets]
+        return pa.array([f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits], pa.string())
+
+    def facts(self) -> dict[str, Any]:
+        """The facts of this kind, as TOML keys and values."""
+        return {"replace": self.replace}

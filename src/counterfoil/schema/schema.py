@@ -1,0 +1,131 @@
+"""What the public must say about a table before it is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, UnconfirmedSchema, did_you_mean
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """A column of a draft: `facts` are sentences on what is still to be said about it."""
+
+    column: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Public facts about a table: its columns in order, and what holds for every record.
+
+    Nothing here may come from the records: bounds, bins, categories and rules are what anybody could know.
+    `ignore` names columns of the table that are not described and never read. `confirm` lists what a draft
+    still leaves open; such a schema can be shown, and nothing else.
+
+    Raises SchemaError when the facts contradict each other.
+    """
+
+    columns: tuple[Column | Identifier, ...]
+    rules: tuple[Rule, ...] = ()
+    name: str = ""
+    _: KW_ONLY
+    zeros: tuple[Zeros, ...] = ()
+    ignore: tuple[str, ...] = ()
+    confirm: tuple[Unconfirmed, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns] + list(self.ignore)
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise SchemaError(f"Column {repeated[0]!r} is declared twice.")
+        if self.confirm:
+            return
+        if not self.synthesized:
+            raise SchemaError("A schema must declare at least one column that is not an identifier.")
+        if any(zero.all() for zero in self.structural_zeros.values()):
+            clique = next(clique for clique, zero in self.structural_zeros.items() if zero.all())
+            raise SchemaError(f"The rules on {', '.join(clique)} leave no record possible.")
+
+    @staticmethod
+    def from_toml(source: str | Path) -> Schema:
+        """Read a schema from a file, or from TOML text (anything with a line break or an equals sign).
+
+        Raises SchemaError that names the file, the column, the key, and what is expected.
+        """
+        from counterfoil.schema.toml import read_schema
+
+        return read_schema(source)
+
+    def to_toml(self) -> str:
+        """TOML text that `from_toml` reads back as an equal schema."""
+        from counterfoil.schema.toml_text import schema_text
+
+        self.require_confirmed()
+        return schema_text(self)
+
+    def require_confirmed(self) -> None:
+        """Raise UnconfirmedSchema, listing each column and fact that a draft leaves open."""
+        if self.confirm:
+            lines = [f"  {item.column}: {fact}" for item in self.confirm for fact in item.facts]
+            raise UnconfirmedSchema(
+                f"The schema {self.name!r} is a draft. Say what is true of each column from public knowledge,"
+                " then delete its line `confirm = true`:\n" + "\n".join(lines)
+            )
+
+    @cached_property
+    def synthesized(self) -> tuple[Column, ...]:
+        """The columns that have codes: all but the identifiers."""
+        return tuple(column for column in self.columns if isinstance(column, Column))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.synthesized}
+
+    def __getitem__(self, name: str) -> Column:
+        """The synthesized column of that name; raises KeyError with the closest name."""
+        if name not in self._by_name:
+            raise KeyError(f"The schema synthesizes no column {name!r}.{did_you_mean(name, self._by_name)}")
+        return self._by_name[name]
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The number of codes of each synthesized column."""
+        self.require_confirmed()
+        return Domain(tuple(self._by_name), tuple(column.size for column in self.synthesized))
+
+    @cached_property
+    def _bound(self) -> tuple[BoundRule, ...]:
+        self.require_confirmed()
+        return tuple(BoundRule(rule, self._by_name) for rule in self.rules)
+
+    @cached_property
+    def structural_zeros(self) -> Mapping[Clique, np.ndarray]:
+        """Cells that no record can be in, by the one or two columns they are about, in the schema's order.
+
+        Boolean arrays of the clique's shape, True where impossible. Exact where each code is a single value;
+        a bin counts as impossible only when none of its values can satisfy the rule.
+        """
+        parts = [impossible_cells(zeros, self._by_name) for zeros in self.zeros]
+        for rule in self._bound:
+            if rule.cells is not None and rule.cells[0].any():
+                parts.append((rule.columns, rule.cells[0]))
+        joined: dict[Clique, np.ndarray] = {}
+        for clique, impossible in parts:
+            joined[clique] = joined[clique] | impossible if clique in joined else impossible
+        return joined
+
+    @cached_property
+    def row_rules(self) -> tuple[BoundRule, ...]:
+        """The rules that structural zeros don't fully enforce: to be checked row by row on decoded values."""
+        return tuple(rule for rule in self._bound if rule.cells is None or rule.cells[1].any())

@@ -1,0 +1,230 @@
+"""Reading a schema from TOML: every mistake is one sentence with the file, the column and the key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.instant import Date, Datetime
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
+from counterfoil.schema.rules import Rule, Zeros
+from counterfoil.schema.schema import Schema, Unconfirmed
+
+UNKNOWN = "?"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a key must hold, in words, and how to tell."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_day(value: Any) -> bool:
+    return isinstance(value, date) and not isinstance(value, datetime)
+
+
+def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(fits, value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, date)
+
+
+FLAG = Fact("true or false", lambda value: isinstance(value, bool))
+TEXT = Fact("a text", _is_text)
+TEXTS = Fact('a list of texts, such as ["?"]', _list_of(_is_text))
+WHOLE = Fact("a whole number", _is_whole)
+NUMBER = Fact("a number", _is_number)
+DAY = Fact("a date, such as 2020-01-31 (no quotes)", _is_day)
+MOMENT = Fact("a datetime, such as 2020-01-31T12:00:00 (no quotes)", _is_moment)
+CATEGORIES = Fact(
+    'a list of texts or numbers, such as ["a", "b"]', _list_of(lambda value: _is_text(value) or _is_number(value))
+)
+
+_COMMON = {"kind": TEXT, "confirm": FLAG, "description": TEXT}
+_CODED = _COMMON | {"missing": FLAG, "missing_values": TEXTS}
+_INSTANT = _CODED | {"resolution": TEXT, "bins": WHOLE, "format": TEXT}
+_DAYS = Fact("a list of dates", _list_of(_is_day))
+_MOMENTS = Fact("a list of datetimes", _list_of(_is_moment))
+
+KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact], tuple[str, ...]]] = {
+    "categorical": (Categorical, _CODED | {"values": CATEGORIES, "other": FLAG, "ordered": FLAG}, ("values",)),
+    "boolean": (Boolean, _CODED, ()),
+    "integer": (
+        Integer,
+        _CODED
+        | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE}
+        | {"edges": Fact("a list of whole numbers", _list_of(_is_whole))},
+        ("lower", "upper"),
+    ),
+    "real": (
+        Real,
+        _CODED
+        | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER}
+        | {"edges": Fact("a list of numbers", _list_of(_is_number))},
+        ("lower", "upper"),
+    ),
+    "date": (Date, _INSTANT | {"lower": DAY, "upper": DAY, "edges": _DAYS}, ("lower", "upper")),
+    "datetime": (
+        Datetime,
+        _INSTANT | {"lower": MOMENT, "upper": MOMENT, "edges": _MOMENTS},
+        ("lower", "upper"),
+    ),
+    "identifier": (Identifier, _COMMON | {"replace": TEXT}, ()),
+}
+_TOP = ("name", "description", "ignore", "columns", "rules", "zeros")
+
+
+def read_schema(source: str | Path) -> Schema:
+    """The schema in a file, or in TOML text (anything with a line break or an equals sign)."""
+    if isinstance(source, str) and ("\n" in source or "=" in source):
+        place, text = "The schema", source
+    else:
+        place = f"The schema {source}"
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise SchemaError(f"{place}: the file is not UTF-8 text.") from None
+        except OSError as error:
+            raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
+    try:
+        return _schema(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{place}: not valid TOML: {error}.") from None
+    except SchemaError as error:
+        raise type(error)(f"{place}: {error}") from None
+
+
+def _schema(facts: Mapping[str, Any]) -> Schema:
+    for key in facts:
+        if key not in _TOP:
+            raise SchemaError(f"unknown key `{key}`.{did_you_mean(key, _TOP)}")
+    tables = facts.get("columns")
+    if not isinstance(tables, dict) or not tables:
+        raise SchemaError("there must be one table `[columns.NAME]` for each column.")
+    columns: list[Column | Identifier] = []
+    confirm: list[Unconfirmed] = []
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise SchemaError(f"column {name!r} must be a table, `[columns.{name}]`; found {table!r}.")
+        if _checked(name, "confirm", table.get("confirm", False), FLAG):
+            confirm.append(Unconfirmed(name, _open_facts(table)))
+        else:
+            columns.append(_column(name, table))
+    return Schema(
+        tuple(columns),
+        tuple(_rule(i, table) for i, table in enumerate(_tables(facts, "rules"), 1)),
+        _checked("", "name", facts.get("name", ""), TEXT),
+        zeros=tuple(_zeros(i, table) for i, table in enumerate(_tables(facts, "zeros"), 1)),
+        ignore=tuple(_checked("", "ignore", facts.get("ignore", []), TEXTS)),
+        confirm=tuple(confirm),
+    )
+
+
+def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is still to be said about a column of a draft."""
+    kind = table.get("kind", UNKNOWN)
+    if kind not in KINDS:
+        return (f"`kind` must be one of {', '.join(KINDS)}",)
+    _, keys, required = KINDS[kind]
+    unsaid = [key for key in keys if key in required and table.get(key, UNKNOWN) in (UNKNOWN, [])]
+    unsaid += [key for key in table if key not in required and table[key] == UNKNOWN]
+    if unsaid:
+        return tuple(f"`{key}` must be {keys[key].words if key in keys else 'known'}" for key in unsaid)
+    return (f"`kind = {kind!r}` and everything below it must be true of every record",)
+
+
+def _column(name: str, table: Mapping[str, Any]) -> Column | Identifier:
+    kind = str(table.get("kind", ""))
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS)
+        raise SchemaError(f"column {name!r}: `kind` must be one of {', '.join(KINDS)}; found {kind!r}.{hint}")
+    make, keys, required = KINDS[kind]
+    for key in table:
+        if key not in keys:
+            raise SchemaError(f"column {name!r} ({kind}): unknown key `{key}`.{did_you_mean(key, keys)}")
+    said = {
+        key: _checked(f"column {name!r} ({kind}): ", key, value, keys[key])
+        for key, value in table.items()
+        if key not in _COMMON
+    }
+    if said.get("edges"):
+        said = {"lower": said["edges"][0], "upper": said["edges"][-1]} | said
+    for key in required:
+        if key not in said:
+            raise SchemaError(f"column {name!r} ({kind}) needs `{key}`: {keys[key].words}.")
+    if make is Datetime:
+        said = {key: _moments(value) for key, value in said.items()}
+    return make(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in said.items()})
+
+
+def _moments(value: Any) -> Any:
+    """TOML may give a date where a datetime is meant: midnight."""
+    if isinstance(value, list):
+        return [_moments(item) for item in value]
+    return datetime(value.year, value.month, value.day) if _is_day(value) else value
+
+
+def _checked(place: str, key: str, value: Any, fact: Fact) -> Any:
+    if not fact.fits(value):
+        owner = place if place.endswith(" ") or not place else f"column {place!r}: "
+        raise SchemaError(f"{owner}`{key}` must be {fact.words}; found {value!r}.")
+    return value
+
+
+def _tables(facts: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    tables = facts.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise SchemaError(f"`{key}` must be written as tables, `[[{key}]]`.")
+    return tables
+
+
+def _rule(position: int, table: Mapping[str, Any]) -> Rule:
+    keys = set(table) - {"description"}
+    for key in keys:
+        _checked(f"rule {position}: ", key, table[key], TEXT)
+    if keys == {"require"}:
+        return Rule(table["require"])
+    if keys == {"if", "then"}:
+        return Rule(table["then"], table["if"])
+    raise SchemaError(
+        f"rule {position} must have either `require`, or `if` and `then`; found {', '.join(sorted(keys)) or 'nothing'}."
+    )
+
+
+def _zeros(position: int, table: Mapping[str, Any]) -> Zeros:
+    place = f"zeros {position}: "
+    if set(table) - {"description"} != {"columns", "values"}:
+        raise SchemaError(f"{place}there must be `columns` and `values`; found {', '.join(table) or 'nothing'}.")
+    columns = _checked(place, "columns", table["columns"], TEXTS)
+    pairs = _checked(place, "values", table["values"], Fact('a list such as [["a", 1]]', _list_of(_is_list)))
+    return Zeros(tuple(columns), tuple(map(tuple, pairs)))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)

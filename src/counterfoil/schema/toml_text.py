@@ -1,0 +1,59 @@
+"""Writing a schema as TOML."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from counterfoil.schema.column import Column
+from counterfoil.schema.schema import Schema
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_value(value: Any) -> str:
+    """One value as TOML; JSON's escapes are a subset of TOML's once DEL is escaped too."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return repr(value)
+
+
+def toml_key(key: str) -> str:
+    """A key, quoted only where it must be."""
+    return key if _BARE.fullmatch(key) else toml_value(key)
+
+
+def toml_table(header: str, facts: Mapping[str, Any]) -> str:
+    """One table with its keys."""
+    return "\n".join([header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in facts.items()), ""])
+
+
+def schema_text(schema: Schema) -> str:
+    """The whole schema as TOML text."""
+    top = {"name": schema.name, "ignore": schema.ignore}
+    head = "".join(f"{key} = {toml_value(value)}\n" for key, value in top.items() if value)
+    return "\n".join(part for part in (head, *_tables(schema)) if part)
+
+
+def _tables(schema: Schema) -> Iterable[str]:
+    for column in schema.columns:
+        facts = {"kind": column.kind} | column.facts()
+        if isinstance(column, Column) and column.missing:
+            facts |= {"missing": True}
+            if column.missing_values:
+                facts |= {"missing_values": column.missing_values}
+        yield toml_table(f"[columns.{toml_key(column.name)}]", facts)
+    for rule in schema.rules:
+        said = {"if": rule.condition, "then": rule.then} if rule.condition else {"require": rule.then}
+        yield toml_table("[[rules]]", said)
+    for zeros in schema.zeros:
+        yield toml_table("[[zeros]]", {"columns": zeros.columns, "values": zeros.values})
