@@ -38,7 +38,7 @@ from typing import Any, Self
 
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.ledger_errors import BudgetExceeded, LedgerError, WrongSource
-from counterfoil.curator.ledger_file import START, LedgerFile, Position, canonical_json
+from counterfoil.curator.ledger_file import START, LedgerFile, Position, Row, canonical_json
 from counterfoil.curator.ledger_state import (
     COMMON_KEYS,
     Amount,
@@ -84,6 +84,7 @@ class Ledger:
         self._file = file
         self._state = LedgerState()
         self._position = START
+        self._appended: list[Row] = []
         try:
             with self._reading():
                 pass
@@ -248,18 +249,26 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._file.transaction(write=True):
-            self._catch_up()
-            yield
+        with self._file.lock:
+            self._appended.clear()
+            with self._file.transaction(write=True):
+                self._catch_up()
+                yield
+            for row in self._appended:  # committed: only now are they part of what this process has seen
+                self._take_in(row)
 
     def _catch_up(self) -> None:
-        # An entry of our own is applied here too, at the next look: only what is known to be committed counts.
         for row in self._file.rows_after(self._position):
-            self._state.apply(row.number, row.body)
-            self._position = Position(row.number, row.hash)
+            self._take_in(row)
+
+    def _take_in(self, row: Row) -> None:
+        self._state.apply(row.number, row.body)
+        self._position = Position(row.number, row.hash)
 
     def _append(self, kind: str, **details: Any) -> int:
-        return self._file.append(self._position, _stamp(kind) | details)
+        row = self._file.append(self._position, _stamp(kind) | details)
+        self._appended.append(row)
+        return row.number
 
 
 class Release:

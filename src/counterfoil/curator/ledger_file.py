@@ -48,6 +48,9 @@ _TABLES = {
 }
 
 
+_Identity = tuple[int, int] | None  # device and inode; None in memory
+
+
 @dataclass(frozen=True)
 class Position:
     """How far a reader has come: after `count` entries, of which the last has this hash."""
@@ -74,14 +77,16 @@ class LedgerFile:
     Every access is inside `transaction`, which is safe between threads and between processes.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path | None, timeout: float) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path | None, *, identity: _Identity, timeout: float
+    ) -> None:
         self.path = path
         self.name = "in memory" if path is None else str(path)
         self._connection = connection
         self._timeout = timeout
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._process = os.getpid()
-        self._identity = None if path is None else _file_identity(path)
+        self._identity = identity
         self._finalizer = weakref.finalize(self, connection.close)
         self._finalizer.atexit = False
 
@@ -132,34 +137,26 @@ class LedgerFile:
         Raises:
             NotALedger, LedgerCutShort, LedgerEdited, LedgerLocked, LedgerUnwritable: see each.
         """
+        identity = _file_identity(path)  # before connecting: a file that replaces it in between is refused later
         with sentences(str(path), path, timeout):
             connection = _connect(f"{path.absolute().as_uri()}?mode=rw", timeout)
             try:
-                file = cls(connection, path, timeout)
-                # The first read rolls a killed process's transaction back, before the file is judged.
-                application, form = _pragma(connection, "application_id"), _pragma(connection, "user_version")
-                if application != APPLICATION_ID:
-                    raise not_a_ledger(path)
-                if form != FORMAT:
-                    raise NotALedger(
-                        f"This version reads ledgers of format {FORMAT}. {path} has format {form}: "
-                        "use the version of Counterfoil that wrote it."
-                    )
-                if (mode := _pragma(connection, "journal_mode")) != "delete":
-                    raise LedgerEdited(f"{path} was switched to the journal mode {mode!r}. {BACKUP}")
-                if (found := _pragma(connection, "integrity_check")) != "ok":
-                    raise LedgerEdited(f"{path} is damaged ({found}). {BACKUP}")
+                # One transaction, so that no other process changes the size meanwhile. Its first read takes back
+                # what a killed process left half-written, before the file is judged.
+                connection.execute("BEGIN")
+                _require_sound(connection, path)
+                connection.execute("COMMIT")
             except BaseException:
                 connection.close()
                 raise
-        return file
+        return cls(connection, path, identity=identity, timeout=timeout)
 
     @classmethod
     def in_memory(cls, first: dict[str, Any]) -> LedgerFile:
         """Entries that last as long as this object, starting with `first`."""
         connection = _connect("file::memory:", 0.0)
         _write_first(connection, canonical_json(first))
-        return cls(connection, None, 0.0)
+        return cls(connection, None, identity=None, timeout=0.0)
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[None]:
@@ -170,11 +167,14 @@ class LedgerFile:
         Raises:
             LedgerLocked, LedgerUnwritable, LedgerEdited, LedgerCutShort: see each.
         """
-        with self._lock, sentences(self.name, self.path, self._timeout):
+        with self.lock, sentences(self.name, self.path, self._timeout):
             self._require_same_file()
             if self._connection.in_transaction:
                 raise RuntimeError("The ledger can't be used while it asks whether a charge is affordable.")
             try:
+                # Without its cache SQLite reads the file itself; with it, a file replaced by one with the same
+                # number of changes would go unnoticed.
+                self._connection.execute("PRAGMA shrink_memory")
                 self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 tables = dict(self._connection.execute("SELECT name, sql FROM sqlite_master"))
                 if tables != _TABLES:
@@ -214,8 +214,8 @@ class LedgerFile:
             raise LedgerEdited(f"{self.name}: the head does not fit the last entry. {BACKUP}")
         return [row for row in rows if row.number > seen.count]
 
-    def append(self, seen: Position, body: dict[str, Any]) -> int:
-        """Add an entry after `seen`, the last one, and return its number. Must be called inside `transaction`."""
+    def append(self, seen: Position, body: dict[str, Any]) -> Row:
+        """Add an entry after `seen`, the last one. Must be called inside `transaction`, which makes it durable."""
         text = canonical_json(body)
         number, recorded = seen.count + 1, chain(seen.hash, text)
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, recorded))
@@ -223,11 +223,11 @@ class LedgerFile:
             "UPDATE head SET count = ?, hash = ?, seal = ? WHERE id = 1",
             (number, recorded, seal(number, recorded)),
         )
-        return number
+        return Row(number, json.loads(text), recorded)
 
     def close(self) -> None:
         """Let go of the file; whatever was committed stays."""
-        with self._lock:
+        with self.lock:
             self._finalizer()
 
     def _roll_back(self) -> None:
@@ -284,8 +284,12 @@ def _parse(text: str, name: str, number: int) -> dict[str, Any]:
 
 def _connect(uri: str, timeout: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = EXTRA")
-    connection.execute("PRAGMA fullfsync = ON")  # macOS: a plain fsync leaves data in the drive's cache
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA fullfsync = ON")  # macOS: a plain fsync leaves data in the drive's cache
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -301,11 +305,29 @@ def _write_first(connection: sqlite3.Connection, body: str) -> None:
     connection.execute("COMMIT")
 
 
+def _require_sound(connection: sqlite3.Connection, path: Path) -> None:
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise not_a_ledger(path)
+    if (form := _pragma(connection, "user_version")) != FORMAT:
+        raise NotALedger(
+            f"This version reads ledgers of format {FORMAT}. {path} has format {form}: "
+            "use the version of Counterfoil that wrote it."
+        )
+    if (mode := _pragma(connection, "journal_mode")) != "delete":
+        raise LedgerEdited(f"{path} was switched to the journal mode {mode!r}. {BACKUP}")
+    size = path.stat().st_size
+    if size < (declared := _pragma(connection, "page_count") * _pragma(connection, "page_size")):
+        # SQLite itself counts the beginning of a page as a page.
+        raise LedgerCutShort(f"{path} was cut short: {size} bytes are left of {declared}. {BACKUP}")
+    if (found := _pragma(connection, "integrity_check")) != "ok":
+        raise LedgerEdited(f"{path} is damaged ({found}). {BACKUP}")
+
+
 def _pragma(connection: sqlite3.Connection, name: str) -> Any:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
-def _file_identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> _Identity:
     try:
         found = path.stat()
     except OSError:
