@@ -20,14 +20,19 @@ exactly the trade-off curve of `GaussianEvent`, the second is post-processing. B
 integers y of the N(x, t**2) density at y lies in [1 - h, 1 + h] with h = 2.1 exp(-2 pi**2 t**2) < 1.1e-19, for every
 x, so that y has probability density(N(c, sigma**2))(y) times a factor in [1/(1 + h), 1/(1 - h)]; and the discrete
 Gaussian around c has density(N(c, sigma**2))(y) divided by a sum in the same interval. So the discrete Gaussian is
-within a factor exp(2.2 h) of a post-processing of the continuous one in each cell, and over k cells and two neighbors
-costs at most 4.4 h k < 5e-19 k more epsilon; `accounting.EPSILON_SLACK` holds 1e-9 back, enough for 2e9 cells. The
-zCDP of the discrete Gaussian needs no such allowance (Canonne, Kamath and Steinke 2020, Theorem 14).
+within a factor exp(a), a = 2.2 h, of a post-processing of the continuous one in each cell, and k cells, asked
+adaptively or not, within exp(a k). From P <= e^(a k) P' and Q' <= e^(a k) Q follows that an (epsilon, delta)
+guarantee of the post-processed noise is an (epsilon + 2 a k, e^(a k) delta) guarantee of the discrete one:
+2 a k < 5e-19 k. `accounting.EPSILON_SLACK` and `DELTA_SLACK` hold 1e-9 and a millionth of delta back, enough for
+2e9 cells. The zCDP of the discrete Gaussian needs no such allowance (Canonne, Kamath and Steinke 2020, Theorem 14).
 """
 
-# Scores are computed in floating point from exact integers; their sensitivity is raised by far more than the
-# rounding of a sum of a few thousand terms can contribute.
-_ROUNDING = 1 + 1e-9
+# Scores are computed in floating point from exact integers: the difference to a penalty and its product
+# with a weight round by one part in 2**53 each, for each of two neighbors. A millionth covers errors up to 2e9.
+_SCORE_ROUNDING = 1 + 1e-6
+
+# Dividing a sensitivity by an epsilon, and adding epsilons up to a budget, round in the sixteenth digit.
+_SCALE_ROUNDING = 1 + 1e-12
 
 
 class Noise(Protocol):
@@ -52,6 +57,9 @@ class GaussianNoise:
 
     kind: ClassVar[str] = "discrete_gaussian"
     noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        self.event()  # refuses a parameter that is not positive
 
     def event(self) -> GaussianEvent:
         return GaussianEvent(self.noise_multiplier)
@@ -84,12 +92,15 @@ class LaplaceNoise:
     kind: ClassVar[str] = "discrete_laplace"
     epsilon: float
 
+    def __post_init__(self) -> None:
+        self.event()
+
     def event(self) -> PureEvent:
         return PureEvent(self.epsilon)
 
     def scale(self, l1_sensitivity: float) -> float:
         """The scale parameter of the noise, in units of the answer."""
-        return l1_sensitivity / self.epsilon
+        return l1_sensitivity * _SCALE_ROUNDING / self.epsilon
 
     def add(self, exact: np.ndarray, l1_sensitivity: float, randomness: Randomness) -> np.ndarray:
         """The int64 array `exact` plus noise, same shape."""
@@ -119,12 +130,15 @@ class ExponentialSelection:
     kind: ClassVar[str] = "exponential_mechanism"
     epsilon: float
 
+    def __post_init__(self) -> None:
+        self.event()
+
     def event(self) -> BoundedRangeEvent:
         return BoundedRangeEvent(self.epsilon)
 
     def scale(self, score_sensitivity: float) -> float:
         """The scale parameter of the Gumbel noise, in units of the score."""
-        return 2 * score_sensitivity * _ROUNDING / self.epsilon
+        return 2 * score_sensitivity * _SCORE_ROUNDING / self.epsilon
 
     def choose(self, scores: np.ndarray, score_sensitivity: float, randomness: Randomness) -> int:
         """The index chosen among float64[m] `scores`."""
