@@ -324,7 +324,7 @@ class Release:
             return deepcopy(self._ledger._state.release(self.id).events)
 
     def close(self, note: str = "") -> None:
-        """Refuse further charges. What was reserved stays reserved (see the module's second paragraph on why).
+        """Refuse further charges. What was reserved stays reserved (the module says why).
 
         Raises:
             ReleaseClosed: when it was closed or abandoned before.
