@@ -1,0 +1,85 @@
+"""Train-on-synthetic-test-on-real, on tables whose answer is known."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from counterfoil.evaluation.train_on_synthetic import train_on_synthetic
+from counterfoil.marginals.domain import Domain
+
+DOMAIN = Domain(("x", "noise", "y"), (4, 3, 2))
+
+
+def table(rows: int, seed: int, *, flip: float = 0.0) -> dict[str, np.ndarray]:
+    """y is whether x > 1, flipped with probability `flip`."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 4, rows)
+    y = (x > 1) ^ (rng.random(rows) < flip)
+    return {"x": x.astype(np.uint8), "noise": rng.integers(0, 3, rows).astype(np.uint8), "y": y.astype(np.uint8)}
+
+
+def test_a_faithful_copy_scores_like_the_real_table() -> None:
+    found = train_on_synthetic(table(2000, 0, flip=0.1), table(2000, 1, flip=0.1), DOMAIN, target="y", rng=rng())
+    assert found.test_rows == 400
+    # The best rule is right with probability 0.9 on each of the 400 test rows, independently: further off than 0.1 with
+    # probability below 1e-6 (binomial, both sides), were the seeds not fixed. Both models have learned that rule.
+    assert abs(found.real.accuracy - 0.9) < 0.1
+    assert found.synthetic.accuracy == found.real.accuracy
+    # Which of two equally telling values of x ranks first is chance, and moves the area by at most 0.05.
+    assert abs(found.synthetic.auc - found.real.auc) < 0.1
+    assert found.majority < 0.6
+
+
+def test_a_copy_with_the_labels_turned_round_scores_below_chance() -> None:
+    synthetic = table(2000, 1)
+    synthetic["y"] = 1 - synthetic["y"]
+    found = train_on_synthetic(table(2000, 0), synthetic, DOMAIN, target="y", rng=rng())
+    assert (found.synthetic.accuracy, found.synthetic.auc) == (0, 0)
+    assert (found.real.accuracy, found.real.auc) == (1, 1)
+
+
+def test_a_copy_that_lost_a_class_predicts_the_other() -> None:
+    synthetic = table(50, 1) | {"y": np.ones(50, dtype=np.uint8)}
+    found = train_on_synthetic(table(200, 0), synthetic, DOMAIN, target="y", rng=rng())
+    assert found.synthetic.auc == 0.5
+    assert 0.2 < found.synthetic.accuracy < 0.8
+
+
+def test_several_classes_have_the_mean_area_of_one_against_the_rest() -> None:
+    found = train_on_synthetic(table(500, 0), table(500, 1), DOMAIN, target="x", rng=rng())
+    # y tells x's upper half, so that the best area is 3/4 for each class: of the other classes' rows a third has the
+    # same y, where the guess is a tie, and two thirds the other: 2/3 + 1/6 = 5/6.
+    assert found.real.auc == pytest.approx(5 / 6, abs=0.06)
+    assert found.real.accuracy == pytest.approx(0.5, abs=0.12)
+
+
+def test_a_test_of_one_class_has_no_area() -> None:
+    real = table(100, 0) | {"y": np.zeros(100, dtype=np.uint8)}
+    found = train_on_synthetic(real, table(100, 1), DOMAIN, target="y", rng=rng())
+    assert math.isnan(found.synthetic.auc)
+    assert found.real.accuracy == found.majority == 1
+
+
+def test_bad_requests_are_refused() -> None:
+    with pytest.raises(ValueError, match="Unknown: 'z'"):
+        train_on_synthetic(table(20, 0), table(20, 1), DOMAIN, target="z", rng=rng())
+    with pytest.raises(ValueError, match="At least 10 real rows"):
+        train_on_synthetic(table(9, 0), table(20, 1), DOMAIN, target="y", rng=rng())
+    wide = Domain(("a", "b"), (101, 2))
+    codes = {"a": np.arange(20), "b": np.zeros(20, dtype=int)}
+    with pytest.raises(ValueError, match="at most 100 values"):
+        train_on_synthetic(codes, codes, wide, target="a", rng=rng())
+
+
+def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.preprocessing", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'counterfoil\[evaluation\]'"):
+        train_on_synthetic(table(20, 0), table(20, 1), DOMAIN, target="y", rng=rng())
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
