@@ -1,0 +1,87 @@
+"""The engine for files: the table is streamed through DuckDB and never has to fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.source import Source
+from counterfoil.schema.schema import Schema
+
+Key = tuple[str, str]
+
+
+class DuckDBEngine:
+    """Streams coded blocks and keeps them until `cache_bytes` are full; later scans re-read only what was not kept.
+
+    DuckDB reads and projects; what a value means is decided by the schema's encoders, the same for every engine.
+
+    Args:
+        source: where the rows are.
+        schema: the public facts about them.
+        privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
+        cache_bytes: how much of the coded table to keep in memory.
+        show_values: show the value at fault in an error, on the steward's own terminal.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        privacy_unit: str | None = None,
+        max_rows: int | None = None,
+        cache_bytes: int = 512 * 2**20,
+        show_values: bool = False,
+    ):
+        self.schema = schema
+        self._reader = BlockReader(
+            source, schema, privacy_unit=privacy_unit, max_rows=max_rows, show_values=show_values
+        )
+        self._free = cache_bytes
+        # By what is kept, the arrays of the first blocks of the table, without a gap.
+        self._kept: dict[Key, list[np.ndarray]] = {}
+        self._n_blocks: int | None = None
+
+    def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
+        for _ in self.blocks(columns, numbers):
+            pass
+
+    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+        keys = [*(("codes", name) for name in columns), *(("numbers", name) for name in numbers)]
+        kept = min((len(self._kept.get(key, ())) for key in keys), default=0)
+        for position in range(kept):
+            yield _block({key: self._kept[key][position] for key in keys})
+        if kept != self._n_blocks:
+            position = kept
+            for block in self._reader.blocks(columns, numbers, skip_blocks=kept):
+                self._keep(block, position)
+                position += 1
+                yield block
+            self._n_blocks = position
+        if self._n_blocks == 0:
+            yield self._empty(columns, numbers)
+
+    def _keep(self, block: Block, position: int) -> None:
+        """Keep what follows on what is kept already, and fits."""
+        parts: Mapping[Key, np.ndarray] = {("codes", name): part for name, part in block.codes.items()} | {
+            ("numbers", name): part for name, part in block.numbers.items()
+        }
+        for key, part in parts.items():
+            held = self._kept.setdefault(key, [])
+            if len(held) == position and part.nbytes <= self._free:
+                held.append(part)
+                self._free -= part.nbytes
+
+    def _empty(self, columns: Sequence[str], numbers: Sequence[str]) -> Block:
+        codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
+        return Block(0, codes, {name: np.empty(0) for name in numbers})
+
+
+def _block(parts: Mapping[Key, np.ndarray]) -> Block:
+    rows = len(next(iter(parts.values())))
+    codes = {name: part for (kind, name), part in parts.items() if kind == "codes"}
+    return Block(rows, codes, {name: part for (kind, name), part in parts.items() if kind == "numbers"})

@@ -1,0 +1,61 @@
+"""The reference engine: the coded table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.source import Source
+from counterfoil.schema.schema import Schema
+
+
+class MemoryEngine:
+    """Keeps each column that was asked for as its smallest unsigned integers; one block is the whole table.
+
+    Args:
+        source: where the rows are.
+        schema: the public facts about them.
+        privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
+        show_values: show the value at fault in an error, on the steward's own terminal.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        privacy_unit: str | None = None,
+        max_rows: int | None = None,
+        show_values: bool = False,
+    ):
+        self.schema = schema
+        self._reader = BlockReader(
+            source, schema, privacy_unit=privacy_unit, max_rows=max_rows, show_values=show_values
+        )
+        self._rows = 0
+        self._codes: dict[str, np.ndarray] = {}
+        self._numbers: dict[str, np.ndarray] = {}
+
+    def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
+        new_codes = [name for name in columns if name not in self._codes]
+        new_numbers = [name for name in numbers if name not in self._numbers]
+        if not (new_codes or new_numbers) and (self._codes or self._numbers):
+            return
+        blocks = list(self._reader.blocks(new_codes, new_numbers))
+        self._rows = sum(block.rows for block in blocks)
+        for name in new_codes:
+            empty = np.empty(0, dtype=self.schema[name].dtype)
+            self._codes[name] = np.concatenate([empty, *(block.codes[name] for block in blocks)])
+        for name in new_numbers:
+            self._numbers[name] = np.concatenate([np.empty(0), *(block.numbers[name] for block in blocks)])
+
+    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+        self.prepare(columns, numbers)
+        yield Block(
+            self._rows,
+            {name: self._codes[name] for name in columns},
+            {name: self._numbers[name] for name in numbers},
+        )

@@ -1,0 +1,117 @@
+"""From a source's values to blocks of codes: what all engines share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.source import BATCH_ROWS, Source, SourceError
+from counterfoil.curator.engines.units import kept_rows
+from counterfoil.schema.errors import UnplacedValue, did_you_mean
+from counterfoil.schema.schema import Schema
+
+
+class BlockReader:
+    """Reads a source through a schema: checks the columns, encodes, and bounds the privacy units.
+
+    Raises SourceError when the table's columns are not those that the schema declares or ignores, ValueError
+    when only one of `privacy_unit` and `max_rows` is given.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        privacy_unit: str | None = None,
+        max_rows: int | None = None,
+        show_values: bool = False,
+    ):
+        schema.require_confirmed()
+        if (privacy_unit is None) != (max_rows is None):
+            raise ValueError("Give `privacy_unit` and `max_rows` together: a unit is bounded to so many rows.")
+        if max_rows is not None and max_rows < 1:
+            raise ValueError(f"`max_rows` must be at least 1. Found {max_rows}.")
+        self.schema = schema
+        self._source = source
+        self._unit = privacy_unit
+        self._max_rows = max_rows
+        self._show_values = show_values
+        self._n_rows: int | None = None
+        self._check_columns()
+
+    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = (), *, skip_blocks: int = 0) -> Iterator[Block]:
+        """The rows in order, in blocks made of `BATCH_ROWS` of the source's, after the first `skip_blocks`."""
+        wanted = list(dict.fromkeys([*columns, *numbers]))
+        start = row = skip_blocks * BATCH_ROWS
+        for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
+            yield self._block(batch, row, columns, numbers)
+            row += batch.num_rows
+        if row == start and skip_blocks:
+            return
+        if self._n_rows is not None and row != self._n_rows:
+            raise SourceError(f"{self._source.name} has changed since it was first read. Start again.")
+        self._n_rows = row
+
+    def _block(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], numbers: Sequence[str]) -> Block:
+        # Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
+        codes = {name: self._read(batch, row, name, numbers=False) for name in columns}
+        values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
+        if self._unit is None:
+            return Block(batch.num_rows, codes, values)
+        kept = np.unpackbits(self._kept[row // 8 :], count=batch.num_rows).astype(bool)
+        return Block(
+            int(kept.sum()),
+            {name: array[kept] for name, array in codes.items()},
+            {name: array[kept] for name, array in values.items()},
+        )
+
+    @cached_property
+    def _kept(self) -> np.ndarray:
+        assert self._unit is not None
+        assert self._max_rows is not None
+        return kept_rows(self._source, self._unit, self._max_rows)
+
+    def _read(self, batch: pa.RecordBatch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
+        column, values = self.schema[name], batch.column(name)
+        try:
+            return column.numbers(values) if numbers else column.encode(values)
+        except UnplacedValue as error:
+            row = first_row + error.row
+            shown = repr(values[error.row].as_py()) if self._show_values else ""
+            raise error.located(row, self._source.place(row), shown) from None
+        except TypeError:
+            raise SourceError(
+                f"Column {name!r} of {self._source.name} has the type {values.type}; expected single values,"
+                " not lists or structures. Unnest it, or add it to `ignore`."
+            ) from None
+        except (pa.ArrowException, UnicodeError):
+            raise SourceError(
+                f"Column {name!r} of {self._source.name} has the type {values.type}, which can't be read as text"
+                " or numbers. Convert it, or add it to `ignore`."
+            ) from None
+
+    def _check_columns(self) -> None:
+        found = self._source.column_names
+        for column in self.schema.synthesized:
+            if column.name not in found:
+                raise SourceError(
+                    f"{self._source.name} has no column {column.name!r}, which the schema declares."
+                    + did_you_mean(column.name, found)
+                )
+        declared = {column.name for column in self.schema.columns} | {*self.schema.ignore}
+        for name in found:
+            if name not in declared and name != self._unit:
+                raise SourceError(
+                    f"Column {name!r} of {self._source.name} is not in the schema. Declare it, or add it to"
+                    f" `ignore`.{did_you_mean(name, declared - {*found})}"
+                )
+        if self._unit is not None and self._unit not in found:
+            raise SourceError(
+                f"{self._source.name} has no column {self._unit!r} to be the privacy unit."
+                + did_you_mean(self._unit, found)
+            )
