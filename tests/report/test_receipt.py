@@ -145,3 +145,11 @@ def test_files_have_the_permissions_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("x")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ours", "theirs")}
     assert len(modes) == 1
+
+
+def test_fewer_rows_moved_do_not_promise_more_than_a_selection_keeps(receipt_of: MakeReceipt) -> None:
+    """From replace_one to add_or_remove_one sensitivities halve; a selection's mu falls by less than half."""
+    for rule, least in (("gaussian", 1.0), ("zcdp", 0.4), ("pure", 0.5)):
+        other = receipt_of(rule, relation="replace_one", unit=UNITS[1]).document["other_relation"]
+        assert least * 0.999 < other["epsilon"] <= 1.0
+        assert other["charged_epsilon"] < other["epsilon"]

@@ -24,9 +24,10 @@ def under_other_relation(
     `charged_epsilon` composes the charges' events under the other relation. Where all noise was fixed in advance it
     is also the guarantee. Where noise was chosen after earlier answers it is not: another run could have split the
     same budget otherwise. There `epsilon` is a bound that holds for every run. A query's sensitivity is at most k
-    times larger under the other relation, with k known for each kind of query; mu is then at most k times larger (it
-    is concave in the epsilon of a selection and linear in the noise multiplier), rho exactly k**2 times, and epsilon
-    exactly k times, so that the capacity of the filter grows by at most k**2, or k for pure epsilon.
+    times larger under the other relation, with k known for each kind of query. Then rho is at most k**2 times larger
+    and epsilon at most k times. So is mu, if k is at least 1: it falls as 1 over the noise multiplier, and is a concave
+    function of a selection's epsilon that vanishes at 0. (Below 1 the last turns round, and 1 is taken.) The
+    capacity of the filter grows by k**2, or k for pure epsilon.
     """
     other = neighbors.relation.other
     if other is NeighboringRelation.ADD_OR_REMOVE_ONE and neighbors.unit is None:
@@ -46,7 +47,9 @@ def under_other_relation(
 
 
 def _bound(charges: Sequence[Mapping[str, Any]], *, rule: Any, budget: Budget, delta: float) -> float:
-    factor = max((_factor(charge) for charge in charges), default=1.0)
+    factor = max(_factor(charge) for charge in charges) if charges else 1.0
+    if rule.name == "gaussian":
+        factor = max(factor, 1.0)
     power = 1 if rule.name == "pure" else 2
     return float(rule.epsilon([_event_of_cost(rule.name, rule.capacity(budget) * factor**power)], delta))
 

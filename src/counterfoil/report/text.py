@@ -64,11 +64,13 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"The protection is for {whose}."
     if unit is not None:
         yield f"At most {unit['max_rows']} rows of each were used, chosen at random."
-    noun = "a row" if unit is None else "someone's rows"
     if document["neighboring_relation"] == "add_or_remove_one":
-        yield f"Hidden is whether {noun} is in the table at all (add_or_remove_one); so is how many rows it has."
+        hidden = "whether a row is in the table at all" if unit is None else "whether someone is in the table at all"
+        yield f"Hidden is {hidden}, and how many rows the table has (add_or_remove_one)."
+    elif unit is None:
+        yield "Hidden is what a row says; the number of rows may show (replace_one)."
     else:
-        yield f"Hidden is what {noun} says, or whose it is (replace_one); the number of rows may show."
+        yield "Hidden is what someone's rows say, and how many of them there are (replace_one)."
 
 
 def _cost(document: Mapping[str, Any]) -> Iterator[str]:
@@ -77,12 +79,10 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     delta = 0.0 if pure else budget["delta"]
     yield f"epsilon {budget['epsilon']:g} at delta {delta:g}: the guarantee, fixed before the first question."
     share = math.ceil(odds(budget["epsilon"], delta) * 1000) / 10
-    hidden = "was in the table" if document["neighboring_relation"] == "add_or_remove_one" else "was in it or another"
     yield (
-        "In plain words: take someone who sees the release, knows every other row, and has to tell whether one "
-        f"given {'row' if document['privacy_unit'] is None else 'person'} {hidden}, both being equally likely "
-        f"beforehand. A coin is right 50% of the time; nobody is right more than {share:.1f}% of the time, "
-        "however clever."
+        f"In plain words: take someone who sees the release, knows every other row, and has to tell "
+        f"{_question(document)}, both being equally likely beforehand. A coin is right 50% of the time; nobody is "
+        f"right more than {share:.1f}% of the time, however clever."
     )
     if delta:
         yield f"Delta, {delta:g}, is counted in that figure; it should be far below one over the number of rows."
@@ -93,6 +93,13 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"Under {other['relation']} the same release has epsilon {_up(other['epsilon'])} at delta {delta:g}."
     else:
         yield f"No guarantee under {other['relation']}: {other['reason']}"
+
+
+def _question(document: Mapping[str, Any]) -> str:
+    one, several = ("row", "rows") if document["privacy_unit"] is None else ("person", "people")
+    if document["neighboring_relation"] == "add_or_remove_one":
+        return f"whether one given {one} is in the table or not"
+    return f"which of two given {several} is in the table"
 
 
 def _asked(document: Mapping[str, Any]) -> Iterator[str]:
