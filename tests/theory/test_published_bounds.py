@@ -102,6 +102,8 @@ def test_brute_force_on_small_tables():
 def test_the_marginal_term_vanishes_with_the_gap_and_the_order_helps():
     exact = [dimension_free(0.0, rows=10, order=order, norm=1.0).value for order in (2, 3, 5, 9)]
     assert exact == pytest.approx([4 / 8, 4 / 16, 4 / 32, 4 / 64])  # 4 r^2 / (8 N)
+    pairs = dimension_free(7.0, rows=100, order=2, norm=3.0)  # N = 1, twice sum_{k >= 1} abs(a_k) r^k <= 2 K r
+    assert pairs.terms["marginals"] == pytest.approx(2 * 2 * LOGISTIC.steepness(3.0) * 3 * 7 / 100)
     noisy = dimension_free(10.0, rows=1000, order=60, norm=1.0)
     assert noisy.value <= min(dimension_free(10.0, rows=1000, order=d, norm=1.0).value for d in range(2, 60))
 
