@@ -1,0 +1,31 @@
+"""Formulas as MathML, which browsers draw by themselves: the site needs no script, no font and no network."""
+
+import html
+import re
+
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+
+# What `pymdownx.arithmatex` leaves for a renderer to find.
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+
+# Two corrections of what the converter writes. A bar that is not said to stretch must not, nor stand apart from what
+# it encloses; a function's name must stand apart from its argument.
+BAR = re.compile('<mo(?: fence="false")?(?: stretchy="false")?>(&#x0007C;|&#x02016;)</mo>')
+FUNCTION = re.compile(r"<mi>(exp|ln|log)</mi>(?!<mo[^>]*>&#x00028;)")
+
+
+def on_page_content(content: str, **_: object) -> str:
+    """Replaces each formula in a rendered page."""
+    return FORMULA.sub(_as_mathml, content)
+
+
+def _as_mathml(match: re.Match) -> str:
+    tag, bracket, formula = match.groups()
+    formula = html.unescape(formula)
+    mathml = convert(formula, display="block" if bracket == "[" else "inline")
+    if "\\" in html.unescape(mathml):
+        raise PluginError(f"The formula {formula!r} has a command that MathML conversion does not know.")
+    mathml = BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', mathml)
+    mathml = FUNCTION.sub(r'<mrow><mi>\1</mi><mspace width="0.167em" /></mrow>', mathml)
+    return f'<{tag} class="formula">{mathml}</{tag}>'
