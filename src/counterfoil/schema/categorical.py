@@ -23,7 +23,8 @@ class Categorical(Column):
     A cell matches a category when its text is the same; else when both are numbers and equal, so that 1, 1.0
     and "01" are one category unless the list tells them apart. Any other value goes to `other` where that is
     declared, else to missing. With `other`, a missing value goes there too unless `missing` is declared.
-    `ordered` says that the list goes from least to greatest.
+    `ordered` says that the list goes from least to greatest. An ordered list of numbers is a scale: its
+    categories count as those numbers, in rules and as points of a metric space; others count as their rank.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -44,6 +45,8 @@ class Categorical(Column):
         repeated = [text for text, count in Counter(self._texts).items() if count > 1]
         if repeated:
             raise self.mistake(f"`values` lists {repeated[0]!r} twice")
+        if self._is_scale and (np.diff(self._scale) <= 0).any():
+            raise self.mistake("`values` that are numbers must increase where they are `ordered`")
         both = [text for text in self.missing_values if text in self._texts]
         if both:
             raise self.mistake(f"{both[0]!r} is both in `values` and in `missing_values`")
@@ -116,9 +119,17 @@ class Categorical(Column):
     def _labels(self) -> list[str]:
         return [*self._texts, *([self.other_label] if self.other else [])]
 
+    @property
+    def _is_scale(self) -> bool:
+        return self.ordered and not any(isinstance(value, str) for value in self.values)
+
+    @cached_property
+    def _scale(self) -> np.ndarray:
+        """float64 [n_bins]: the number that each category counts as."""
+        return np.array(self.values, dtype=float) if self._is_scale else np.arange(self.n_bins, dtype=float)
+
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        ranks = np.arange(self.n_bins, dtype=float)
-        return ranks, ranks
+        return self._scale, self._scale
 
     def numbers(self, values: Values) -> np.ndarray:
         if not self.ordered:
@@ -126,17 +137,18 @@ class Categorical(Column):
         return self.positions(values)
 
     def positions(self, values: Values) -> np.ndarray:
-        codes = self.encode(values).astype(float)
-        return np.where(codes == self.missing_code, np.nan, codes) if self.missing else codes
+        return np.append(self._scale, np.nan)[self.encode(values)]
 
     def constant(self, value: object) -> float:
+        if self._is_scale and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
         found = -1 if isinstance(value, bool) else self._lookup(str(value))
         if not 0 <= found < len(self.values):
             raise self.mistake(
                 f"a rule compares it with {value!r}, which is not among its values."
                 + did_you_mean(str(value), self._texts)
             )
-        return float(found)
+        return float(self._scale[found])
 
     @property
     def is_ordered(self) -> bool:
@@ -144,11 +156,15 @@ class Categorical(Column):
 
     @property
     def comparable(self) -> str:
-        return f"one of {self._labels()}"
+        return "number" if self._is_scale else f"one of {self._labels()}"
 
     @property
     def expected(self) -> str:
         return "one of the declared categories"
+
+    @property
+    def remedy(self) -> str:
+        return "`missing = true`" if self.ordered else "`other = true` or `missing = true`"
 
     def facts(self) -> dict[str, Any]:
         flags = {"other": self.other, "ordered": self.ordered}

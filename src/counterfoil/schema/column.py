@@ -82,7 +82,7 @@ class Column(ABC):
         """float64 [n]: each cell as a number, clamped into the declared bounds; NaN where missing.
 
         Numbers as they are; dates as days and datetimes as seconds since 1970-01-01; booleans as 0 and 1;
-        categories as their rank in the declared list (NaN for `other`).
+        ordered categories as their rank in the declared list, or as the numbers they are.
 
         Raises UnplacedValue where a cell has no number and `missing` is not declared.
         """
@@ -168,9 +168,14 @@ class Column(ABC):
         return UnplacedValue(
             self.name,
             row,
-            f"the value is not {self.expected}, and the schema gives it no other place",
-            "Declare `missing = true` for the column, or correct the data.",
+            f"is missing or not {self.expected}, and the schema gives it no other place",
+            f"Declare {self.remedy} for the column, or correct the data.",
         )
+
+    @property
+    def remedy(self) -> str:
+        """The facts that would give every value a place."""
+        return "`missing = true`"
 
     @property
     @abstractmethod

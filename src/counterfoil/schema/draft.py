@@ -22,7 +22,7 @@ _HEAD = """\
 #   categorical  values = ["a", "b"], optional other = true, ordered = true
 #   boolean
 #   integer      lower, upper; optional step, or bins, or edges
-#   real         lower, upper, and one of bins, resolution, edges
+#   real         lower, upper, and one of bins, resolution, edges; optional points = [0] for exact values
 #   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format
 #   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format
 #   identifier   replace = "drop", "sequence" or "uuid"; never read

@@ -23,8 +23,8 @@ class UnplacedValue(ValueError):
 
     def __init__(self, column: str, row: int, problem: str, remedy: str, *, place: str = "", value: str = ""):
         self.column, self.row, self.problem, self.remedy = column, row, problem, remedy
-        shown = f" ({value})" if value else ""
-        super().__init__(f"Column {column!r}, {place or f'row {row + 1}'}: {problem}{shown}. {remedy}")
+        shown = f" {value}" if value else ""
+        super().__init__(f"Column {column!r}, {place or f'row {row + 1}'}: the value{shown} {problem}. {remedy}")
 
     def located(self, row: int, place: str, value: str = "") -> UnplacedValue:
         """The same error, with its row counted from the start of the source and in the reader's words."""

@@ -57,8 +57,8 @@ class Instant(NumberColumn):
             raise self.mistake('give `bins`, `edges`, or a `resolution` such as "1h" or "1d"')
         if not 0 <= self.bins <= self._n_points:
             raise self.mistake(f"`bins` must be between 1 and {self._n_points}; found {self.bins}")
-        if self.edges and (len(self.edges) < 2 or (self.edges[0], self.edges[-1]) != (self.lower, self.upper)):
-            raise self.mistake("the first of `edges` must be `lower` and the last one `upper`")
+        if self.edges and (self.edges[0] != self.lower or self.edges[-1] > self.upper):
+            raise self.mistake("the first of `edges` must be `lower`, and none may come after `upper`")
         if self.edges and (np.diff(self._starts) <= 0).any():
             raise self.mistake("`edges` must increase")
         self._check_resolution()
@@ -98,7 +98,7 @@ class Instant(NumberColumn):
         """int64 [n_bins]: the first unit of each bin, counted from 1970-01-01."""
         low, high = self._number(self.lower), self._number(self.upper)
         if self.edges:
-            return np.array([self._number(edge) for edge in self.edges[:-1]])
+            return np.array([self._number(edge) for edge in self.edges])
         if self.bins:
             return low + np.array([(i * self._n_points) // self.bins for i in range(self.bins)])
         length, name = self._resolution
@@ -169,8 +169,8 @@ class Instant(NumberColumn):
 class Date(Instant):
     """Days from `lower` to `upper`, both included.
 
-    One code per day, unless `resolution` ("7d", "1mo", "1y"), `bins` or `edges` groups them; months and
-    years are the calendar's. Text is ISO 8601, or in the `strptime` format `format`.
+    One code per day, unless `resolution` ("7d", "1mo", "1y"), `bins` or `edges` (the first day of each
+    bin) groups them; months and years are the calendar's. Text is ISO 8601, or in the `strptime` format `format`.
     """
 
     kind: ClassVar[str] = "date"

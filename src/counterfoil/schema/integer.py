@@ -18,10 +18,9 @@ EXACT = 2**53
 class Integer(NumberColumn):
     """Whole numbers from `lower` to `upper`, both included, every `step`.
 
-    One code per number, unless `bins` (that many groups of equal width) or `edges` (`edges[i]` is the first
-    number of bin i; the last edge is `upper`, which the last bin includes) groups them. A number between two
-    points of the grid goes to the nearer one (half-way: the upper). Decoding draws uniformly on the grid
-    points of the bin.
+    One code per number, unless `bins` (that many groups of equal width) or `edges` (the first number of each
+    bin; the last bin ends with `upper`) groups them. A number between two points of the grid goes to the
+    nearer one (half-way: the upper). Decoding draws uniformly on the grid points of the bin.
     """
 
     kind: ClassVar[str] = "integer"
@@ -48,8 +47,8 @@ class Integer(NumberColumn):
             self._check_edges()
 
     def _check_edges(self) -> None:
-        if len(self.edges) < 2 or (self.edges[0], self.edges[-1]) != (self.lower, self.upper):
-            raise self.mistake("the first of `edges` must be `lower` and the last one `upper`")
+        if self.edges[0] != self.lower or self.edges[-1] > self.upper:
+            raise self.mistake("the first of `edges` must be `lower`, and none may lie above `upper`")
         if (np.diff(self._starts) <= 0).any():
             raise self.mistake("`edges` must increase, with at least one value in each bin")
 
@@ -61,7 +60,7 @@ class Integer(NumberColumn):
     def _starts(self) -> np.ndarray:
         """int64 [n_bins]: the index on the grid of the first point of each bin."""
         if self.edges:
-            return np.array([-((self.lower - edge) // self.step) for edge in self.edges[:-1]])
+            return np.array([-((self.lower - edge) // self.step) for edge in self.edges])
         bins = self.n_bins
         return np.array([(i * self._n_points) // bins for i in range(bins)])
 
@@ -71,7 +70,7 @@ class Integer(NumberColumn):
 
     @property
     def n_bins(self) -> int:
-        return len(self.edges) - 1 if self.edges else self.bins or self._n_points
+        return len(self.edges) or self.bins or self._n_points
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -86,7 +86,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Real,
         _CODED
         | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER}
-        | {"edges": Fact("a list of numbers", _list_of(_is_number))},
+        | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),
     "date": (Date, _INSTANT | {"lower": DAY, "upper": DAY, "edges": _DAYS}, ("lower", "upper")),
@@ -174,7 +174,8 @@ def _column(name: str, table: Mapping[str, Any]) -> Column | Identifier:
         if key not in _COMMON
     }
     if said.get("edges"):
-        said = {"lower": said["edges"][0], "upper": said["edges"][-1]} | said
+        implied = {"lower": said["edges"][0]} | ({"upper": said["edges"][-1]} if make is Real else {})
+        said = implied | said
     for key in required:
         if key not in said:
             raise SchemaError(f"column {name!r} ({kind}) needs `{key}`: {keys[key].words}.")

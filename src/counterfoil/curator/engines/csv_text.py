@@ -22,10 +22,10 @@ class CSVHeader:
     delimiter: str
 
 
-def _open(path: Path) -> TextIO:
+def _open(path: Path, errors: str = "strict") -> TextIO:
     if path.name.lower().endswith(".gz"):
-        return io.TextIOWrapper(gzip.GzipFile(path), encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+        return io.TextIOWrapper(gzip.GzipFile(path), encoding="utf-8-sig", errors=errors, newline="")
+    return path.open(encoding="utf-8-sig", errors=errors, newline="")
 
 
 def read_header(path: Path) -> CSVHeader:
@@ -34,17 +34,18 @@ def read_header(path: Path) -> CSVHeader:
     Raises SourceError for a file that is empty, not text, or whose columns have no or equal names.
     """
     try:
-        with _open(path) as stream:
+        # The reader looks ahead of the header: bytes that are no text further down are DuckDB's to report.
+        with _open(path, "surrogateescape") as stream:
             line = stream.readline()
             delimiter = _delimiter(line)
             stream.seek(0)
             names = next(csv.reader(stream, delimiter=delimiter, strict=True), [])
-    except UnicodeDecodeError:
-        raise SourceError(f"{path.name}: the text is not UTF-8; save the file as UTF-8.") from None
     except (gzip.BadGzipFile, EOFError):
         raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise SourceError(f"{path.name}: the text is not UTF-8; save the file as UTF-8.")
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
     return CSVHeader(unique_names([name.strip() for name in names], path.name), delimiter)
