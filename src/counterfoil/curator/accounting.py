@@ -152,13 +152,46 @@ class BoundedRangeEvent:
         return {"kind": self.kind, "epsilon": self.epsilon}
 
 
+@dataclass(frozen=True)
+class ApproximateEvent:
+    """Any (epsilon, delta)-differentially private mechanism, known by these two numbers alone.
+
+    It has none of the three currencies, and composes in a plan only: telling apart four outcomes is the worst such
+    mechanism, of which every other one is a post-processing (Kairouz, Oh and Viswanath 2015, Theorem 3.1).
+    """
+
+    kind: ClassVar[str] = "approximate"
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _require_positive(epsilon=self.epsilon, delta=self.delta)
+        if self.delta >= 1:
+            raise ValueError(f"`delta` must be below 1. Found {self.delta!r}.")
+
+    @property
+    def mu(self) -> float:
+        return math.inf
+
+    @property
+    def rho(self) -> float:
+        return math.inf
+
+    @property
+    def pure_epsilon(self) -> float:
+        return math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "epsilon": self.epsilon, "delta": self.delta}
+
+
 def bounded_range_of_mu(mu: float) -> float:
     """The epsilon of the bounded-range event that costs `mu`: the inverse of `BoundedRangeEvent.mu`."""
     _require_positive(mu=mu)
     return float(2 * (log_ndtr(mu / 2) - log_ndtr(-mu / 2))) * (1 - 1e-12)
 
 
-_EVENTS = {event.kind: event for event in (GaussianEvent, PureEvent, BoundedRangeEvent)}
+_EVENTS = {event.kind: event for event in (GaussianEvent, PureEvent, BoundedRangeEvent, ApproximateEvent)}
 
 
 def event_from_json(record: dict[str, Any]) -> PrivacyEvent:
@@ -284,7 +317,8 @@ class PrivacyLossPlan:
     """Privacy-loss distributions convolved by dp-accounting: tight for mixtures, valid for a plan only.
 
     A pure event is composed as randomized response, which discrete Laplace noise of sensitivity 1 is exactly. A
-    bounded-range event is composed as randomized response too, at its full epsilon, which is valid and loose.
+    bounded-range event is composed as randomized response too, at its full epsilon, which is valid and loose. An
+    approximate event is composed as the worst mechanism with its epsilon and delta.
     """
 
     name: ClassVar[str] = "privacy_loss_distribution"
@@ -305,10 +339,13 @@ class PrivacyLossPlan:
 
 def _privacy_loss(event: PrivacyEvent) -> Any:
     """The privacy-loss distribution of one event, discretized upwards."""
+    from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     if isinstance(event, GaussianEvent):
         return pld.from_gaussian_mechanism(event.noise_multiplier)
+    if isinstance(event, ApproximateEvent):
+        return pld.from_privacy_parameters(common.DifferentialPrivacyParameters(event.epsilon, event.delta))
     return pld.from_randomized_response(2 / (1 + math.exp(event.pure_epsilon)), 2)
 
 
