@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 # The two cores that most machines have are kept busy by pytest's workers, not by threads inside them.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --constraint constraints.txt
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --constraint constraints.txt
 
 .PHONY: demo test lint docs clean help
 .DEFAULT_GOAL := help
