@@ -87,7 +87,9 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     if delta:
         yield f"Delta, {delta:g}, is counted in that figure; it should be far below one over the number of rows."
     spent = document["spent"]["epsilon"]
-    yield f"The {len(document['charges'])} charges below add up to epsilon {_up(spent)}."
+    number = len(document["charges"])
+    charges = "The one charge below adds" if number == 1 else f"The {number} charges below add"
+    yield f"{charges} up to epsilon {_up(spent)}."
     yield document["composition"]["sentence"]
     if other["holds"]:
         yield f"Under {other['relation']} the same release has epsilon {_up(other['epsilon'])} at delta {delta:g}."

@@ -1,0 +1,60 @@
+"""From a sensitive table to a synthetic one, in one call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from counterfoil.curator.account import PrivacyUnit
+from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.ledger import Ledger
+from counterfoil.methods import Synthesizer, method_named
+from counterfoil.schema import Schema
+from counterfoil.synthesis import Synthesis
+
+DEFAULT_DELTA = 1e-9
+
+
+class CuratorOptions(TypedDict, total=False):
+    """The further options of `Curator`."""
+
+    privacy_unit: PrivacyUnit | None
+    ledger: Ledger | None
+    seed: int | None
+    in_memory: bool | None
+
+
+def synthesize(
+    source: Any,
+    schema: Schema | str | Path,
+    *,
+    epsilon: float,
+    delta: float = DEFAULT_DELTA,
+    method: str | Synthesizer = "aim",
+    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+    rows: int | None = None,
+    **options: Unpack[CuratorOptions],
+) -> Synthesis:
+    """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        schema: the public facts about the table, or the path of the TOML file that states them.
+        epsilon: the most that the copy may cost; positive.
+        delta: the same; in [0, 1), and 0 only for methods with pure privacy.
+        method: a name ("aim", "mst", "direct", "independent"), or a synthesizer with its own parameters.
+        relation: which tables are neighbors.
+        rows: how many rows to draw; about as many as the table has when None.
+        options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
+
+    Raises:
+        ValueError: in one sentence, before anything is charged.
+        LedgerError: when the ledger refuses.
+    """
+    if rows is not None and (not isinstance(rows, int) or rows < 1):
+        raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
+    facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+    synthesizer = method_named(method) if isinstance(method, str) else method
+    with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
+        return synthesizer.synthesize(curator, rows=rows)

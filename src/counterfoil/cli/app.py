@@ -1,0 +1,77 @@
+"""The commands, put together, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from counterfoil.cli.demo import demo
+from counterfoil.cli.evaluate import evaluate
+from counterfoil.cli.failure import failure_of
+from counterfoil.cli.ledger import ledger
+from counterfoil.cli.receipt import receipt
+from counterfoil.cli.schema import schema
+from counterfoil.cli.synth import synth
+
+app = typer.Typer(
+    name="counterfoil",
+    help="Differentially private synthetic tables that come with receipts.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+app.command()(synth)
+app.command()(schema)
+app.add_typer(ledger, name="ledger")
+app.add_typer(receipt, name="receipt")
+app.command()(evaluate)
+app.command()(demo)
+
+
+@app.callback(invoke_without_command=True)
+def counterfoil(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        print(f"counterfoil {version_of('counterfoil')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command line `arguments` and returns its exit status.
+
+    0: done. 1: a receipt that does not hold, or a bug. 2: bad input, in one sentence, with nothing half-written.
+    130: interrupted.
+    """
+    try:
+        status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; a second complaint at exit is avoided as Python's manual advises.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        return _fail(error, arguments)
+    return status if isinstance(status, int) else 0
+
+
+def _fail(error: BaseException, arguments: Sequence[str]) -> int:
+    failure = failure_of(error, show_values="--show-values" in arguments)
+    if failure.sentence:  # asked for nothing: the help was shown instead
+        print(f"counterfoil: {failure.sentence}", file=sys.stderr)
+    if "--json" in arguments:
+        print(json.dumps({"error": failure.sentence, "status": failure.status}, indent=2))
+    return failure.status

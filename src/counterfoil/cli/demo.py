@@ -1,0 +1,64 @@
+"""`counterfoil demo`: a first release, start to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfoil.cli.evaluate import ALARM, ALARM_AGAIN
+from counterfoil.cli.options import Quiet
+from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.evaluation.marginals import MarginalComparison
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write to.", metavar="DIR")] = Path(
+        "counterfoil-demo"
+    ),
+    quiet: Quiet = False,
+) -> None:
+    """Copy a real survey at epsilon 1, and show the receipt and what was kept."""
+    from counterfoil.demo import Demo
+    from counterfoil.evaluation.comparison import compare
+    from counterfoil.report.files import write_text
+
+    terminal, found = Terminal(quiet=quiet), Demo.find()
+    out.mkdir(parents=True, exist_ok=True)
+    outputs = Outputs(out / "affairs.synthetic.parquet")
+    outputs.require_possible(force=True)
+    terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that nobody")
+    terminal.say("would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
+    with terminal.progress() as progress:
+        synthesis = found.synthesize(progress)
+    receipt = outputs.write(synthesis)
+    write_text(out / "affairs.schema.toml", found.schema.to_toml())
+    terminal.say("")
+    terminal.say(receipt.text())
+    terminal.alarm(ALARM)
+    comparison = compare(found.source, outputs.table, found.schema, reason="the demonstration")
+    show_kept(terminal, comparison.marginals[0], comparison.marginals[1])
+    terminal.alarm(ALARM_AGAIN)
+    terminal.say("\nThe files are in " + str(out.resolve()))
+    for path in (outputs.table, outputs.receipt, out / "affairs.schema.toml"):
+        terminal.say(f"  {path.name}")
+
+
+def show_kept(terminal: Terminal, singles: MarginalComparison, pairs: MarginalComparison) -> None:
+    """A triangle of how well each column (on the diagonal) and each pair is kept: 100% is exact."""
+    from rich.table import Table
+
+    names = [clique[0] for clique in singles.errors]
+    table: Any = Table(box=None, pad_edge=False, title="How much of each column and pair is kept", title_style="")
+    table.add_column("")
+    for number in range(1, len(names) + 1):
+        table.add_column(str(number), justify="right")
+    for number, name in enumerate(names):
+        kept = [pairs.errors[(other, name)] for other in names[:number]] + [singles.errors[(name,)]]
+        table.add_row(f"{number + 1} {name}", *(f"{1 - error / 2:.0%}" for error in kept))
+    terminal.show(table)
+    terminal.say("The share of rows that would not have to change for the counts to agree.")

@@ -1,0 +1,88 @@
+"""Every way in which a command can fail, as one sentence and an exit status."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.schema.errors import UnplacedValue
+
+BAD_INPUT, BUG, INTERRUPTED = 2, 1, 130
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+class Stopped(Exception):
+    """A command ended by its `__cause__` after it had begun to charge; `note` says what that cost."""
+
+    def __init__(self, note: str) -> None:
+        super().__init__(note)
+        self.note = note
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What to print and which status to exit with."""
+
+    sentence: str
+    status: int
+
+
+def failure_of(error: BaseException, *, show_values: bool) -> Failure:
+    """The sentence and status for `error`.
+
+    Sentences that this package wrote hold no value of a record. Others' may, so that they are shown only to a steward
+    who asked for values.
+    """
+    if isinstance(error, Stopped):
+        assert error.__cause__ is not None
+        cause = failure_of(error.__cause__, show_values=show_values)
+        return Failure(f"{cause.sentence} {error.note}".strip(), cause.status)
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return Failure("Interrupted.", INTERRUPTED)
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        return Failure(_one_line(str(usage())), BAD_INPUT)
+    if isinstance(error, OSError) and not _is_ours(error):
+        return Failure(_about_file(error), BAD_INPUT)
+    if isinstance(error, MemoryError):
+        return Failure("There is not enough memory for this. Ask for fewer rows or a smaller model.", BAD_INPUT)
+    if _is_ours(error) or isinstance(error, UnplacedValue):
+        return Failure(str(error), BAD_INPUT)
+    return Failure(_bug(error, show_values=show_values), BUG)
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether this package raised it, rather than a library that it called."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (
+        (isinstance(error, (ValueError, OSError, ModuleNotFoundError)) or _is_ledger_error(error))
+        and bool(frames)
+        and _PACKAGE in Path(frames[-1].filename).resolve().parents
+    )
+
+
+def _is_ledger_error(error: BaseException) -> bool:
+    from counterfoil.curator.ledger_errors import LedgerError
+
+    return isinstance(error, LedgerError)
+
+
+def _about_file(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+        return "The disk is full. Free some space and try again; nothing half-written is left."
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or 'the file could not be read or written'}."
+
+
+def _bug(error: BaseException, *, show_values: bool) -> str:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(_PACKAGE) in frame.filename]
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    said = f": {error}" if show_values else "; its words are hidden, for they may hold values (see --show-values)"
+    return f"Counterfoil itself failed, which is a bug: {type(error).__name__}{where}{said}."
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if not line or line.endswith((".", "?", ")")) else f"{line}."

@@ -1,0 +1,126 @@
+"""`counterfoil ledger create|show`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfoil.cli.options import Json
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.curator.ledger import Amount, Ledger, ReleaseRecord
+
+ledger = typer.Typer(help="Keep a total budget for one sensitive source.", no_args_is_help=True)
+
+LedgerPath = Annotated[Path, typer.Argument(help="The ledger, such as people.ledger.", metavar="L")]
+
+
+@ledger.command()
+def create(
+    path: LedgerPath,
+    source: Annotated[str, typer.Option("--source", help="The sensitive table: a file, or FILE.db::TABLE.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that all releases together may cost.")],
+    delta: Annotated[float, typer.Option("--delta", help="The same for delta, far below 1 / rows.")],
+    json: Json = False,
+) -> None:
+    """Create a ledger: a budget for one sensitive table, of which nothing is spent."""
+    from counterfoil.curator.budget import Budget
+    from counterfoil.curator.ledger import Ledger
+    from counterfoil.curator.source_facts import identity_of
+
+    terminal, total = Terminal(json=json), Budget(epsilon, delta)
+    with Ledger.create(path, source=identity_of(source), total=total) as made:
+        terminal.say(f"Created {path} for {made.source.name}: {made.total}.")
+        terminal.document(_summary(made))
+
+
+@ledger.command()
+def show(path: LedgerPath, json: Json = False) -> None:
+    """Print what was spent, on what, and what is left."""
+    from counterfoil.curator.ledger import Ledger
+
+    terminal = Terminal(json=json)
+    with Ledger.open(path, source=None) as opened:
+        _print(terminal, opened)
+        terminal.document(_summary(opened))
+
+
+def _print(terminal: Terminal, opened: Ledger) -> None:
+    from rich.table import Table
+
+    spent, reveals = opened.spent(), _reveals(opened)
+    terminal.say(f"Ledger of {opened.source.name}\n  at {opened.source.location}")
+    sums = Table(box=None, pad_edge=False)
+    for heading in ("", "epsilon", "delta"):
+        sums.add_column(heading, justify="right" if heading else "left")
+    for name, amount in (("total", opened.total), ("spent", spent), ("left", opened.left())):
+        sums.add_row(name, f"{amount.epsilon:.6g}", f"{amount.delta:.3g}")
+    terminal.show(sums)
+    releases = opened.releases()
+    if releases:
+        terminal.say("")
+        terminal.show(_table(releases))
+    else:
+        terminal.say("No release yet.")
+    for reason in reveals:
+        terminal.alarm(f"NOT PRIVATE: the records were looked at without privacy: {reason}")
+
+
+def _table(releases: list[ReleaseRecord]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("release", "epsilon", "delta"):
+        table.add_column(heading, justify="right")
+    for heading in ("opened", "status", "neighbors", "asked"):
+        table.add_column(heading, overflow="fold")
+    for record in releases:
+        asked = Counter(str(event.get("query", "question")) for event in record.events)
+        table.add_row(
+            str(record.id),
+            f"{record.budget.epsilon:g}",
+            f"{record.budget.delta:g}",
+            record.opened[:10],
+            record.status,
+            record.relation,
+            ", ".join(f"{count} {query}" for query, count in asked.items()) or "nothing",
+        )
+    return table
+
+
+def _summary(opened: Ledger) -> dict[str, Any]:
+    return {
+        "source": opened.source.name,
+        "location": opened.source.location,
+        "total": _plain(opened.total),
+        "spent": _plain(opened.spent()),
+        "left": _plain(opened.left()),
+        "releases": [
+            {
+                "release": record.id,
+                "opened": record.opened,
+                "status": record.status,
+                "epsilon": record.budget.epsilon,
+                "delta": record.budget.delta,
+                "neighbors": record.relation,
+                "composition": record.composition,
+                "charges": record.events,
+            }
+            for record in opened.releases()
+        ],
+        "revealed": _reveals(opened),
+    }
+
+
+def _plain(amount: Amount) -> dict[str, float | None]:
+    """JSON has no infinity: null stands for it."""
+    return {"epsilon": amount.epsilon if math.isfinite(amount.epsilon) else None, "delta": amount.delta}
+
+
+def _reveals(opened: Ledger) -> list[str]:
+    return [entry.details["reason"] for entry in opened.entries() if entry.kind == "revealed"]

@@ -1,0 +1,67 @@
+"""`counterfoil receipt show|verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil.cli.options import Json
+from counterfoil.cli.terminal import Terminal
+
+receipt = typer.Typer(help="Read a receipt, or check it.", no_args_is_help=True)
+
+ReceiptFile = Annotated[Path, typer.Argument(help="The receipt, as synth wrote it.", metavar="R.json")]
+
+
+@receipt.command()
+def show(path: ReceiptFile, json: Json = False) -> None:
+    """Print the receipt as a page for a privacy officer."""
+    from counterfoil.report.receipt import Receipt
+
+    terminal, found = Terminal(json=json), Receipt.load(path)
+    terminal.say(found.text().rstrip("\n"))
+    terminal.document(found.to_json())
+
+
+@receipt.command()
+def verify(path: ReceiptFile, json: Json = False) -> None:
+    """Recompute epsilon from the recorded events alone, and compare.
+
+    The release's files are compared with their SHA-256 too, where they lie beside the receipt. Exits with status 1 when
+    the receipt does not hold.
+    """
+    from counterfoil.report.receipt import Receipt
+
+    terminal, found = Terminal(json=json), Receipt.load(path)
+    checked = found.verify(path.parent)
+    for problem in checked.problems:
+        terminal.say(f"DOES NOT HOLD: {problem}")
+    if checked.holds:
+        budget = found.document["budget"]
+        terminal.say(
+            f"The receipt holds: its charges ({len(found.document['charges'])}) compose to epsilon "
+            f"{checked.recomputed_epsilon:.6g},\nwithin the budget of epsilon {budget['epsilon']:g} at delta "
+            f"{budget['delta']:g}."
+        )
+    for output in found.document["outputs"]:
+        if not (path.parent / Path(output["file"]).name).is_file():
+            terminal.say(f"Not beside the receipt, and not compared: {output['file']}")
+    if not found.private:
+        terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
+    terminal.document(
+        {
+            "holds": checked.holds,
+            "recomputed_epsilon": _finite(checked.recomputed_epsilon),
+            "stated_epsilon": checked.stated_epsilon,
+            "private": found.private,
+            "problems": list(checked.problems),
+        }
+    )
+    if not checked.holds:
+        raise typer.Exit(1)
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if epsilon < float("inf") else None

@@ -1,0 +1,26 @@
+"""`--show-values`: the value at fault, for the steward's own eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from counterfoil.schema.errors import UnplacedValue
+
+
+@contextmanager
+def showing_values(source: str, *, show: bool) -> Iterator[None]:
+    """Adds the value to an `UnplacedValue` raised inside, where `show`; else lets it pass as it is.
+
+    Raises:
+        UnplacedValue: as raised inside.
+    """
+    try:
+        yield
+    except UnplacedValue as error:
+        if not show:
+            raise
+        from counterfoil.curator.source_facts import value_at
+
+        place = str(error).partition(": ")[0].partition(", ")[2]
+        raise error.located(error.row, place, value_at(source, error.column, error.row)) from None

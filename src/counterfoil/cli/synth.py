@@ -1,0 +1,256 @@
+"""`counterfoil synth`: a table in, a synthetic table and its receipt out."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfoil.cli.failure import Stopped
+from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
+from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.showing_values import showing_values
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.curator.account import PrivacyUnit
+    from counterfoil.curator.budget import Budget
+    from counterfoil.marginals.domain import Domain
+    from counterfoil.marginals.workload import Workload
+    from counterfoil.methods import Synthesizer
+    from counterfoil.schema import Schema
+    from counterfoil.synthesis import Synthesis
+
+
+def synth(
+    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    schema: SchemaFile,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that this release may cost.")],
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="The same for delta; 1e-9 if left out.", show_default=False)
+    ] = None,
+    relation: Annotated[
+        str, typer.Option("--relation", help="add_or_remove_one, or replace_one (the number of rows is public).")
+    ] = "add_or_remove_one",
+    method: Annotated[str, typer.Option("--method", help="aim, mst, direct or independent.")] = "aim",
+    workload: Annotated[
+        str | None,
+        typer.Option("--workload", help="Keep all marginals of 1, 2 or 3 columns, or those of a TOML.", metavar="W"),
+    ] = None,
+    max_model_size: Annotated[
+        float | None, typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB")
+    ] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="How many rows to draw.")] = None,
+    ledger: LedgerFile = None,
+    privacy_unit: Annotated[
+        str | None, typer.Option("--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN")
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="A .csv or .parquet file; INPUT.synthetic.parquet here if left out.", metavar="F"),
+    ] = None,
+    force: Force = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeatable, hence NOT PRIVATE.")] = None,
+    not_private: Annotated[
+        bool, typer.Option("--not-private", help="Confirms that a release made with --seed must not be shared.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    show_values: ShowValues = False,
+) -> None:
+    """Make a synthetic copy of a sensitive table, and its receipt."""
+    from counterfoil.curator.budget import Budget
+    from counterfoil.schema import Schema
+
+    terminal = Terminal(quiet=quiet, json=json)
+    outputs = Outputs(out if out is not None else default_output(source))
+    require_seed_confirmed(seed, confirmed=not_private)
+    request = Request(
+        source=source,
+        schema=Schema.from_toml(schema),
+        budget=Budget(epsilon, DEFAULT_DELTA if delta is None else delta),
+        relation=relation_named(relation),
+        unit=unit_of(privacy_unit, max_rows),
+        rows=rows,
+        seed=seed,
+        ledger=ledger,
+    )
+    request.schema.require_confirmed()
+    require_rows_fit(rows, request.schema.domain)
+    outputs.require_possible(force=force)
+    synthesizer = synthesizer_of(method, workload, max_model_size, request.schema.domain)
+    if ledger is None:
+        terminal.note("No ledger: nothing will count this release against later ones of the same table.")
+    synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
+    report(terminal, request, synthesis, outputs, method=method, default_delta=delta is None)
+
+
+DEFAULT_DELTA = 1e-9
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be released, of what; all of it public."""
+
+    source: str
+    schema: Schema
+    budget: Budget
+    relation: str
+    unit: PrivacyUnit | None
+    rows: int | None
+    seed: int | None
+    ledger: Path | None
+
+
+def run(
+    request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool
+) -> Synthesis:
+    """Asks, fits, draws and writes.
+
+    Raises:
+        Stopped: with the cause, when anything ended it after something was charged.
+    """
+    from counterfoil.curator.curator import Curator
+    from counterfoil.curator.ledger import Ledger
+
+    with ExitStack() as stack:
+        opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
+        with showing_values(request.source, show=show_values):
+            curator = Curator(
+                request.source,
+                request.schema,
+                budget=request.budget,
+                relation=request.relation,
+                privacy_unit=request.unit,
+                ledger=opened,
+                seed=request.seed,
+            )
+        stack.enter_context(curator)
+        synthesis: Synthesis | None = None
+        try:
+            with terminal.progress() as progress:
+                synthesis = synthesizer.synthesize(curator, rows=request.rows, progress=progress)
+            outputs.write(synthesis)
+        except BaseException as error:
+            charges = curator.charges() if synthesis is None else synthesis.receipt.document["charges"]
+            raise Stopped(what_was_charged(len(charges), request)) from error
+        return synthesis
+
+
+def what_was_charged(charges: int, request: Request) -> str:
+    """A sentence for whoever stopped a release, or saw it fail."""
+    if not charges:
+        return "Nothing was charged, and no file was written."
+    budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
+    if request.ledger is None:
+        return (
+            f"{charges} answers had been computed; they are discarded, and no file was written: nothing was released."
+        )
+    return f"{charges} charges were made: the ledger {request.ledger} counts {budget} as spent. No file was written."
+
+
+def report(
+    terminal: Terminal, request: Request, synthesis: Synthesis, outputs: Outputs, *, method: str, default_delta: bool
+) -> None:
+    """Says what was made, where it is, and what it cost."""
+    receipt, budget = synthesis.receipt, request.budget
+    note = " (the default)" if default_delta else ""
+    terminal.say(f"Made {synthesis.rows:,} synthetic rows with {method}.")
+    terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
+    terminal.say(f"  table    {outputs.table}")
+    terminal.say(f"  receipt  {outputs.receipt}")
+    if not receipt.private:
+        terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
+    terminal.document(
+        {
+            "table": str(outputs.table),
+            "receipt": str(outputs.receipt),
+            "rows": synthesis.rows,
+            "method": method,
+            "private": receipt.private,
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "neighboring_relation": request.relation,
+            "spent": receipt.document["spent"],
+            "ledger": None if request.ledger is None else str(request.ledger),
+        }
+    )
+
+
+def default_output(source: str) -> Path:
+    """people.csv.gz and people.db::people give people.synthetic.parquet in the current folder."""
+    name = source.rpartition("::")[2] or source
+    return Path(f"{Path(name).name.split('.')[0]}.synthetic.parquet")
+
+
+def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:
+    if seed is not None and not confirmed:
+        raise ValueError(
+            "`--seed` makes noise that anyone can repeat, so that the release protects nobody. Leave it out, or add "
+            "--not-private if the release will not be shared."
+        )
+    if seed is not None and seed < 0:
+        raise ValueError(f"`--seed` must be a whole number of at least 0. Found {seed}.")
+    if confirmed and seed is None:
+        raise ValueError("`--not-private` confirms a --seed. Found none: leave it out, and the release is private.")
+
+
+def require_rows_fit(rows: int | None, domain: Domain) -> None:
+    """Refuses a number of rows that memory could not hold, before the budget is spent on it."""
+    if rows is None:
+        return
+    if rows < 1:
+        raise ValueError(f"`--rows` must be a whole number of at least 1. Found {rows}.")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = 16 * rows * len(domain.attributes)  # a code, and a value of 8 bytes, with room to write them
+    if needed > memory:
+        raise ValueError(
+            f"`--rows` {rows:,} would need about {needed / 2**30:,.0f} GB of memory, of which there are "
+            f"{memory / 2**30:,.0f}. Draw fewer rows."
+        )
+
+
+def relation_named(name: str) -> str:
+    from counterfoil.curator.budget import NeighboringRelation
+    from counterfoil.schema.errors import did_you_mean
+
+    known = [relation.value for relation in NeighboringRelation]
+    if name not in known:
+        raise ValueError(f"`--relation` must be {' or '.join(known)}. Found {name!r}.{did_you_mean(name, known)}")
+    return name
+
+
+def unit_of(column: str | None, max_rows: int | None) -> PrivacyUnit | None:
+    from counterfoil.curator.account import PrivacyUnit
+
+    if (column is None) != (max_rows is None):
+        raise ValueError("`--privacy-unit` and `--max-rows` go together: at most so many rows of each unit are used.")
+    return PrivacyUnit(column, max_rows) if column is not None and max_rows is not None else None
+
+
+def synthesizer_of(method: str, workload: str | None, max_model_size: float | None, domain: Domain) -> Synthesizer:
+    from counterfoil.methods import method_named
+
+    if max_model_size is not None and not 0 < max_model_size < float("inf"):
+        raise ValueError(f"`--max-model-size` must be a positive number of megabytes. Found {max_model_size}.")
+    parameters: dict[str, Any] = {"max_model_size": max_model_size}
+    if workload is not None:
+        parameters["workload"] = workload_of(workload, domain)
+    return method_named(method, **parameters)
+
+
+def workload_of(text: str, domain: Domain) -> Workload | int:
+    from counterfoil.marginals.workload import Workload
+
+    if text in ("1", "2", "3"):
+        return int(text)
+    if not Path(text).is_file():
+        raise ValueError(f"`--workload` must be 1, 2, 3 or a TOML file of cliques and weights. Found {text!r}.")
+    return Workload.from_toml(text, domain)

@@ -1,0 +1,55 @@
+"""What a steward may be told of a source without a query: its name and place, its columns, one cell at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.ledger import SourceIdentity
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table's columns, as its storage declares them.
+
+    Args:
+        types: by name, in order.
+        typed: False where the storage has no types of its own, as with CSV.
+    """
+
+    types: Mapping[str, pa.DataType]
+    typed: bool
+
+
+def identity_of(source: Any) -> SourceIdentity:
+    """The name and place by which a ledger tells this source from others; no record is read.
+
+    Raises:
+        ValueError: when there is no such table.
+    """
+    opened = open_source(source)
+    return SourceIdentity(name=opened.name, location=opened.location)
+
+
+def columns_of(source: Any) -> Columns:
+    """Names and declared types; no record is read.
+
+    Raises:
+        ValueError: when there is no such table.
+    """
+    opened = open_source(source)
+    return Columns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
+
+
+def value_at(source: Any, column: str, row: int) -> str:
+    """The value of one cell, NOT PRIVATE: for the steward's own terminal, never for a log or a report.
+
+    Args:
+        row: counted from 0.
+    """
+    batch = next(open_source(source).batches([column], 1, skip_rows=row))
+    return repr(batch.column(0)[0].as_py())
