@@ -25,7 +25,7 @@ class Boolean(NumberColumn):
     kind: ClassVar[str] = "boolean"
 
     def _check(self) -> None:
-        self._check_texts("missing_values", self.missing_values)
+        self._check_missing_values()
 
     @property
     def n_bins(self) -> int:

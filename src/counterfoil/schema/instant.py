@@ -48,7 +48,6 @@ class Instant(NumberColumn):
         """The declared type of value that stands `number` units after 1970-01-01."""
 
     def _check(self) -> None:
-        self._check_texts("missing_values", self.missing_values)
         if not self.lower <= self.upper:
             raise self.mistake(f"`lower` must not come after `upper`; found {self.lower} and {self.upper}")
         if sum(map(bool, (self.bins, self.resolution, self.edges))) > 1:
@@ -62,6 +61,7 @@ class Instant(NumberColumn):
         if self.edges and (np.diff(self._starts) <= 0).any():
             raise self.mistake("`edges` must increase")
         self._check_resolution()
+        self._check_missing_values()
 
     def _check_resolution(self) -> None:
         """Count the bins before any array of them is made."""

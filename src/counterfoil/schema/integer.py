@@ -32,7 +32,6 @@ class Integer(NumberColumn):
     edges: tuple[int, ...] = ()
 
     def _check(self) -> None:
-        self._check_texts("missing_values", self.missing_values)
         if not -EXACT <= self.lower <= self.upper <= EXACT:
             raise self.mistake(
                 f"`lower` must be at most `upper`, both within 2^53 of zero; found {self.lower} and {self.upper}"
@@ -45,6 +44,7 @@ class Integer(NumberColumn):
             raise self.mistake(f"`bins` must be between 1 and the {self._n_points} values; found {self.bins}")
         if self.edges:
             self._check_edges()
+        self._check_missing_values()
 
     def _check_edges(self) -> None:
         if self.edges[0] != self.lower or self.edges[-1] > self.upper:

@@ -16,6 +16,14 @@ from counterfoil.schema.values import Values, numbers_of, parse_number
 class NumberColumn(Column):
     """A column whose values lie on a line; a value outside the bounds is clamped to the nearest one."""
 
+    def _check_missing_values(self) -> None:
+        """What stands for missing can't be a value too: it would be read as missing once it is written."""
+        self._check_texts("missing_values", self.missing_values)
+        low, high = self.bounds
+        for text in self.missing_values:
+            if low <= self._parse_text(text) <= high:
+                raise self.mistake(f"{text!r} is in `missing_values` and also within the bounds: it can't be both")
+
     @abstractmethod
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
         """int64 [n]: the bin of each finite number within the bounds."""

@@ -37,7 +37,6 @@ class Real(NumberColumn):
     points: tuple[float, ...] = ()
 
     def _check(self) -> None:
-        self._check_texts("missing_values", self.missing_values)
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
             raise self.mistake(f"`lower` must be below `upper`, both finite; found {self.lower} and {self.upper}")
         if not math.isfinite(self.upper - self.lower):
@@ -54,6 +53,7 @@ class Real(NumberColumn):
             raise self.mistake("`points` must differ from each other")
         if self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
             raise self.mistake("`edges` must increase, and bins must be wide enough for floating point")
+        self._check_missing_values()
 
     @property
     def _n_intervals(self) -> int:
