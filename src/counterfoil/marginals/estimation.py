@@ -36,6 +36,9 @@ from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_t
 from counterfoil.marginals.propagation import Propagation, compile_program
 
 _MEMORY = 10
+# Values closer than this (relative) are equal but for rounding; so many such steps in a row end the fit.
+_ROUNDING = 1e-13
+_IDLE_STEPS = 20
 
 
 class Status(enum.Enum):
@@ -94,6 +97,8 @@ def estimate(
     if max_evaluations < 1:
         raise ValueError(f"`max_evaluations` must be at least 1. Found {max_evaluations}.")
     measured = combine(domain, measurements)
+    if not any(marginal.clique for marginal in measured):
+        raise ValueError("The fit needs a noisy marginal of at least one attribute. Found none.")
     if total is None:
         total = max(1.0, estimate_total(measured)[0])
     if not (math.isfinite(total) and total > 0):
@@ -101,8 +106,6 @@ def estimate(
     zeros = _zero_potentials(domain, structural_zeros or {})
     dual = _Dual(domain, measured, zeros, total=total, entropy_weight=entropy_weight)
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
-    if not dual.interactions.subsets:
-        raise ValueError("The fit needs a noisy marginal of at least one attribute. Found none.")
     point, status = _maximize(dual, start, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
     return Estimate(model, entropy_weight * point.gap, point.gap / point.objective, dual.evaluations, status)
@@ -238,7 +241,10 @@ def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluation
     """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap."""
     point = best = dual(start)
     inverse = _InverseCurvature(dual.interactions.preconditioner(dual.margins(), dual.ridge))
+    idle = 0
     while best.gap > relative_gap * best.objective:
+        if idle == _IDLE_STEPS:
+            return best, Status.PRECISION
         if dual.evaluations >= max_evaluations:
             return best, Status.EVALUATIONS
         direction = -inverse(point.gradient)
@@ -246,6 +252,7 @@ def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluation
         if found is None:
             return best, Status.EVALUATIONS if dual.evaluations >= max_evaluations else Status.PRECISION
         inverse.learn(found.psi - point.psi, found.gradient - point.gradient)
+        idle = idle + 1 if point.value - found.value <= _ROUNDING * abs(point.value) else 0
         point = found
         if point.gap < best.gap:
             best = point
@@ -256,7 +263,7 @@ def _search(dual: _Dual, point: _Point, direction: Vector, max_evaluations: int)
     """A step along `direction` that satisfies the weak Wolfe conditions (bisection with a secant guess)."""
     slope = float(point.gradient @ direction)
     step, lowest, highest = 1.0, 0.0, math.inf
-    slack = 1e-13 * abs(point.value)
+    slack = _ROUNDING * abs(point.value)
     found = None
     for _ in range(30):
         if dual.evaluations >= max_evaluations:

@@ -1,7 +1,9 @@
 """A distribution over a finite domain as a product of factors, with exact answers to every marginal."""
 
 import json
+import math
 import os
+import random
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -14,13 +16,25 @@ from numpy.typing import NDArray
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.junction_tree import JunctionTree
-from counterfoil.marginals.propagation import Calibration, Program, Propagation, compile_program, evaluate
+from counterfoil.marginals.propagation import (
+    Calibration,
+    Program,
+    Propagation,
+    compile_program,
+    evaluate,
+    evaluate_logarithms,
+)
 from counterfoil.marginals.sampling import Codes, draw_rows
 
 Table = NDArray[np.float64]
 Where = Mapping[str, int | Iterable[int]]
 
 _FORMAT = 1
+# How far from 1 the sum of a marginal's probabilities may be before it is computed again in logarithms.
+_MASS_TOLERANCE = 1e-7
+# Searching for a cheaper order costs about this much a trial.
+_TRIALS = 40
+_NANOSECONDS_PER_TRIAL = 400_000
 
 
 class GraphicalModel:
@@ -145,15 +159,19 @@ class GraphicalModel:
         wanted = frozenset(self.domain.axes(names))
         if len(wanted) != len(names):
             raise ValueError(f"A clique names each attribute once. Found {names}.")
-        slots, top = _relevant(program, wanted)
+        slots, opened, top = _relevant(program, wanted)
         inputs = [calibration.tables[slot] for slot in slots] + [calibration.derivatives[top]]
         axes = [program.axes[slot] for slot in slots] + [program.axes[top]]
-        order = _greedy_order(program.sizes, axes, wanted)
-        query = compile_program(program.sizes, axes, order, keep=tuple(wanted))
-        table = evaluate(query, inputs, logarithmic=calibration.logarithmic)
+        query = _cheap_program(program.sizes, axes, wanted)
         if calibration.logarithmic:
-            table = np.exp(table)
-        # Messages were rescaled on the way up; opening one leaves its factor behind.
+            table = np.exp(evaluate_logarithms(query, inputs))
+        else:
+            table, log_scale = evaluate(query, inputs)
+            mass = float(table.sum()) * math.exp(log_scale + sum(calibration.log_factors[s] for s in opened))
+            # All of the probability must be there; what is missing fell below the smallest float.
+            if not abs(mass - 1.0) < _MASS_TOLERANCE:
+                with np.errstate(divide="ignore"):
+                    table = np.exp(_peak_at_zero(evaluate_logarithms(query, [np.log(t) for t in inputs])))
         table = table * (self.total / table.sum())
         found = query.axes[query.output]
         table = table.transpose([found.index(axis) for axis in self.domain.axes(names)])
@@ -166,7 +184,7 @@ def load(path: str | os.PathLike[str]) -> GraphicalModel:
     Raises ValueError for a file that is damaged, holds pickled objects, or has another format or version.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             header = json.loads(str(archive["header"]))
             tables = [archive[f"potential_{i}"] for i in range(len(header["cliques"]))]
     except (zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, ValueError) as error:
@@ -202,11 +220,11 @@ def _evidence(domain: Domain, attribute: str, codes: int | Iterable[int]) -> Tab
     return evidence
 
 
-def _relevant(program: Program, wanted: frozenset[int]) -> tuple[list[int], int]:
+def _relevant(program: Program, wanted: frozenset[int]) -> tuple[list[int], list[int], int]:
     """Slots whose product with the derivative at `top` is the model, marginalized to what `wanted` needs.
 
     Walks down while one side alone contains every wanted axis, then opens only the tensors inside which a
-    wanted axis was summed out.
+    wanted axis was summed out. Returns those slots, the slots that were opened, and `top`.
     """
     made = {step.out: step for step in program.steps}
     inside: list[frozenset[int]] = [frozenset(axes) for axes in program.axes]
@@ -220,25 +238,55 @@ def _relevant(program: Program, wanted: frozenset[int]) -> tuple[list[int], int]
         if not sides:
             break
         top = min(sides, key=lambda side: len(inside[side]))
-    slots, pending = [], [top]
+    slots, opened, pending = [], [], [top]
     while pending:
         slot = pending.pop()
         if slot in made and (inside[slot] - frozenset(program.axes[slot])) & wanted:
+            opened.append(slot)
             pending += [side for side in (made[slot].left, made[slot].right) if side >= 0]
         else:
             slots.append(slot)
-    return slots, top
+    return slots, opened, top
 
 
-def _greedy_order(sizes: tuple[int, ...], inputs: list[tuple[int, ...]], keep: frozenset[int]) -> list[int]:
-    """An elimination order of what is not kept: the smallest product of tensors first."""
+def _peak_at_zero(log_table: Table) -> Table:
+    return log_table - log_table.max()
+
+
+def _cheap_program(sizes: tuple[int, ...], inputs: list[tuple[int, ...]], keep: frozenset[int]) -> Program:
+    """The cheapest of some greedy programs; the search goes on only while it costs less than it may save."""
+    noise = random.Random(0)
+    best = compile_program(sizes, inputs, _greedy_order(sizes, inputs, keep), keep=tuple(keep))
+    for trial in range(_TRIALS):
+        if best.cost < (trial + 1) * _NANOSECONDS_PER_TRIAL:
+            break
+        order = _greedy_order(sizes, inputs, keep, noise=noise)
+        other = compile_program(sizes, inputs, order, keep=tuple(keep))
+        if other.cost < best.cost:
+            best = other
+    return best
+
+
+def _greedy_order(
+    sizes: tuple[int, ...],
+    inputs: list[tuple[int, ...]],
+    keep: frozenset[int],
+    *,
+    noise: random.Random | None = None,
+) -> list[int]:
+    """An elimination order of what is not kept: the smallest product of tensors first, times a random factor."""
     tensors = [frozenset(axes) for axes in inputs]
-    remaining = frozenset().union(*tensors) - keep
+    remaining = sorted(frozenset().union(*tensors) - keep)
+    logs = [math.log(size) for size in sizes]
     order = []
     while remaining:
-        unions = {x: frozenset().union(*(t for t in tensors if x in t)) for x in remaining}
-        chosen = min(sorted(remaining), key=lambda x: np.prod([float(sizes[y]) for y in unions[x]]))
+        costs = []
+        for x in remaining:
+            union = frozenset().union(*(t for t in tensors if x in t))
+            cost = sum(logs[y] for y in union) + (noise.gauss(0.0, 1.0) if noise else 0.0)
+            costs.append((cost, x, union))
+        _, chosen, union = min(costs, key=lambda c: c[:2])
         order.append(chosen)
-        tensors = [t for t in tensors if chosen not in t] + [unions[chosen] - {chosen}]
-        remaining -= {chosen}
+        tensors = [t for t in tensors if chosen not in t] + [union - {chosen}]
+        remaining.remove(chosen)
     return order

@@ -149,17 +149,18 @@ class Preconditioner:
                 product = np.multiply.outer(product, margins[name])
             interactions.table(curvature, i)[...] = product
         self._inverse = 1.0 / (curvature + ridge)
-        self._weights = np.concatenate([margins[name] for part in interactions.subsets for name in part])
+        self._weights = np.concatenate(
+            [np.zeros(0), *(margins[name] for part in interactions.subsets for name in part)]
+        )
 
     def __call__(self, gradient: Vector) -> Vector:
         """The preconditioner times a vector of interactions."""
         x = self._interactions
-        out = np.zeros_like(gradient)
         r = x._all
         work = gradient.copy()
         _lift_mean(work, gradient, x.starts, r.small, r.big, r.begins, r.cells)
         _scale(work, self._inverse, self._weights, x.starts, x._shape_starts, x._flat_shapes)
-        out[:] = work
+        out = work.copy()
         _sum_down_mean(out, work, x.starts, r.small, r.big, r.begins, r.cells)
         _center(out, x.starts, x._shape_starts, x._flat_shapes)
         return out
