@@ -43,7 +43,7 @@ def best_primal(domain, measurements, *, total, weight):
 
     def objective(logits):
         p = np.exp(logits - logits.max())
-        p /= p.sum()
+        p = np.maximum(p / p.sum(), 1e-200)
         value, slope = 0.0, weight * (np.log(p * p.size) + 1)
         for m in measurements:
             residual = total * marginal_of(domain, p.reshape(domain.sizes), m.clique) - m.counts
