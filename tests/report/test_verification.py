@@ -8,14 +8,17 @@ import pkgutil
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-import counterfoil.curator.queries as queries
+from counterfoil import curator
+from counterfoil.curator import queries
 from counterfoil.curator.noise import GaussianNoise
 from counterfoil.report.receipt import Receipt
-from counterfoil.report.verification import SENSITIVITIES
+from counterfoil.report.shape import receipt_schema
+from counterfoil.report.verification import NOISES, SENSITIVITIES
 
 MakeReceipt = Callable[..., Receipt]
 Change = Callable[[dict[str, Any]], object]
@@ -151,11 +154,23 @@ def numbers(value: Any, place: tuple) -> list[tuple]:
     return [place] if isinstance(value, float) else []
 
 
-def test_every_query_can_be_checked() -> None:
-    names = set()
-    for module in pkgutil.iter_modules(queries.__path__):
-        found = importlib.import_module(f"counterfoil.curator.queries.{module.name}")
-        for _, kind in inspect.getmembers(found, inspect.isclass):
-            if kind.__module__ == found.__name__ and isinstance(getattr(kind, "name", None), str):
-                names.add(kind.name)
-    assert names == set(SENSITIVITIES)
+def test_every_query_noise_and_event_can_be_checked() -> None:
+    """A new one must be added to the check and to the published schema."""
+    assert {kind.name for kind in classes(queries, "name")} == set(SENSITIVITIES)
+    definitions = receipt_schema()["$defs"]
+    curator_classes = classes(curator, "kind")
+    noises = {kind.kind for kind in curator_classes if hasattr(kind, "event")}
+    assert noises == set(NOISES) == set(definitions["noise"]["properties"]["kind"]["enum"])
+    events = {kind.kind for kind in curator_classes if hasattr(kind, "rho")}
+    assert events == set(definitions["event"]["properties"]["kind"]["enum"])
+
+
+def classes(package: ModuleType, attribute: str) -> list[Any]:
+    """The classes of a package's modules that have `attribute`, a text of their own."""
+    found = []
+    for module in pkgutil.iter_modules(package.__path__):
+        imported = importlib.import_module(f"{package.__name__}.{module.name}")
+        for _, kind in inspect.getmembers(imported, inspect.isclass):
+            if kind.__module__ == imported.__name__ and isinstance(getattr(kind, attribute, None), str):
+                found.append(kind)
+    return found

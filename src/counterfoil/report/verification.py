@@ -12,10 +12,14 @@ from counterfoil.curator.account import Neighbors, PrivacyUnit
 from counterfoil.curator.accounting import COMPOSITIONS, PrivacyEvent, event_from_json
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.report.files import sha256_of
 from counterfoil.report.other_relation import under_other_relation
 
-_NOISES = {noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ExponentialSelection)}
+NOISES: dict[str, Any] = {
+    noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ExponentialSelection, PositiveLaplaceNoise)
+}
+_MEASURED_IN_L1 = (LaplaceNoise.kind, PositiveLaplaceNoise.kind)
 
 # What one record changes under add_or_remove_one and under replace_one, from the public parameters of a charge and
 # in the norm that the noise needs. It repeats, on purpose, what the queries prove: a receipt is checked against it.
@@ -24,12 +28,12 @@ _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelatio
 
 def _counts(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
     l1 = len(parameters["cliques"]) * moved
-    return l1 if noise == LaplaceNoise.kind else math.sqrt(l1)
+    return l1 if noise in _MEASURED_IN_L1 else math.sqrt(l1)
 
 
 def _errors(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
     candidates = len(parameters["cliques"])
-    return moved * (candidates if noise == LaplaceNoise.kind else math.sqrt(candidates))
+    return moved * (candidates if noise in _MEASURED_IN_L1 else math.sqrt(candidates))
 
 
 def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
@@ -103,8 +107,8 @@ def _charges(document: Mapping[str, Any]) -> Iterator[str]:
 def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
     parameters = {key: value for key, value in charge["noise"].items() if key not in ("kind", "scale")}
     try:
-        noise = _NOISES[charge["noise"]["kind"]](**parameters)
-    except TypeError:
+        noise = NOISES[charge["noise"]["kind"]](**parameters)
+    except (TypeError, ValueError):
         return f"noise of kind {charge['noise']['kind']} has the wrong parameters."
     if charge["event"] != noise.event().to_json():
         return "the event is not the one of the noise that was added."
