@@ -89,8 +89,22 @@ CELLS = st.one_of(
     st.integers(-60, 60).map(str),
     st.integers(-300, 300).map(lambda quarter: repr(quarter / 4)),
     st.sampled_from(
-        [" 39", "39 ", "\t7\n", "1e1", "+3", "-0", ".5", "5.", "1_000", "1,5", "inf", "-Infinity", "nan", "", "  "]
-        + [
+        [
+            " 39",
+            "39 ",
+            "\t7\n",
+            "1e1",
+            "+3",
+            "-0",
+            ".5",
+            "5.",
+            "1_000",
+            "1,5",
+            "inf",
+            "-Infinity",
+            "nan",
+            "",
+            "  ",
             "99999999999999999999999",
             "-1e400",
             "0x10",

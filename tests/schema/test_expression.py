@@ -1,0 +1,216 @@
+"""The language of rules against plain Python on single values, and against enumeration on bins."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Mapping
+from datetime import date
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, SchemaError
+from counterfoil.schema.column import Column
+from counterfoil.schema.expression import Expression, Range
+
+Row = Mapping[str, float | None]
+Meaning = Callable[[Row], "float | bool | None"]
+Phrase = tuple[str, Meaning]
+
+COLUMNS: Mapping[str, Column] = {
+    column.name: column
+    for column in (
+        Integer("a", -4, 4, missing=True),
+        Integer("b b", 0, 8, bins=3, missing=True),
+        Boolean("c", missing=True),
+        Categorical("d", ("x", "y", "z"), other=True, missing=True),
+    )
+}
+VALUES = {"a": range(-4, 5), "b b": range(9), "c": (0, 1), "d": range(4)}
+
+
+def lifted(work: Callable, *parts: Meaning) -> Meaning:
+    """The operation on what the parts mean; nothing where one of them is missing."""
+
+    def meaning(row: Row) -> float | bool | None:
+        values = [part(row) for part in parts]
+        return None if any(value is None for value in values) else work(*values)
+
+    return meaning
+
+
+def both(left: Meaning, right: Meaning) -> Meaning:
+    def meaning(row: Row) -> bool | None:
+        found = [left(row), right(row)]
+        return False if False in found else None if None in found else True
+
+    return meaning
+
+
+def negated(part: Meaning) -> Meaning:
+    return lifted(operator.not_, part)
+
+
+def either(left: Meaning, right: Meaning) -> Meaning:
+    return negated(both(negated(left), negated(right)))
+
+
+NUMBERS: st.SearchStrategy[Phrase] = st.recursive(
+    st.sampled_from([("a", lambda row: row["a"]), ("`b b`", lambda row: row["b b"])]),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner, st.sampled_from([("+", operator.add), ("-", operator.sub), ("*", operator.mul)])).map(
+            lambda p: (f"({p[0][0]} {p[2][0]} {p[1][0]})", lifted(p[2][1], p[0][1], p[1][1]))
+        ),
+        st.tuples(inner, st.sampled_from([2, -4])).map(
+            lambda p: (f"({p[0][0]} / {p[1]})", lifted(lambda value: value / p[1], p[0][1]))
+        ),
+        inner.map(lambda p: (f"-{p[0]}", lifted(operator.neg, p[1]))),
+    ),
+    max_leaves=3,
+)
+ORDERS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+COMPARISONS: st.SearchStrategy[Phrase] = st.one_of(
+    st.tuples(NUMBERS, st.integers(-6, 6), st.sampled_from(sorted(ORDERS))).map(
+        lambda p: (f"{p[0][0]} {p[2]} {p[1]}", lifted(lambda value: ORDERS[p[2]](value, p[1]), p[0][1]))
+    ),
+    st.tuples(NUMBERS, NUMBERS, st.sampled_from(sorted(ORDERS))).map(
+        lambda p: (f"{p[0][0]} {p[2]} {p[1][0]}", lifted(ORDERS[p[2]], p[0][1], p[1][1]))
+    ),
+    st.tuples(st.integers(-4, 2), NUMBERS, st.integers(0, 4)).map(
+        lambda p: (f"{p[0]} <= {p[1][0]} < {p[2]}", lifted(lambda value: p[0] <= value < p[2], p[1][1]))
+    ),
+    st.just(("c", lambda row: None if row["c"] is None else bool(row["c"]))),
+    st.sampled_from(["xyz".index("x"), 1, 2]).map(
+        lambda code: (f"d == '{'xyz'[code]}'", lifted(lambda value: value == code, lambda row: row["d"]))
+    ),
+    st.just(("d not in ['x', 'z']", lifted(lambda value: value not in (0, 2), lambda row: row["d"]))),
+    st.just(("a is missing", lambda row: row["a"] is None)),
+    st.just(("d is not missing", lambda row: row["d"] is not None)),
+)
+PHRASES: st.SearchStrategy[Phrase] = st.recursive(
+    COMPARISONS,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda p: (f"({p[0][0]} and {p[1][0]})", both(p[0][1], p[1][1]))),
+        st.tuples(inner, inner).map(lambda p: (f"({p[0][0]} or {p[1][0]})", either(p[0][1], p[1][1]))),
+        inner.map(lambda p: (f"not ({p[0]})", negated(p[1]))),
+    ),
+    max_leaves=3,
+)
+
+
+def possible(expression: Expression, ranges: Mapping[str, Range], shape: tuple[int, ...]) -> np.ndarray:
+    """Boolean [3, *shape]: whether true, false and unknown can occur."""
+    truth = expression(ranges)
+    return np.stack([np.broadcast_to(part, shape) for part in (truth.true, truth.false, truth.unknown)])
+
+
+@given(
+    PHRASES, st.lists(st.fixed_dictionaries({k: st.none() | st.sampled_from(v) for k, v in VALUES.items()}), min_size=1)
+)
+def test_on_single_values_it_is_python_with_unknowns(phrase: Phrase, rows: list[Row]) -> None:
+    text, meaning = phrase
+    arrays = {name: np.array([np.nan if row[name] is None else row[name] for row in rows], float) for name in COLUMNS}
+    ranges = {name: Range(array, array) for name, array in arrays.items()}
+    expected = np.array([[meaning(row) is True, meaning(row) is False, meaning(row) is None] for row in rows]).T
+    np.testing.assert_array_equal(possible(Expression(text, COLUMNS), ranges, expected.shape[1:]), expected)
+
+
+@given(PHRASES)
+def test_on_bins_nothing_that_can_occur_is_left_out(phrase: Phrase) -> None:
+    """Every value of every pair of bins of `a` and `b b`; exact where no bin holds two values."""
+    text, meaning = phrase
+    a, b = COLUMNS["a"], COLUMNS["b b"]
+    fixed = {"c": 1.0, "d": 0.0}
+    ranges = {
+        "a": Range(*(ends[:, None] for ends in a.ranges)),
+        "b b": Range(*(ends[None, :] for ends in b.ranges)),
+    } | {name: Range(np.array(value), np.array(value)) for name, value in fixed.items()}
+    expression = Expression(text, COLUMNS)
+    found = possible(expression, ranges, (a.size, b.size))
+    for i, j in itertools.product(range(a.size), range(b.size)):
+        inside = [meaning({"a": u, "b b": v} | fixed) for u, v in itertools.product(values_of(a, i), values_of(b, j))]
+        occurs = [True in inside, False in inside, None in inside]
+        if "b b" in expression.columns:
+            assert all(found[:, i, j] >= occurs)
+        else:
+            assert found[:, i, j].tolist() == occurs
+
+
+def values_of(column: Column, code: int) -> list[float | None]:
+    low, high = (ends[code] for ends in column.ranges)
+    return [None] if np.isnan(low) else list(range(int(low), int(high) + 1))
+
+
+def test_dates_ordered_categories_and_booleans() -> None:
+    columns = {
+        "day": Date("day", date(2020, 1, 1), date(2020, 1, 9)),
+        "size": Categorical("size", ("S", "M", "L"), ordered=True),
+        "sick": Boolean("sick"),
+    }
+    ranges = {
+        "day": Range(*([np.array([18262.0, 18270.0])] * 2)),
+        "size": Range(*([np.array([0.0, 2.0])] * 2)),
+        "sick": Range(*([np.array([0.0, 1.0])] * 2)),
+    }
+    for text, expected in {
+        "day <= '2020-01-05'": [True, False],
+        "'2020-01-05' < day": [False, True],
+        "size >= 'M'": [False, True],
+        "not sick": [True, False],
+        "sick == true": [False, True],
+        "sick == True and size == 'L'": [False, True],
+    }.items():
+        assert Expression(text, columns)(ranges).true.tolist() == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a <", "it is not an expression"),
+        ("a < 1 if c else a > 2", "made of comparisons"),
+        ("age < 3", "no synthesized column 'age' \\(texts go between quotes\\)"),
+        ("bb < 3", "no synthesized column 'bb'"),
+        ("`b bb` < 3", "Did you mean 'b b'"),
+        ("a", "made of comparisons"),
+        ("a + 1", "made of comparisons"),
+        ("1 < 2", "must name a column"),
+        ("a == 'x'", "compares it with 'x'; expected a number"),
+        ("a == d", "'a' and 'd' can't be compared"),
+        ("d == 'w'", "'w', which is not among its values"),
+        ("d < 'y'", "not `ordered`"),
+        ("d + 1 == 2", "no arithmetic on column 'd'"),
+        ("a / `b b` < 1", "divide only by a constant"),
+        ("a / 0 < 1", "divide only by a constant that is not zero"),
+        ("a ** 2 < 1", "neither a column, a constant nor arithmetic"),
+        ("abs(a) < 1", "no synthesized column 'abs'"),
+        ("[a][0] < 1", "neither a column, a constant nor arithmetic"),
+        ("a.real < 1", "neither a column"),
+        ("c == 1", "expected true or false"),
+        ("d in 'x'", "needs a list of constants"),
+        ("a is None", "only for `COLUMN is missing`"),
+        ("a is missing or d is z", "only for `COLUMN is missing`"),
+        ("__import__('os').system('true')", "made of comparisons"),
+        ("(" * 500 + "a" + ")" * 500, "it is not an expression"),
+    ],
+)
+def test_what_is_not_in_the_language_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Expression(text, COLUMNS)
+
+
+def test_a_constant_of_a_date_must_be_a_date() -> None:
+    columns = {"day": Date("day", date(2020, 1, 1), date(2020, 1, 9)), "x": Real("x", 0, 1, bins=2)}
+    with pytest.raises(SchemaError, match='expected a text such as "2020-01-01"'):
+        Expression("day < '1st of May'", columns)
+    with pytest.raises(SchemaError, match="can't be compared"):
+        Expression("day < x", columns)
