@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from counterfoil.schema.boolean import Boolean
     from counterfoil.schema.categorical import Categorical
     from counterfoil.schema.column import Column
-    from counterfoil.schema.draft import draft
+    from counterfoil.schema.drafting import draft
     from counterfoil.schema.errors import SchemaError, UnconfirmedSchema, UnplacedValue
     from counterfoil.schema.identifier import Identifier
     from counterfoil.schema.instant import Date, Datetime
@@ -33,7 +33,7 @@ _HOMES = {
     "UnconfirmedSchema": "errors",
     "UnplacedValue": "errors",
     "Zeros": "rules",
-    "draft": "draft",
+    "draft": "drafting",
 }
 
 __all__ = [
