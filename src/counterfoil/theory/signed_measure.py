@@ -2,7 +2,7 @@
 
 The mechanism (Algorithm 5 of "Private Evolution Converges", after He, Vershynin, Zhu 2023, arXiv 2302.05552) counts
 the records in the cells of a partition, adds noise, projects on probability measures and samples. The private measure
-mechanism of the latter paper counts along a binary tree, with noise that grows towards the leaves.
+mechanism of the latter paper counts along a binary tree, with noise that shrinks towards the leaves.
 Derivations: docs/theory/private_evolution.md, sections 7 and 8. Scales are in counts.
 """
 
