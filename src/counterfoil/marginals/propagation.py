@@ -15,13 +15,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 Table = NDArray[np.float64]
 Axes = tuple[int, ...]
 
-# A batch of matrix products smaller than this (multiply-adds each) is faster as one strided loop.
+# A batch of matrix products smaller than this (multiply-adds each) is faster as plain loops.
 _SMALL_MATRIX_PRODUCT = 2000
 # Rescale a message whose largest entry leaves this range: rare enough to be free, far from overflow.
 _LARGEST, _SMALLEST = 1e20, 1e-20
@@ -190,7 +191,7 @@ class _Product:
         if self.as_matrices:
             np.matmul(a, b, out=self.buffer)
         else:
-            np.einsum("bmk,bkn->bmn", a, b, out=self.buffer)
+            _small_products(np.ascontiguousarray(a), np.ascontiguousarray(b), self.buffer)
         return self.buffer.reshape(self.out_shape).transpose(self.out_order)
 
     def log(self, a: Table, b: Table) -> Table:
@@ -207,6 +208,27 @@ class _Product:
         a = a.transpose(self.a_order).reshape(self.a_shape)
         b = b.transpose(self.b_order).reshape(self.b_shape)
         return a, b
+
+
+@numba.njit(cache=True, nogil=True)
+def _small_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
+    """out[i] = a[i] @ b[i], all C-contiguous."""
+    n_batch, n_rows, n_summed = a.shape
+    n_columns = b.shape[2]
+    for i in range(n_batch):
+        for m in range(n_rows):
+            if n_columns == 1:
+                total = 0.0
+                for k in range(n_summed):
+                    total += a[i, m, k] * b[i, k, 0]
+                out[i, m, 0] = total
+            else:
+                for n in range(n_columns):
+                    out[i, m, n] = a[i, m, 0] * b[i, 0, n]
+                for k in range(1, n_summed):
+                    weight = a[i, m, k]
+                    for n in range(n_columns):
+                        out[i, m, n] += weight * b[i, k, n]
 
 
 def _broadcast(axes: Axes, out: Axes, sizes: tuple[int, ...]) -> tuple[Axes, Axes]:
