@@ -35,14 +35,14 @@ class FrameSource:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         try:
-            # Checked before narwhals refuses repeated names in its own words.
-            unique_names(list(getattr(table, "column_names", getattr(table, "columns", ()))), _HERE)
             frame = nw.from_native(table, eager_only=True)
         except TypeError:
             raise SourceError(
                 "Expected a path, a pandas, polars or pyarrow table (collected, not lazy), or a numpy array"
                 f" [n, d]; found {type(table).__name__}."
             ) from None
+        except nw.exceptions.DuplicateError:
+            raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
         names = unique_names(frame.columns, _HERE)
         return FrameSource(names, len(frame), lambda i: _arrow(frame, i))
 

@@ -14,6 +14,8 @@ from counterfoil.curator.engines.file_source import _stamp, identifier
 from counterfoil.curator.engines.source import BATCH_ROWS, SourceError, array_of, unique_names
 from counterfoil.schema.errors import did_you_mean
 
+LOCK_WAIT_SECONDS = 5.0
+
 
 class SQLiteSource:
     """One table, in the order of its rows (never of an index); a cell's type is the cell's own in SQLite."""
@@ -78,7 +80,9 @@ class _Connected:
 
     def __enter__(self) -> sqlite3.Connection:
         try:
-            self._closing = closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True))
+            self._closing = closing(
+                sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True, timeout=LOCK_WAIT_SECONDS)
+            )
         except sqlite3.Error:
             raise SourceError(f"{self._name} can't be opened for reading.") from None
         return self._closing.__enter__()

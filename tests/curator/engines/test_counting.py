@@ -1,0 +1,50 @@
+"""Compiled counting against numpy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.curator.engines.counting import count_marginals
+from counterfoil.curator.engines.engine import Block
+from counterfoil.marginals.domain import Domain
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=5), st.integers(0, 10_000), st.integers(0, 2**32))
+def test_counts_equal_a_sum_over_rows(sizes: list[int], rows: int, seed: int) -> None:
+    domain = Domain(tuple("abcde"[: len(sizes)]), tuple(sizes))
+    rng = np.random.default_rng(seed)
+    codes = {
+        name: rng.integers(0, size, rows).astype(np.min_scalar_type(size - 1))
+        for name, size in zip(domain.attributes, sizes, strict=True)
+    }
+    cliques = [
+        clique
+        for order in range(4)
+        for clique in itertools.combinations(domain.attributes, order)
+        if domain.size(clique) < 10**5
+    ]
+    for clique, found in zip(cliques, count_marginals(Block(rows, codes, {}), cliques, domain), strict=True):
+        expected = np.zeros(domain.shape(clique), dtype=np.int64)
+        np.add.at(expected, tuple(codes[name] for name in clique) or (), 1 if clique else rows)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == np.int64
+
+
+def test_blocks_add_up_into_the_same_arrays() -> None:
+    domain = Domain(("a", "b"), (2, 3))
+    block = Block(2, {"a": np.array([0, 1], np.uint8), "b": np.array([2, 2], np.uint8)}, {})
+    once = count_marginals(block, [("a", "b")], domain)
+    twice = count_marginals(block, [("a", "b")], domain, into=once)
+    assert twice[0] is once[0]
+    assert twice[0].tolist() == [[0, 0, 2], [0, 0, 2]]
+
+
+def test_a_code_past_the_end_is_caught_before_anything_is_written() -> None:
+    block = Block(1, {"a": np.array([2], np.uint8)}, {})
+    with pytest.raises(AssertionError):
+        count_marginals(block, [("a",)], Domain(("a",), (2,)))

@@ -1,0 +1,120 @@
+"""At most so many rows of each privacy unit, chosen uniformly, the same ones in every scan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+from scipy import stats
+
+from counterfoil.curator.engines import reader
+from counterfoil.curator.engines.duckdb import DuckDBEngine
+from counterfoil.curator.engines.engine import Engine
+from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.source import SourceError, open_source
+from counterfoil.curator.engines.units import kept_rows
+from counterfoil.schema import Identifier, Integer, Schema, UnplacedValue
+
+ENGINES: list[Callable[..., Engine]] = [MemoryEngine, DuckDBEngine]
+SCHEMA = Schema((Identifier("patient"), Integer("row", 0, 999)))
+FALSE_ALARM = 1e-6
+
+
+def kept_of(units: list[object], max_rows: int) -> np.ndarray:
+    source = open_source(pd.DataFrame({"unit": units}))
+    return np.unpackbits(kept_rows(source, "unit", max_rows), count=len(units)).astype(bool)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.sampled_from(["1", " 1 ", "2", "ann", "Ann", "", "  ", None, 'q"']), max_size=40),
+    st.integers(1, 4),
+)
+def test_each_unit_keeps_as_many_rows_as_it_may(units: list[str | None], max_rows: int) -> None:
+    stripped = [(unit or "").strip() for unit in units]
+    kept = kept_of(units, max_rows)
+    found = Counter(unit for unit, keep in zip(stripped, kept, strict=True) if keep)
+    assert found == {unit: min(count, max_rows) for unit, count in Counter(stripped).items()}
+
+
+def test_numbers_and_nulls_are_units_too() -> None:
+    assert kept_of([1, 1, 2, 2, 2], 1).sum() == 2
+    assert kept_of([1.5, float("nan"), float("nan"), None], 1).sum() == 2
+
+
+def test_the_choice_is_uniform() -> None:
+    """Pairs kept out of four rows of one unit: chi-square over the 6 pairs in 6000 units; false alarm 1e-6."""
+    kept = kept_of(np.repeat(np.arange(6000), 4).tolist(), 2).reshape(6000, 4)
+    assert (kept.sum(axis=1) == 2).all()
+    counts = Counter(map(tuple, kept.tolist()))
+    assert len(counts) == 6
+    assert stats.chisquare(list(counts.values())).pvalue > FALSE_ALARM
+    # Neighbors in the file are chosen independently of each other: agreement of one unit with the next.
+    same = (kept[:-1] == kept[1:]).all(axis=1).sum()
+    assert stats.binomtest(int(same), 5999, 1 / 6).pvalue > FALSE_ALARM
+
+
+def test_two_choices_differ() -> None:
+    """The chance that 200 units choose alike twice is 2^-200."""
+    units = np.repeat(np.arange(200), 2).tolist()
+    assert (kept_of(units, 1) != kept_of(units, 1)).any()
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_engines_keep_the_same_rows_in_every_scan(
+    make: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "BATCH_ROWS", 64)
+    patients = np.random.default_rng(0).integers(0, 300, 1000)
+    parquet.write_table(pa.table({"patient": patients, "row": np.arange(1000)}), tmp_path / "t.parquet")
+    facts = {"cache_bytes": 100} if make is DuckDBEngine else {}
+    engine = make(open_source(tmp_path / "t.parquet"), SCHEMA, privacy_unit="patient", max_rows=2, **facts)
+    scans = [[(block.rows, block.codes["row"]) for block in engine.blocks(["row"])] for _ in range(3)]
+    rows = [np.concatenate([codes for _, codes in scan]) for scan in scans]
+    assert sum(n for n, _ in scans[0]) == len(rows[0])
+    np.testing.assert_array_equal(rows[0], rows[1])
+    np.testing.assert_array_equal(rows[0], rows[2])
+    assert Counter(patients[rows[0]]) == {unit: min(2, n) for unit, n in Counter(patients).items()}
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_the_unit_may_be_a_column_that_the_schema_does_not_know(make: Callable[..., Engine]) -> None:
+    schema = Schema((Integer("row", 0, 999),))
+    table = pa.table({"household": [1, 1, 2], "row": [1, 2, 3]})
+    (block,) = make(open_source(table), schema, privacy_unit="household", max_rows=1).blocks(["row"])
+    assert block.rows == 2
+    with pytest.raises(SourceError, match=r"no column 'houshold' to be the privacy unit\. Did you mean 'household'"):
+        make(open_source(table.select(["household", "row"])), Schema(schema.columns, ignore=("household",)),
+             privacy_unit="houshold", max_rows=1)  # fmt: skip
+
+
+def test_a_refusal_does_not_depend_on_which_rows_are_kept() -> None:
+    table = pa.table({"patient": [1] * 50, "row": [*range(49), None]})
+    for _ in range(5):
+        with pytest.raises(UnplacedValue, match="row 50"):
+            MemoryEngine(open_source(table), SCHEMA, privacy_unit="patient", max_rows=1).prepare(["row"])
+
+
+def test_a_failure_of_the_source_comes_through_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("patient,row\n1,2\n1\n")
+    engine = DuckDBEngine(open_source(path), SCHEMA, privacy_unit="patient", max_rows=1)
+    with pytest.raises(SourceError, match=r"t\.csv, line 3: expected 2 fields, found 1"):
+        engine.prepare(["row"])
+
+
+def test_a_bound_needs_a_unit_and_a_unit_a_bound() -> None:
+    source = open_source(pa.table({"patient": [1], "row": [1]}))
+    for facts in ({"privacy_unit": "patient"}, {"max_rows": 1}):
+        with pytest.raises(ValueError, match="`privacy_unit` and `max_rows` together"):
+            MemoryEngine(source, SCHEMA, **facts)
+    with pytest.raises(ValueError, match=r"`max_rows` must be at least 1\. Found 0"):
+        MemoryEngine(source, SCHEMA, privacy_unit="patient", max_rows=0)
