@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.marginals import graphical_model
 from counterfoil.marginals.domain import Domain
 from counterfoil.marginals.graphical_model import GraphicalModel, load
 from marginals.brute_force import all_cliques, cliques_of, domains, enumerate_joint, marginal_of
@@ -36,6 +37,29 @@ def test_every_marginal_equals_enumeration_in_and_out_of_cliques(model):
     for clique, table in model.marginals(all_cliques(model.domain)).items():
         expected = 50.0 * marginal_of(model.domain, joint, clique)
         np.testing.assert_allclose(table, expected, rtol=1e-8, atol=1e-10)
+
+
+@given(models())
+@settings(max_examples=40, deadline=None)
+def test_a_marginal_that_lost_probability_is_computed_again_in_logarithms(model):
+    expected = model.marginals(all_cliques(model.domain))
+    again = GraphicalModel(model.domain, model.potentials, model.total)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphical_model, "_MASS_TOLERANCE", -1.0)  # nothing passes
+        for clique, table in again.marginals(all_cliques(model.domain)).items():
+            np.testing.assert_allclose(table, expected[clique], rtol=1e-8, atol=1e-10)
+
+
+def test_weak_entropy_and_strong_evidence_lose_no_marginal():
+    """A star whose leaves each push their own way by e^600: products of messages span more than floats hold."""
+    names = tuple("abcdefgh")
+    domain = Domain(names, (3,) * 8)
+    rng = np.random.default_rng(0)
+    potentials = {("a", name): rng.uniform(-600, 600, (3, 3)) for name in names[1:]}
+    model = GraphicalModel(domain, potentials, 1.0)
+    _, joint = enumerate_joint(domain, potentials)
+    for clique, table in model.marginals(all_cliques(domain, 3)).items():
+        np.testing.assert_allclose(table, marginal_of(domain, joint, clique), rtol=1e-8, atol=1e-12)
 
 
 def test_axes_follow_the_order_that_was_asked_for():

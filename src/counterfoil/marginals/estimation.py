@@ -23,7 +23,7 @@ import enum
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,31 +213,39 @@ class _Dual:
         return _Point(psi, value, gradient, gap, max(misfit + divergence, 1e-300))
 
 
-@dataclass
 class _InverseCurvature:
-    """L-BFGS's two-loop recursion around a preconditioner (Nocedal and Wright, algorithm 7.4)."""
+    """L-BFGS's two-loop recursion around a preconditioner P (Nocedal and Wright, algorithm 7.4).
 
-    precondition: Callable[[Vector], Vector]
-    pairs: deque[tuple[Vector, Vector, float]] = field(default_factory=lambda: deque(maxlen=_MEMORY))
-    scale: float = 1.0
+    P is linear, so P y and P q of the recursion are sums of P g already at hand: one application a step.
+    """
 
-    def __call__(self, gradient: Vector) -> Vector:
-        q = gradient.copy()
-        projections = []
-        for s, y, curvature in reversed(self.pairs):
+    def __init__(self, precondition: Callable[[Vector], Vector]) -> None:
+        self._precondition = precondition
+        self._pairs: deque[tuple[Vector, Vector, Vector, float]] = deque(maxlen=_MEMORY)
+        self._scale = 1.0
+        self._last: tuple[_Point, Vector] | None = None
+
+    def times_gradient(self, point: _Point) -> Vector:
+        """The approximate inverse curvature at `point` times the gradient there; learns from the last point."""
+        smooth = self._precondition(point.gradient)
+        if self._last is not None:
+            last, last_smooth = self._last
+            s, y, smooth_y = point.psi - last.psi, point.gradient - last.gradient, smooth - last_smooth
+            curvature = float(s @ y)
+            if curvature > 0.0:
+                self._pairs.append((s, y, smooth_y, curvature))
+                self._scale = curvature / float(y @ smooth_y)
+        self._last = point, smooth
+        q, result, projections = point.gradient.copy(), smooth.copy(), []
+        for s, y, smooth_y, curvature in reversed(self._pairs):
             a = float(s @ q) / curvature
             q -= a * y
+            result -= a * smooth_y
             projections.append(a)
-        q = self.scale * self.precondition(q)
-        for (s, y, curvature), a in zip(self.pairs, reversed(projections), strict=True):
-            q += (a - float(y @ q) / curvature) * s
-        return q
-
-    def learn(self, s: Vector, y: Vector) -> None:
-        curvature = float(s @ y)
-        if curvature > 0.0:
-            self.pairs.append((s, y, curvature))
-            self.scale = curvature / float(y @ self.precondition(y))
+        result *= self._scale
+        for (s, y, _, curvature), a in zip(self._pairs, reversed(projections), strict=True):
+            result += (a - float(y @ result) / curvature) * s
+        return result
 
 
 def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluations: int) -> tuple[_Point, Status]:
@@ -251,11 +259,10 @@ def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluation
             return best, Status.PRECISION
         if dual.evaluations >= max_evaluations:
             return best, Status.EVALUATIONS
-        direction = -inverse(point.gradient)
+        direction = -inverse.times_gradient(point)
         found = _search(dual, point, direction, max_evaluations)
         if found is None:
             return best, Status.EVALUATIONS if dual.evaluations >= max_evaluations else Status.PRECISION
-        inverse.learn(found.psi - point.psi, found.gradient - point.gradient)
         idle = idle + 1 if point.value - found.value <= _ROUNDING * abs(point.value) else 0
         point = found
         if point.gap < best.gap:

@@ -293,7 +293,9 @@ class Propagation:
         Raises ValueError where every combination of values has probability zero.
         """
         try:
-            return self._calibrate_real(log_inputs)
+            # What overflows is noticed, and computed again in logarithms.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self._calibrate_real(log_inputs)
         except _Underflow:
             return self._calibrate_log(log_inputs)
 
