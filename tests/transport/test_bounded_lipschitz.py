@@ -197,6 +197,8 @@ def test_a_solver_that_stops_early_says_by_how_much(monkeypatch):
     found = bounded_lipschitz.project(points, signed)
     assert found.distance > exact.distance * (1 + 1e-6)
     assert found.distance - found.gap <= exact.distance * (1 + 1e-12)
+    with pytest.raises(ArithmeticError, match="only found to lie between"):
+        bounded_lipschitz.distance(points, signed, points[:1], np.ones(1))
 
 
 @pytest.mark.parametrize(

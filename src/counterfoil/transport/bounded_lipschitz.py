@@ -83,7 +83,7 @@ def distance(points_a: Any, weights_a: Any, points_b: Any, weights_b: Any, *, me
         metric, diameter: as for `project`; by default the diameter of all the points together.
 
     Raises:
-        ValueError, ImportError: as `project`.
+        ValueError, ImportError: as `project`. ArithmeticError: the solver stopped before its bounds met.
     """
     first = np.asarray(weights_a, dtype=np.float64).ravel()
     second = np.asarray(weights_b, dtype=np.float64).ravel()
@@ -94,7 +94,7 @@ def distance(points_a: Any, weights_a: Any, points_b: Any, weights_b: Any, *, me
     if len(positive) == 0 or len(negative) == 0 or price == 0:
         return price * abs(float(signed.sum()))
     problem = CoverProblem(space, positive, negative, signed[positive], -signed[negative], free=0.0, price=price)
-    return problem.solve().cost
+    return problem.exact_cost()
 
 
 def _together(points_a: Any, points_b: Any) -> Any:

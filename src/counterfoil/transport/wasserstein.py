@@ -38,6 +38,7 @@ def distance(
     Raises:
         ValueError: shapes differ, a weight is negative, a number is not finite, p < 1.
         ImportError: without POT (`counterfoil[transport]`), unless on the line.
+        ArithmeticError: the solver stopped before its bounds met.
     """
     if not p >= 1:
         raise ValueError(f"`p` must be at least 1. Found {p}.")
@@ -129,4 +130,4 @@ def _by_screening(points_a: Array, points_b: Array, weights_a: Any, weights_b: A
         free=0.0,
         price=max(space.diameter(), np.finfo(float).tiny),
     )
-    return problem.solve().cost
+    return problem.exact_cost()
