@@ -14,6 +14,7 @@ from counterfoil.curator.accounting import COMPOSITIONS
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.ledger import Ledger, SourceIdentity
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.randomness import SeededRandomness, SystemRandomness
@@ -71,6 +72,8 @@ def ask_everything(account: Account, rule: str) -> None:
     account.ask(counts, noise)
     account.choose(worst, ExponentialSelection(0.2))
     account.ask(errors, noise)
+    if rule == "privacy_loss_distribution":
+        account.ask(counts, PositiveLaplaceNoise(0.05, 1e-8))
     account.ask(counts, LaplaceNoise(0.1) if rule == "pure" else GaussianNoise(20.0 * math.sqrt(2)))
 
 

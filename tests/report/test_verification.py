@@ -11,13 +11,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from counterfoil import curator
 from counterfoil.curator import queries
+from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.noise import GaussianNoise
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.marginals.domain import Domain
 from counterfoil.report.receipt import Receipt
 from counterfoil.report.shape import receipt_schema
+from counterfoil.report.text import QUESTIONS
 from counterfoil.report.verification import NOISES, SENSITIVITIES
 
 MakeReceipt = Callable[..., Receipt]
@@ -126,14 +134,16 @@ def test_a_file_is_looked_for_in_the_folder_alone(receipt_of: MakeReceipt, tmp_p
     assert Receipt(document).verify(tmp_path / "inside").holds
 
 
-@pytest.mark.parametrize("rule", ["zcdp", "gaussian", "pure"])
+@pytest.mark.parametrize("rule", ["zcdp", "gaussian", "pure", "privacy_loss_distribution"])
 def test_every_number_that_is_doubled_or_halved_is_noticed(receipt_of: MakeReceipt, rule: str) -> None:
     """All numbers of a charge, the budget, the totals: none is decoration."""
-    original = receipt_of(rule).to_json()
+    original = receipt_of(rule, adaptive=rule != "privacy_loss_distribution").to_json()
     sections = ("budget", "charges", "spent", "other_relation")
     for place in [place for section in sections for place in numbers(original[section], (section,))]:
         if place[-1] == "candidates":
             continue  # how many candidates there were does not enter the cost
+        if place == ("budget", "epsilon") and rule == "privacy_loss_distribution":
+            continue  # a plan that says that it had more to spend promises less, and is true
         for factor in (0.5, 2.0):
             document = deepcopy(original)
             *parents, last = place
@@ -157,6 +167,7 @@ def numbers(value: Any, place: tuple) -> list[tuple]:
 def test_every_query_noise_and_event_can_be_checked() -> None:
     """A new one must be added to the check and to the published schema."""
     assert {kind.name for kind in classes(queries, "name")} == set(SENSITIVITIES)
+    assert set(QUESTIONS) == set(SENSITIVITIES), "each is explained on the page"
     definitions = receipt_schema()["$defs"]
     curator_classes = classes(curator, "kind")
     noises = {kind.kind for kind in curator_classes if hasattr(kind, "event")}
@@ -174,3 +185,22 @@ def classes(package: ModuleType, attribute: str) -> list[Any]:
             if kind.__module__ == imported.__name__ and isinstance(getattr(kind, attribute, None), str):
                 found.append(kind)
     return found
+
+
+def test_the_sensitivities_are_the_queries_own() -> None:
+    """Written down twice, on purpose; here the two are compared, under both relations and in both norms."""
+    domain = Domain(("a", "b"), (2, 3))
+    cliques = (("a",), ("b",), ("a", "b"))
+    zeros = tuple(np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques)
+    counted = [MarginalCounts(domain, cliques), MarginalErrors(cliques, zeros)]
+    # A record is in one cell, whatever the points and the grid are: there is nothing to make of their parameters.
+    counted += [object.__new__(kind) for kind in (NearestNeighborHistogram, PartitionCounts)]
+    scores = WorstApproximatedMarginal(cliques, zeros, np.array([1.0, 2.5, 1.0]), np.zeros(3))
+    for relation, moved in ((NeighboringRelation.ADD_OR_REMOVE_ONE, 1.0), (NeighboringRelation.REPLACE_ONE, 2.0)):
+        ours = SENSITIVITIES[scores.name]
+        assert ours(scores.describe(), moved, "exponential_mechanism") == scores.score_sensitivity(relation)
+        for query in counted:
+            ours, parameters = SENSITIVITIES[query.name], {"cliques": cliques}
+            for noise in ("discrete_laplace", "positive_discrete_laplace"):
+                assert ours(parameters, moved, noise) == query.l1_sensitivity(relation)
+            assert ours(parameters, moved, "discrete_gaussian") == pytest.approx(query.l2_sensitivity(relation))

@@ -11,9 +11,11 @@ from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
 
 WIDTH = 80
 
-_QUESTIONS = {
+QUESTIONS = {
     "marginal_counts": "counts of columns and of combinations of columns, with noise",
     "marginal_errors": "how far the model was from such counts, with noise",
+    "nearest_neighbor_histogram": "how many records are nearest to each of some public points, with noise",
+    "partition_counts": "how many records lie in each cell of a grid, with noise",
     "worst_approximated_marginal": "which combination the model got most wrong, by a noisy choice",
 }
 
@@ -121,7 +123,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
         spread = low if low == high else f"{low} to {high}"
-        yield f"{query}, {times}{share}: {_QUESTIONS.get(query, 'a noisy statistic')}; scale of the noise {spread}."
+        yield f"{query}, {times}{share}: {QUESTIONS.get(query, 'a noisy statistic')}; scale of the noise {spread}."
 
 
 def _rows(document: Mapping[str, Any]) -> str:

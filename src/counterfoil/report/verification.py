@@ -36,6 +36,10 @@ def _errors(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
     return moved * (candidates if noise in _MEASURED_IN_L1 else math.sqrt(candidates))
 
 
+def _one_cell(_: Mapping[str, Any], moved: float, noise: str) -> float:
+    return moved if noise in _MEASURED_IN_L1 else math.sqrt(moved)
+
+
 def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
     return float(parameters["largest_weight"]) * moved
 
@@ -43,6 +47,8 @@ def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
 SENSITIVITIES: dict[str, Callable[[Mapping[str, Any], float, str], float]] = {
     "marginal_counts": _counts,
     "marginal_errors": _errors,
+    "nearest_neighbor_histogram": _one_cell,
+    "partition_counts": _one_cell,
     "worst_approximated_marginal": _scores,
 }
 
