@@ -1,0 +1,326 @@
+"""Every query, on every engine, under every relation and privacy unit: no neighbor moves it by more than it claims.
+
+`REGISTRY` says how to make each query. A query that is missing from it fails `test_every_query_is_registered`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.curator import queries
+from counterfoil.curator.account import Neighbors, PrivacyUnit
+from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.records import ExactRecords
+from counterfoil.marginals.coarsening import Coarsening
+from counterfoil.marginals.domain import Clique, Domain
+from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of
+
+ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
+TINY = Domain(("a", "b"), (2, 3))
+COARSE = Coarsening(TINY, {"a": np.array([0, 1]), "b": np.array([0, 1, 1])})
+LARGEST = 3
+MAX_ROWS = 2
+
+
+@dataclass(frozen=True)
+class Registered:
+    """How the conformance test makes one kind of query.
+
+    Args:
+        examples: queries on `TINY`, each with whether its claims are attained by some neighbors.
+        random: any query on a domain.
+    """
+
+    examples: Callable[[], Iterator[tuple[object, bool]]]
+    random: Callable[[Domain], st.SearchStrategy]
+
+
+def cliques_of(domain: Domain, least: int = 1) -> st.SearchStrategy[tuple[Clique, ...]]:
+    subsets = st.sets(st.sampled_from(domain.attributes), min_size=0).map(domain.canonical)
+    return st.lists(subsets, min_size=least, max_size=5, unique=True).map(tuple)
+
+
+def estimates_of(domain: Domain, cliques: tuple[Clique, ...]) -> st.SearchStrategy[tuple[np.ndarray, ...]]:
+    def estimate(clique: Clique) -> st.SearchStrategy[np.ndarray]:
+        cells = st.lists(st.integers(-3, 8), min_size=domain.size(clique), max_size=domain.size(clique))
+        return cells.map(lambda values: np.array(values, dtype=np.int64).reshape(domain.shape(clique)))
+
+    return st.tuples(*(estimate(clique) for clique in cliques))
+
+
+def marginal_counts_examples() -> Iterator[tuple[object, bool]]:
+    yield MarginalCounts(TINY, (("a",),)), True
+    yield MarginalCounts(TINY, (("a",), ("b",), ("a", "b"))), True
+    yield MarginalCounts(TINY, ((), ("a", "b"))), False  # the number of rows alone does not move when one is replaced
+    yield MarginalCounts(TINY, (("b",), ("a", "b")), COARSE), True
+
+
+def marginal_counts_random(domain: Domain) -> st.SearchStrategy:
+    return cliques_of(domain).map(lambda cliques: MarginalCounts(domain, cliques))
+
+
+def high_at_the_end(domain: Domain, cliques: tuple[Clique, ...]) -> tuple[np.ndarray, ...]:
+    """Estimates that expect the last record of the domain alone: replacing another by it moves all errors by 2."""
+    estimates = []
+    for clique in cliques:
+        estimate = np.zeros(domain.shape(clique), dtype=np.int64)
+        estimate[(-1,) * len(clique)] = LARGEST + 2
+        estimates.append(estimate)
+    return tuple(estimates)
+
+
+def marginal_errors_examples() -> Iterator[tuple[object, bool]]:
+    cliques = (("a",), ("b",), ("a", "b"))
+    yield MarginalErrors(cliques, high_at_the_end(TINY, cliques)), True
+    yield MarginalErrors(cliques[2:], high_at_the_end(TINY, cliques[2:])), True
+    yield MarginalErrors(((),), high_at_the_end(TINY, ((),))), False
+
+
+def marginal_errors_random(domain: Domain) -> st.SearchStrategy:
+    return cliques_of(domain).flatmap(
+        lambda cliques: estimates_of(domain, cliques).map(lambda estimates: MarginalErrors(cliques, estimates))
+    )
+
+
+def worst_marginal_examples() -> Iterator[tuple[object, bool]]:
+    cliques = (("a",), ("b",), ("a", "b"))
+    penalties = np.array([0.3, 1.7, 1e6])
+    weights = np.array([0.5, 1.0, 3.7])
+    yield WorstApproximatedMarginal(cliques, high_at_the_end(TINY, cliques), weights, penalties), True
+    fine = (("b",), ("a", "b"))
+    yield (
+        WorstApproximatedMarginal(fine, high_at_the_end(COARSE.domain, fine), weights[:2], penalties[:2], COARSE),
+        True,
+    )
+
+
+def worst_marginal_random(domain: Domain) -> st.SearchStrategy:
+    def scored(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> st.SearchStrategy:
+        numbers = st.lists(st.floats(0.01, 100.0), min_size=len(cliques), max_size=len(cliques)).map(np.array)
+        return st.builds(WorstApproximatedMarginal, st.just(cliques), st.just(estimates), numbers, numbers)
+
+    return cliques_of(domain).flatmap(
+        lambda cliques: estimates_of(domain, cliques).flatmap(lambda estimates: scored(cliques, estimates))
+    )
+
+
+REGISTRY: dict[type, Registered] = {
+    MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),
+    MarginalErrors: Registered(marginal_errors_examples, marginal_errors_random),
+    WorstApproximatedMarginal: Registered(worst_marginal_examples, worst_marginal_random),
+}
+
+
+def query_classes() -> set[type]:
+    """Every dataclass with an exact answer in the package of queries."""
+    found = set()
+    for module_info in pkgutil.walk_packages(queries.__path__, queries.__name__ + "."):
+        module = importlib.import_module(module_info.name)
+        for _, kind in inspect.getmembers(module, inspect.isclass):
+            if kind.__module__ == module.__name__ and hasattr(kind, "exact") and is_dataclass(kind):
+                found.add(kind)
+    return found
+
+
+def test_every_query_is_registered():
+    assert query_classes() == set(REGISTRY)
+
+
+@pytest.mark.parametrize("kind", REGISTRY, ids=lambda kind: kind.__name__)
+def test_every_query_is_frozen_and_states_its_guarantee(kind):
+    assert kind.__dataclass_params__.frozen
+    assert "Formal guarantee:" in kind.__doc__
+    assert isinstance(kind.name, str)
+
+
+def largest_changes(query: object, before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+    """The most that answers [pairs, cells] differ, in each norm that the query makes a claim on."""
+    moved = np.abs(after - before)
+    if hasattr(query, "score_sensitivity"):
+        return {"score_sensitivity": float(moved.max())}
+    return {
+        "l1_sensitivity": float(moved.sum(axis=1).max()),
+        "l2_sensitivity": float(np.sqrt((moved**2).sum(axis=1).max())),
+    }
+
+
+def assert_claims_hold(query, neighbors: Neighbors, pairs, answers: dict, *, attained: bool) -> None:
+    before, after = (np.stack([answers[pair[side]] for pair in pairs]) for side in (0, 1))
+    for norm, change in largest_changes(query, before, after).items():
+        claim = neighbors.sensitivity(getattr(query, norm), neighbors.relation)
+        assert change <= claim * (1 + 1e-9), f"{query.name}: {norm} is {change}, above {claim} under {neighbors}"
+        if attained:
+            assert change == pytest.approx(claim), f"{query.name}: {norm} is {change}, below {claim}: wasteful"
+
+
+def examples() -> list:
+    made = [(kind, query, attained) for kind, entry in REGISTRY.items() for query, attained in entry.examples()]
+    return [
+        pytest.param(query, attained, id=f"{kind.__name__}-{number}")
+        for number, (kind, query, attained) in enumerate(made)
+    ]
+
+
+def neighboring_pairs(relation: NeighboringRelation) -> list[tuple]:
+    """All pairs of tables of up to three rows that differ in one record."""
+    records, pairs = all_rows(TINY), []
+    for table in all_tables(TINY, LARGEST - 1):
+        larger = [tuple(sorted([*table, record])) for record in records]
+        if relation is ADD:
+            pairs += [(table, other) for other in larger]
+        else:
+            pairs += list(product(larger, larger))
+    return pairs
+
+
+@cache
+def kept_records(engine: str, rows: tuple, privacy_unit: PrivacyUnit | None = None) -> ExactRecords:
+    """The same table for every query: with a unit, two rows of another stay, and all `rows` are of one that changes."""
+    if privacy_unit is None:
+        return records_of(TINY, rows, engine=engine)
+    others = [(0, 0), (1, 1)]
+    units = ["stays"] * len(others) + ["changes"] * len(rows)
+    return records_of(TINY, [*others, *rows], engine=engine, units=units, privacy_unit=privacy_unit)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("query", "attained"), examples())
+def test_sensitivity_holds_on_all_neighbors_and_is_attained(query, attained, engine):
+    answers = {table: query.exact(kept_records(engine, table)) for table in all_tables(TINY, LARGEST)}
+    for relation in NeighboringRelation:
+        assert_claims_hold(query, Neighbors(relation), neighboring_pairs(relation), answers, attained=attained)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("query", "attained"), examples())
+def test_sensitivity_holds_for_a_privacy_unit(query, attained, engine):
+    """One unit comes, goes or is replaced, with more rows than it may keep; another unit stays.
+
+    Of the unit's rows at most two are kept, whichever they are: all choices are covered, because every table of two
+    rows is among those enumerated.
+    """
+    unit = PrivacyUnit(UNIT, MAX_ROWS)
+    answers = {rows: query.exact(kept_records(engine, rows, unit)) for rows in all_tables(TINY, LARGEST)}
+    present = [rows for rows in answers if rows]
+    assert_claims_hold(query, Neighbors(ADD, unit), [((), rows) for rows in present], answers, attained=attained)
+    pairs = list(product(present, present))
+    assert_claims_hold(query, Neighbors(REPLACE, unit), pairs, answers, attained=attained)
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Domain:
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    return Domain(tuple("abcd"[: len(sizes)]), tuple(sizes))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from(sorted(REGISTRY, key=lambda kind: kind.__name__)), domains())
+def test_sensitivity_holds_on_random_tables(data, kind, domain):
+    query = data.draw(REGISTRY[kind].random(domain))
+    row = st.tuples(*(st.integers(0, size - 1) for size in domain.sizes))
+    rows = data.draw(st.lists(row, max_size=30))
+    one, other = data.draw(row), data.draw(row)
+    tables = {"without": rows, "one": [*rows, one], "other": [other, *rows]}
+    answers = {name: query.exact(records_of(domain, table)) for name, table in tables.items()}
+    assert_claims_hold(query, Neighbors(ADD), [("without", "one"), ("without", "other")], answers, attained=False)
+    assert_claims_hold(query, Neighbors(REPLACE), [("one", "other")], answers, attained=False)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data(), st.sampled_from(sorted(REGISTRY, key=lambda kind: kind.__name__)), domains())
+def test_engines_agree_to_the_last_count(data, kind, domain):
+    query = data.draw(REGISTRY[kind].random(domain))
+    rows = data.draw(st.lists(st.tuples(*(st.integers(0, size - 1) for size in domain.sizes)), max_size=20))
+    reference, *others = (query.exact(records_of(domain, rows, engine=engine)) for engine in ENGINES)
+    for answer in others:
+        assert np.array_equal(answer, reference)
+
+
+# The constants that papers get wrong
+
+
+def test_replacing_a_record_doubles_the_selection_score_of_aim():
+    """An L1 error moves by 2, not 1: the constant of the published algorithm holds for adding or removing alone."""
+    query = WorstApproximatedMarginal((("a",),), (np.array([0, 9]),), np.array([1.0]), np.array([0.0]))
+    assert query.score_sensitivity(ADD) == 1
+    assert query.score_sensitivity(REPLACE) == 2
+    before, after = (query.exact(records_of(TINY, [row])) for row in ((0, 0), (1, 0)))
+    assert abs(after - before) == 2
+
+
+def test_the_number_of_marginals_is_counted_and_not_bounded_by_a_power():
+    """With m = 2 attributes the marginals of order up to d = 1 are 3, above the m**d = 2 of a published lemma."""
+    query = MarginalCounts(TINY, ((), ("a",), ("b",)))
+    assert query.l2_sensitivity(ADD) == pytest.approx(math.sqrt(3))
+    assert query.l2_sensitivity(REPLACE) == pytest.approx(math.sqrt(6))
+    empty, one = (query.exact(records_of(TINY, rows)) for rows in ([], [(0, 1)]))
+    assert (one - empty).sum() == 3
+
+
+# What a query refuses
+
+
+def test_an_estimate_of_another_shape_is_refused():
+    """numpy would stretch it, and count each record as often as it is stretched: the sensitivity would be wrong."""
+    records = records_of(TINY, [(0, 0)])
+    for shape in ((2, 1), (1,), (3, 2)):
+        query = MarginalErrors((("a", "b"),), (np.zeros(shape, dtype=np.int64),))
+        with pytest.raises(ValueError, match="must have the shape"):
+            query.exact(records)
+
+
+def test_queries_refuse_parameters_that_would_break_their_claims():
+    whole, clique = np.zeros(2, dtype=np.int64), (("a",),)
+    one = np.ones(1)
+    with pytest.raises(ValueError, match="must be rounded to int64"):
+        MarginalErrors(clique, (np.zeros(2),))
+    with pytest.raises(ValueError, match="one array for each clique"):
+        MarginalErrors(clique, ())
+    with pytest.raises(ValueError, match="one array for each clique"):
+        MarginalErrors((), ())
+    with pytest.raises(ValueError, match="records in all"):
+        MarginalErrors(clique, (np.full(2, 2**62),))
+    with pytest.raises(ValueError, match="one number for each clique"):
+        WorstApproximatedMarginal(clique, (whole,), np.ones((1, 1)), one)
+    with pytest.raises(ValueError, match="one number for each clique"):
+        WorstApproximatedMarginal(clique, (whole,), np.ones(2), np.ones(2))
+    for weights, penalties in [
+        (-one, one),
+        (0 * one, one),
+        (one * math.nan, one),
+        (one * math.inf, one),
+        (one, one * math.nan),
+    ]:
+        with pytest.raises(ValueError, match="positive and finite"):
+            WorstApproximatedMarginal(clique, (whole,), weights, penalties)
+    with pytest.raises(ValueError, match="at least one set"):
+        MarginalCounts(TINY, ())
+    with pytest.raises(ValueError, match="in the domain's order"):
+        MarginalCounts(TINY, (("b", "a"),))
+    with pytest.raises(ValueError, match="must be distinct"):
+        MarginalCounts(TINY, (("a",), ("a",)))
+    with pytest.raises(ValueError, match="Unknown"):
+        MarginalCounts(TINY, (("z",),))
+
+
+def test_what_a_query_describes_is_public():
+    """Nothing that a receipt shows of a query was computed from records: it is there before any are."""
+    for entry in REGISTRY.values():
+        for query, _ in entry.examples():
+            described = query.describe()
+            query.exact(records_of(TINY, [(1, 2), (0, 0)]))
+            assert query.describe() == described
