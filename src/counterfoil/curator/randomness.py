@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -57,10 +59,7 @@ class SystemRandomness:
         return np.array(dp.m.make_laplace(*space, scale=scale)([0] * size), dtype=np.int64)
 
     def noisy_max(self, scores: np.ndarray, scale: float) -> int:
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="f64", nan=False)), dp.linf_distance(T="f64")
-        select = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
-        return int(select([float(score) for score in scores]))
+        return int(_noisy_max(scale)([float(score) for score in scores]))
 
     def generator(self) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(int.from_bytes(os.urandom(16), "little")))
@@ -99,6 +98,14 @@ class SeededRandomness:
 
 def _system_words(size: int) -> np.ndarray:
     return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+
+
+@lru_cache(maxsize=32)
+def _noisy_max(scale: float) -> Callable[[list[float]], int]:
+    """OpenDP's mechanism, which takes longer to make than to run."""
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="f64", nan=False)), dp.linf_distance(T="f64")
+    return dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
 
 
 def _opendp():  # type: ignore[no-untyped-def]
