@@ -324,6 +324,14 @@ def test_proposition_4_1_bounds_the_simulated_error():
     assert np.mean(found) - 6 * np.std(found) / math.sqrt(60) <= bound.value < 0.2
 
 
+def test_proposition_4_1_counts_the_small_bins():
+    # n = 1000, b = 2 / (n eps) = 0.002, H = 0.0194; bins up to H + b log(3 / 0.05) = 0.0276, 27 records, are small.
+    bound = positive_histogram.proposition_4_1([945, 28, 27, 0], epsilon=1, delta=1e-4, dimension=2, diameter=3.0)
+    threshold = 0.002 * math.log(1e4) + 0.001
+    assert bound.terms["removed by the threshold"] == pytest.approx(2 * 3 * threshold * (1 + 3 * 0.05))
+    assert bound.terms["renormalization"] == pytest.approx(2 * 3 * math.sqrt(2 * 3) / 1000)
+
+
 def test_the_term_that_proposition_4_1_misses():
     # One count of one, weak delta: the mean size of what the threshold removes is above H, as the negative part is.
     epsilon, delta = 0.1, 0.9
