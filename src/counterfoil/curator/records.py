@@ -51,6 +51,8 @@ class ExactRecords:
         for block in self._engine.blocks(columns, ()):
             for total, counts in zip(totals, count_marginals(block, cliques, self._domain), strict=True):
                 total += counts
+        for total in totals:
+            total.setflags(write=False)  # they are kept, and shared by all queries
         return dict(zip(cliques, totals, strict=True))
 
     def _keep(self, cliques: Sequence[Clique], answer: Sequence[np.ndarray]) -> None:
