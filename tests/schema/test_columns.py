@@ -88,6 +88,13 @@ def test_storage_does_not_matter(values: pa.Array) -> None:
         assert words.encode(values.slice(0, 2)).tolist() == [3, 0]
 
 
+def test_chunks_may_have_dictionaries_of_their_own() -> None:
+    parts = [pa.array(["b", "a"]).dictionary_encode(), pa.array(["a", None]).dictionary_encode()]
+    column = Categorical("c", ("a", "b"), missing=True)
+    assert column.encode(pa.chunked_array(parts)).tolist() == [1, 0, 0, 2]
+    assert column.encode(pa.chunked_array([], pa.string())).tolist() == []
+
+
 def test_booleans_are_numbers_and_words() -> None:
     flags = pa.array([True, False, None])
     assert Boolean("b", missing=True).encode(flags).tolist() == [1, 0, 2]

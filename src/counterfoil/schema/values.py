@@ -33,10 +33,11 @@ Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 def whole(values: Values) -> pa.Array:
     """One contiguous array."""
-    if isinstance(values, pa.ChunkedArray):
-        combined = values.combine_chunks()
-        return combined if isinstance(combined, pa.Array) else combined.combine_chunks()
-    return values
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
 
 
 def strip(texts: pa.Array) -> pa.Array:

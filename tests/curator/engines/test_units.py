@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -15,9 +17,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scipy import stats
 
-from counterfoil.curator.engines import reader
+from counterfoil.curator.engines import reader, units
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
+from counterfoil.curator.engines.file_source import connection
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.source import SourceError, open_source
 from counterfoil.curator.engines.units import kept_rows
@@ -118,3 +121,17 @@ def test_a_bound_needs_a_unit_and_a_unit_a_bound() -> None:
             MemoryEngine(source, SCHEMA, **facts)
     with pytest.raises(ValueError, match=r"`max_rows` must be at least 1\. Found 0"):
         MemoryEngine(source, SCHEMA, privacy_unit="patient", max_rows=0)
+
+
+def test_a_choice_that_cannot_be_made_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def tiny(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        with connection() as opened:
+            opened.execute("SET memory_limit = '2MB'")
+            yield opened
+
+    monkeypatch.setattr(units, "connection", tiny)
+    source = open_source(pa.table({"unit": [f"zebra {i}" for i in range(200_000)]}))
+    with pytest.raises(SourceError, match=r"memory: DuckDB ran out of memory\.") as caught:
+        kept_rows(source, "unit", 1)
+    assert "zebra" not in str(caught.value)

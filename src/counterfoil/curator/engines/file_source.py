@@ -19,7 +19,7 @@ from counterfoil.curator.engines.csv_text import CSVHeader, line_of_record, read
 from counterfoil.curator.engines.source import BATCH_ROWS, SourceError, unique_names
 from counterfoil.schema.errors import did_you_mean
 
-_FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)
+FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MARKS: Mapping[str, str] = {
@@ -28,6 +28,7 @@ _MARKS: Mapping[str, str] = {
     "Maximum line size": "the line is longer than 2 MB",
     "GZIP": "the file is not a complete gzip file",
     "Out of Memory": "DuckDB ran out of memory",
+    "No space left": "the disk is full",
     "lock on file": "another process has the file open for writing; close it",
     "state machine": "the lines end in different ways, or quotes are misplaced",
 }
@@ -68,7 +69,7 @@ class FileSource:
     _stamp: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._stamp = _stamp(self.path)
+        self._stamp = stamp(self.path)
 
     @property
     def typed(self) -> bool:
@@ -77,7 +78,7 @@ class FileSource:
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[pa.RecordBatch]:
-        if _stamp(self.path) != self._stamp:
+        if stamp(self.path) != self._stamp:
             raise SourceError(f"{self.name} has changed since it was opened. Start again.")
         names = tuple(columns) or self.column_names[:1]
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
@@ -88,7 +89,7 @@ class FileSource:
                 rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
                 for table in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
                     yield table.rename_columns(list(names))
-        except _FAILURES as error:
+        except FAILURES as error:
             raise explained(error, self.name) from None
 
     def place(self, row: int) -> str:
@@ -125,7 +126,7 @@ def open_parquet(path: Path) -> FileSource:
         stored = parquet.read_schema(path)
         with connection() as opened:
             internal = tuple(opened.sql(f"SELECT * FROM {relation}").columns)
-    except _FAILURES:
+    except FAILURES:
         raise SourceError(f"{path.name} is not a Parquet file, or it was cut short.") from None
     names = unique_names(stored.names, path.name)
     types = dict(zip(names, stored.types, strict=True))
@@ -147,7 +148,7 @@ def open_database(path: Path, table: str) -> FileSource:
                 )
             relation = f"sensitive.{'.'.join(map(identifier, tables[table]))}"
             stored = opened.sql(f"SELECT * FROM {relation}").to_arrow_reader(1).schema
-    except _FAILURES as error:
+    except FAILURES as error:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)
     types = dict(zip(names, stored.types, strict=True))
@@ -213,7 +214,8 @@ def _plain(path: Path) -> str:
     return str(path)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def stamp(path: Path) -> tuple[int, int]:
+    """The size and the time of the last change, to notice a file that changes between scans."""
     try:
         state = path.stat()
     except OSError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from counterfoil.curator.engines.file_source import _stamp, identifier
+from counterfoil.curator.engines.file_source import identifier, stamp
 from counterfoil.curator.engines.source import BATCH_ROWS, SourceError, array_of, unique_names
 from counterfoil.schema.errors import did_you_mean
 
@@ -66,7 +66,7 @@ class SQLiteSource:
         return f"row {row + 1} of {self.name}"
 
     def _states(self) -> tuple[tuple[int, int], ...]:
-        return _stamp(self._path), _stamp(self._path.with_name(self._path.name + "-wal"))
+        return stamp(self._path), stamp(self._path.with_name(self._path.name + "-wal"))
 
     def _connected(self) -> _Connected:
         return _Connected(self._path, self.name)

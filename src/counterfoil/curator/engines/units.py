@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from counterfoil.curator.engines.file_source import connection
+from counterfoil.curator.engines.file_source import FAILURES, connection, explained
 from counterfoil.curator.engines.source import Source
 from counterfoil.schema.values import unique_texts
 
@@ -38,11 +38,9 @@ def kept_rows(source: Source, unit: str, max_rows: int) -> np.ndarray:
                 f" QUALIFY row_number() OVER (PARTITION BY unit ORDER BY priority, row) <= {max_rows}"
             )
             parts = [batch.column(0).to_numpy() for batch in chosen.to_arrow_reader(1_000_000)]
-        except Exception:
-            if feed.error is None:
-                raise
+        except FAILURES as error:
             # A failure of the source reaches us through DuckDB as another error: raise the source's own.
-            raise feed.error from None
+            raise feed.error or explained(error, source.name) from None
     kept = np.zeros(feed.n_rows, dtype=bool)
     for rows in parts:
         kept[rows] = True
