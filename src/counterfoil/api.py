@@ -9,11 +9,9 @@ from counterfoil.curator.account import PrivacyUnit
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
-from counterfoil.methods import Synthesizer, method_named
+from counterfoil.methods import DEFAULT_DELTA, Synthesizer, method_named
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
-
-DEFAULT_DELTA = 1e-9
 
 
 class CuratorOptions(TypedDict, total=False):

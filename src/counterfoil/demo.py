@@ -10,11 +10,11 @@ from pathlib import Path
 
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.methods import method_named
+from counterfoil.methods import DEFAULT_DELTA, method_named
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
-EPSILON, DELTA = 1.0, 1e-9
+EPSILON = 1.0
 
 
 @dataclass(frozen=True)
@@ -46,5 +46,5 @@ class Demo:
 
     def synthesize(self, progress: Callable[[str, float], None], *, seed: int | None = None) -> Synthesis:
         """A synthetic copy at epsilon 1 and delta 1e-9, with AIM."""
-        with Curator(self.source, self.schema, budget=Budget(EPSILON, DELTA), seed=seed) as curator:
+        with Curator(self.source, self.schema, budget=Budget(EPSILON, DEFAULT_DELTA), seed=seed) as curator:
             return method_named("aim").synthesize(curator, progress=progress)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from counterfoil.curator.curator import Curator
     from counterfoil.synthesis import Synthesis
 
+DEFAULT_DELTA = 1e-9
+"""Far below one over the number of rows of any table."""
+
 METHODS = {
     "aim": ("counterfoil.marginals.aim", "AIM"),
     "mst": ("counterfoil.marginals.mst", "MST"),

@@ -31,8 +31,8 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     outputs = Outputs(out / "affairs.synthetic.parquet")
     outputs.require_possible(force=True)
-    terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that nobody")
-    terminal.say("would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
+    terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that")
+    terminal.say("nobody would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
     with terminal.progress() as progress:
         synthesis = found.synthesize(progress)
     receipt = outputs.write(synthesis)

@@ -44,7 +44,7 @@ def failure_of(error: BaseException, *, show_values: bool) -> Failure:
     usage = getattr(error, "format_message", None)
     if usage is not None:
         return Failure(_one_line(str(usage())), BAD_INPUT)
-    if isinstance(error, OSError) and not _is_ours(error):
+    if isinstance(error, OSError) and error.errno is not None:
         return Failure(_about_file(error), BAD_INPUT)
     if isinstance(error, MemoryError):
         return Failure("There is not enough memory for this. Ask for fewer rows or a smaller model.", BAD_INPUT)
@@ -54,13 +54,13 @@ def failure_of(error: BaseException, *, show_values: bool) -> Failure:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether this package raised it, rather than a library that it called."""
+    """Whether a `raise` of this package made it, rather than a library that it called, in Python or in C."""
+    if not (isinstance(error, (ValueError, OSError, ModuleNotFoundError)) or _is_ledger_error(error)):
+        return False
     frames = traceback.extract_tb(error.__traceback__)
-    return (
-        (isinstance(error, (ValueError, OSError, ModuleNotFoundError)) or _is_ledger_error(error))
-        and bool(frames)
-        and _PACKAGE in Path(frames[-1].filename).resolve().parents
-    )
+    if not frames or _PACKAGE not in Path(frames[-1].filename).resolve().parents:
+        return False
+    return (frames[-1].line or "").lstrip().startswith("raise ")
 
 
 def _is_ledger_error(error: BaseException) -> bool:

@@ -65,6 +65,8 @@ def _print(terminal: Terminal, opened: Ledger) -> None:
     if releases:
         terminal.say("")
         terminal.show(_table(releases))
+        # The ledger holds releases of one kind of neighbors alone: their budgets would not add up otherwise.
+        terminal.say(f"neighbors: {', '.join({record.relation: None for record in releases})}")
     else:
         terminal.say("No release yet.")
     for reason in reveals:
@@ -77,7 +79,7 @@ def _table(releases: list[ReleaseRecord]) -> Any:
     table = Table(box=None, pad_edge=False)
     for heading in ("release", "epsilon", "delta"):
         table.add_column(heading, justify="right")
-    for heading in ("opened", "status", "neighbors", "asked"):
+    for heading in ("opened", "status", "asked"):
         table.add_column(heading, overflow="fold")
     for record in releases:
         asked = Counter(str(event.get("query", "question")) for event in record.events)
@@ -87,7 +89,6 @@ def _table(releases: list[ReleaseRecord]) -> Any:
             f"{record.budget.delta:g}",
             record.opened[:10],
             record.status,
-            record.relation,
             ", ".join(f"{count} {query}" for query, count in asked.items()) or "nothing",
         )
     return table

@@ -15,10 +15,13 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
+from counterfoil.methods import DEFAULT_DELTA
 
 if TYPE_CHECKING:
     from counterfoil.curator.account import PrivacyUnit
     from counterfoil.curator.budget import Budget
+    from counterfoil.curator.curator import Curator
+    from counterfoil.curator.ledger import Ledger
     from counterfoil.marginals.domain import Domain
     from counterfoil.marginals.workload import Workload
     from counterfoil.methods import Synthesizer
@@ -92,9 +95,6 @@ def synth(
     report(terminal, request, synthesis, outputs, method=method, default_delta=delta is None)
 
 
-DEFAULT_DELTA = 1e-9
-
-
 @dataclass(frozen=True)
 class Request:
     """What is to be released, of what; all of it public."""
@@ -115,33 +115,45 @@ def run(
     """Asks, fits, draws and writes.
 
     Raises:
-        Stopped: with the cause, when anything ended it after something was charged.
+        Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
-    from counterfoil.curator.curator import Curator
     from counterfoil.curator.ledger import Ledger
 
+    curator: Curator | None = None
+    synthesis: Synthesis | None = None
     with ExitStack() as stack:
-        opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
-        with showing_values(request.source, show=show_values):
-            curator = Curator(
-                request.source,
-                request.schema,
-                budget=request.budget,
-                relation=request.relation,
-                privacy_unit=request.unit,
-                ledger=opened,
-                seed=request.seed,
-            )
-        stack.enter_context(curator)
-        synthesis: Synthesis | None = None
         try:
+            opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
+            with showing_values(request.source, show=show_values):
+                curator = stack.enter_context(curator_of(request, opened))
             with terminal.progress() as progress:
                 synthesis = synthesizer.synthesize(curator, rows=request.rows, progress=progress)
             outputs.write(synthesis)
         except BaseException as error:
-            charges = curator.charges() if synthesis is None else synthesis.receipt.document["charges"]
-            raise Stopped(what_was_charged(len(charges), request)) from error
+            if synthesis is not None:
+                charges = len(synthesis.receipt.document["charges"])
+            else:
+                charges = 0 if curator is None else len(curator.charges())
+            if charges or isinstance(error, KeyboardInterrupt):
+                raise Stopped(what_was_charged(charges, request)) from error
+            raise
         return synthesis
+
+
+def curator_of(request: Request, ledger: Ledger | None) -> Curator:
+    from counterfoil.curator.curator import Curator
+    from counterfoil.curator.source_facts import require_rows
+
+    require_rows(request.source)
+    return Curator(
+        request.source,
+        request.schema,
+        budget=request.budget,
+        relation=request.relation,
+        privacy_unit=request.unit,
+        ledger=ledger,
+        seed=request.seed,
+    )
 
 
 def what_was_charged(charges: int, request: Request) -> str:

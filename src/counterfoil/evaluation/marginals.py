@@ -74,10 +74,8 @@ def compare_marginals(
     if order < 1 or total == 0:
         raise ValueError(f"`order` must be from 1 to the number of columns, {len(domain.attributes)}. Found {order}.")
     joined = {name: np.concatenate([real[name], synthetic[name]]).astype(np.int64) for name in domain.attributes}
-    weights = np.concatenate([np.full(_rows(real), 1 / _rows(real)), np.full(_rows(synthetic), -1 / _rows(synthetic))])
-    errors = {
-        clique: _error(joined, weights, clique, domain) for clique in _spread(domain.attributes, order, total, at_most)
-    }
+    cliques = _spread(domain.attributes, order, total, at_most)
+    errors = {clique: _error(joined, _rows(real), clique, domain) for clique in cliques}
     return MarginalComparison(order, errors, total)
 
 
@@ -89,19 +87,22 @@ def _spread(attributes: Sequence[str], order: int, total: int, at_most: int) -> 
     return (clique for i, clique in enumerate(every) if i in wanted)
 
 
-def _error(joined: Mapping[str, np.ndarray], weights: np.ndarray, clique: Clique, domain: Domain) -> float:
-    """sum over cells of abs(share of real rows - share of synthetic rows): the cells of both are summed at once."""
-    cells, key = 1, np.zeros(len(weights), dtype=np.int64)
+def _error(joined: Mapping[str, np.ndarray], real_rows: int, clique: Clique, domain: Domain) -> float:
+    """sum over cells of abs(share of real rows - share of synthetic rows), the real rows coming first."""
+    rows = _rows(joined)
+    cells, key = 1, np.zeros(rows, dtype=np.int64)
     for name in clique:
         if cells * domain[name] > 2**62:
             # Only the cells that occur are numbered; there are at most as many as rows.
             _, key = np.unique(key, return_inverse=True)
-            cells = len(weights)
+            cells = rows
         key = key * domain[name] + joined[name]
         cells *= domain[name]
-    if cells > _CELLS_A_ROW * len(weights):
+    if cells > _CELLS_A_ROW * rows:
         _, key = np.unique(key, return_inverse=True)
-    return float(np.abs(np.bincount(key, weights)).sum())
+        cells = rows
+    real, synthetic = (np.bincount(part, minlength=cells) for part in (key[:real_rows], key[real_rows:]))
+    return float(np.abs(real / real_rows - synthetic / (rows - real_rows)).sum())
 
 
 def _rows(codes: Mapping[str, np.ndarray]) -> int:

@@ -1,0 +1,110 @@
+"""From a frame or a file to a synthetic table in one call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from command_line import SCHEMA, write_people
+from counterfoil.api import synthesize
+from counterfoil.curator.account import PrivacyUnit
+from counterfoil.curator.budget import Budget
+from counterfoil.curator.ledger import Ledger
+from counterfoil.curator.source_facts import columns_of, identity_of, require_rows, value_at
+from counterfoil.marginals.direct import Direct
+from counterfoil.methods import METHODS, method_named
+from counterfoil.schema import Schema
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("api") / "people.csv"
+    write_people(path)
+    (path.parent / "people.toml").write_text(SCHEMA)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["path", "pandas", "polars", "pyarrow"])
+def test_files_and_frames_alike(people: Path, kind: str) -> None:
+    frame = pd.read_csv(people)
+    sources = {
+        "path": lambda: people,
+        "pandas": lambda: frame,
+        "polars": lambda: pl.read_csv(people),
+        "pyarrow": lambda: pa.Table.from_pandas(frame),
+    }
+    made = synthesize(sources[kind](), Schema.from_toml(SCHEMA), epsilon=1.0, method="independent", seed=5)
+    # The same seed and the same records: the same release, whatever they came in.
+    assert made.rows == synthesize(people, SCHEMA, epsilon=1.0, method="independent", seed=5).rows
+    assert made.to_arrow().column_names == ["sex", "age", "income"]
+    assert made.receipt.verify().holds
+    assert not made.receipt.private
+
+
+def test_every_parameter_reaches_the_receipt(people: Path) -> None:
+    made = synthesize(
+        people,
+        people.parent / "people.toml",
+        epsilon=0.5,
+        delta=1e-7,
+        method=Direct(workload=2),
+        relation="replace_one",
+        rows=12,
+        privacy_unit=PrivacyUnit("sex", 3),
+    )
+    document = made.receipt.document
+    assert document["budget"] == {"epsilon": 0.5, "delta": 1e-7}
+    assert document["neighboring_relation"] == "replace_one"
+    assert document["privacy_unit"] == {"column": "sex", "max_rows": 3}
+    assert document["rows"]["drawn"] == made.rows == 12
+    assert document["method"]["name"] == "direct"
+    assert document["private"]
+
+
+def test_a_ledger_is_charged(people: Path, tmp_path: Path) -> None:
+    path = tmp_path / "people.ledger"
+    with Ledger.create(path, source=identity_of(people), total=Budget(1.0, 1e-6)) as ledger:
+        synthesize(people, SCHEMA, epsilon=0.75, method="independent", ledger=ledger)
+        assert ledger.spent().epsilon == 0.75
+        with pytest.raises(Exception, match=r"asked for: epsilon 0\.75"):
+            synthesize(people, SCHEMA, epsilon=0.75, method="independent", ledger=ledger)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epsilon": 0.0}, "`epsilon` must be positive"),
+        ({"method": "ain"}, "`method` must be one of aim, mst, direct, independent.*Did you mean 'aim'"),
+        ({"rows": 0}, "`rows` must be a whole number of at least 1. Found 0"),
+        ({"rows": 1.5}, "`rows` must be a whole number"),
+        ({"relation": "both"}, "both"),
+    ],
+)
+def test_bad_requests_are_refused(people: Path, change: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        synthesize(people, SCHEMA, **{"epsilon": 1.0, "method": "independent"} | change)
+
+
+def test_methods_take_only_their_own_parameters() -> None:
+    for name in METHODS:
+        assert callable(method_named(name).synthesize)
+    assert method_named("direct", workload=3, max_model_size=None) == Direct(workload=3)
+    with pytest.raises(ValueError, match=r"'independent' takes no `workload`: leave it out, or use aim or direct\."):
+        method_named("independent", workload=2)
+
+
+def test_what_a_steward_is_told_without_a_query(people: Path) -> None:
+    assert list(columns_of(people).types) == ["sex", "age", "income"]
+    assert not columns_of(people).typed
+    assert identity_of(people).name == "people.csv"
+    assert identity_of(people).location == str(people)
+    frame = pa.table({"a": [1, 2, 3]})
+    assert columns_of(frame).typed
+    assert value_at(frame, "a", 2) == "3"
+    require_rows(frame)
+    with pytest.raises(ValueError, match="must have rows"):
+        require_rows(frame.slice(0, 0))

@@ -1,0 +1,236 @@
+"""The command line's contract: what it prints, what it leaves, and its exit status."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from command_line import SCHEMA, Office, make_office
+from counterfoil.report.receipt import Receipt
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    return make_office(tmp_path, capsys, monkeypatch)
+
+
+def test_a_table_in_a_table_and_its_receipt_out(office: Office) -> None:
+    before = office.files()
+    ended = office.synth("--out", "synthetic.parquet", method="aim")
+    assert ended.status == 0, ended.err
+    assert office.files() - before == {"synthetic.parquet", "synthetic.receipt.json"}
+    for said in (
+        "synthetic rows with aim",
+        "epsilon 1, delta 1e-09 (the default), add_or_remove_one",
+        "synthetic.parquet",
+    ):
+        assert said in ended.out
+    assert "No ledger" in ended.err
+    table = pyarrow.parquet.read_table("synthetic.parquet")
+    receipt = Receipt.load("synthetic.receipt.json")
+    assert table.column_names == ["sex", "age", "income"]
+    assert receipt.document["outputs"][0]["rows"] == table.num_rows == receipt.document["rows"]["drawn"]
+    assert receipt.verify(office.path).holds
+    assert receipt.private
+    assert str(office.path) not in Path("synthetic.receipt.json").read_text()
+
+
+@pytest.mark.parametrize("method", ["aim", "mst", "direct", "independent"])
+def test_every_method_writes_a_receipt_that_verifies(office: Office, method: str) -> None:
+    ended = office.synth("--out", "s.csv", "--rows", "50", "--relation", "replace_one", "--json", method=method)
+    assert ended.status == 0, ended.err
+    assert ended.document["rows"] == 50
+    assert ended.document["epsilon"] == 1
+    assert ended.document["spent"]["epsilon"] <= 1
+    assert pyarrow.csv.read_csv("s.csv").num_rows == 50
+    checked = office.run("receipt", "verify", "s.receipt.json")
+    assert checked.status == 0, checked.out
+    assert "The receipt holds" in checked.out
+    assert office.run("receipt", "verify", "s.receipt.json", "--json").document["holds"] is True
+
+
+def test_the_default_output_is_named_after_the_input(office: Office) -> None:
+    assert office.synth().status == 0
+    assert {"people.synthetic.parquet", "people.synthetic.receipt.json"} <= office.files()
+
+
+def test_quiet_says_nothing(office: Office) -> None:
+    ended = office.synth("--quiet")
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
+
+
+def test_nothing_is_overwritten_unasked(office: Office) -> None:
+    assert office.synth("--out", "s.csv").status == 0
+    first = Path("s.csv").read_bytes()
+    refused = office.synth("--out", "s.csv", "--ledger", "people.ledger")
+    assert refused.status == 2
+    assert "s.csv is there already" in refused.err
+    assert Path("s.csv").read_bytes() == first
+    assert office.releases() == []
+    assert office.synth("--out", "s.csv", "--force").status == 0
+    assert Receipt.load("s.receipt.json").verify(office.path).holds
+
+
+def test_a_ledger_counts_releases_and_shows_them(office: Office) -> None:
+    for number in (1, 2):
+        assert office.synth("--ledger", "people.ledger", "--out", f"s{number}.csv").status == 0
+    shown = office.run("ledger", "show", "people.ledger")
+    assert shown.status == 0
+    assert max(map(len, shown.out.splitlines()[2:])) <= 80, "the second line is a path"
+    for said in ("people.csv", "1 marginal_counts", "closed"):
+        assert said in shown.out
+    document = office.run("ledger", "show", "people.ledger", "--json").document
+    assert document["total"] == {"epsilon": 3.0, "delta": 1e-6}
+    assert document["spent"] == {"epsilon": 2.0, "delta": 2e-9}
+    assert document["left"]["epsilon"] == 1.0
+    assert [release["epsilon"] for release in document["releases"]] == [1.0, 1.0]
+    refused = office.synth("--ledger", "people.ledger", "--out", "s3.csv", epsilon="1.5")
+    assert refused.status == 2
+    assert "asked for: epsilon 1.5" in refused.err
+    assert "s3.csv" not in office.files()
+
+
+def test_a_seeded_release_is_repeatable_and_not_private(office: Office) -> None:
+    for name in ("a.csv", "b.csv"):
+        ended = office.synth("--seed", "7", "--not-private", "--out", name)
+        assert ended.status == 0
+        assert "NOT PRIVATE" in ended.out
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    page = office.run("receipt", "show", "a.receipt.json").out
+    assert "NOT PRIVATE" in page
+    document = office.synth("--seed", "7", "--not-private", "--out", "c.csv", "--json")
+    assert document.document["private"] is False
+    assert "NOT PRIVATE" in document.err
+
+
+def test_privacy_units_are_told(office: Office) -> None:
+    people = Path("people.csv").read_text().splitlines()
+    rows = [f"{line},{'person' if i == 0 else i // 3}" for i, line in enumerate(people)]
+    Path("visits.csv").write_text("\n".join(rows) + "\n")
+    arguments = ("visits.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "independent", "--out", "s.csv")
+    ended = office.run("synth", *arguments, "--privacy-unit", "person", "--max-rows", "2")
+    assert ended.status == 0, ended.err
+    receipt = Receipt.load("s.receipt.json")
+    assert receipt.document["privacy_unit"] == {"column": "person", "max_rows": 2}
+    assert receipt.verify().holds
+
+
+def test_a_workload_of_named_cliques(office: Office) -> None:
+    Path("w.toml").write_text('[[cliques]]\nattributes = ["sex", "income"]\nweight = 2.0\n')
+    ended = office.synth("--workload", "w.toml", "--out", "s.csv", method="direct")
+    assert ended.status == 0, ended.err
+    cliques = Receipt.load("s.receipt.json").document["charges"][0]["parameters"]["cliques"]
+    assert ["sex", "income"] in cliques
+    assert ["sex", "age"] not in cliques
+
+
+def test_a_draft_is_made_of_names_and_refused_until_confirmed(office: Office) -> None:
+    printed = office.run("schema", "people.csv")
+    assert printed.status == 0
+    assert "confirm = true" in printed.out
+    assert "female" not in printed.out, "no value is read"
+    assert office.run("schema", "people.csv", "--out", "draft.toml").status == 0
+    assert Path("draft.toml").read_text() == printed.out
+    assert office.run("schema", "people.csv", "--out", "draft.toml").status == 2
+    refused = office.run("synth", "people.csv", "--schema", "draft.toml", "--epsilon", "1", "--out", "s.csv")
+    assert refused.status == 2
+    assert "is a draft" in refused.err
+    assert "s.csv" not in office.files()
+
+
+def test_evaluate_says_not_private_first_and_last(office: Office) -> None:
+    assert office.synth("--out", "s.parquet").status == 0
+    arguments = ("evaluate", "people.csv", "s.parquet", "--schema", "people.toml", "--target", "income")
+    ended = office.run(*arguments, "--ledger", "people.ledger")
+    assert ended.status == 0, ended.err
+    lines = [line for line in ended.out.splitlines() if line.strip()]
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("NOT PRIVATE")
+    assert lines[-1].startswith("NOT PRIVATE")
+    assert "300 real rows" in ended.out
+    shown = office.run("ledger", "show", "people.ledger")
+    assert "NOT PRIVATE: the records were looked at" in " ".join(shown.out.split())
+    document = office.run(*arguments, "--json").document
+    assert document["private"] is False
+    assert [part["order"] for part in document["marginals"]] == [1, 2, 3]
+    assert document["marginals"][1]["compared"] == 3
+    # Income follows from age, which independent columns lose.
+    assert document["marginals"][1]["largest_error"] > 0.5
+    assert (
+        document["train_on_synthetic"]["real"]["accuracy"]
+        > 0.9
+        > document["train_on_synthetic"]["synthetic"]["accuracy"]
+    )
+
+
+def test_a_copy_of_the_real_table_has_no_error(office: Office) -> None:
+    Path("copy.csv").write_bytes(Path("people.csv").read_bytes())
+    document = office.run("evaluate", "people.csv", "copy.csv", "--schema", "people.toml", "--json").document
+    assert [part["largest_error"] for part in document["marginals"]] == [0, 0, 0]
+    assert document["train_on_synthetic"] is None
+
+
+def test_a_tampered_receipt_ends_with_status_one(office: Office) -> None:
+    assert office.synth("--out", "s.csv").status == 0
+    receipt = Path("s.receipt.json")
+    receipt.write_text(receipt.read_text().replace('"epsilon": 1.0,\n    "delta"', '"epsilon": 0.1,\n    "delta"', 1))
+    checked = office.run("receipt", "verify", receipt)
+    assert checked.status == 1
+    assert "DOES NOT HOLD" in checked.out
+    assert office.run("receipt", "verify", receipt, "--json").document["holds"] is False
+
+
+def test_a_changed_table_is_noticed_beside_its_receipt(office: Office) -> None:
+    assert office.synth("--out", "s.csv").status == 0
+    Path("s.csv").write_text(Path("s.csv").read_text() + '"male",1,"low"\n')
+    checked = office.run("receipt", "verify", "s.receipt.json")
+    assert checked.status == 1
+    assert "SHA-256 differs" in checked.out
+    Path("s.csv").unlink()
+    checked = office.run("receipt", "verify", "s.receipt.json")
+    assert checked.status == 0
+    assert "not compared: s.csv" in checked.out
+
+
+def test_version_and_help(office: Office) -> None:
+    assert office.run("--version").out == f"counterfoil {version('counterfoil')}\n"
+    for command in ((), ("synth",), ("schema",), ("ledger", "create"), ("receipt", "verify"), ("evaluate",), ("demo",)):
+        ended = office.run(*command, "--help")
+        assert ended.status == 0
+        assert "Usage: counterfoil" in ended.out
+        assert max(map(len, ended.out.splitlines())) <= 80
+    assert office.run().status == 0
+    assert office.run("ledger").status == 2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from counterfoil.cli.app import run; run(['synth', '--help']);"
+        "heavy = {'numpy', 'pyarrow', 'duckdb', 'scipy', 'numba', 'opendp', 'pandas', 'sklearn'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_output_cut_off_by_a_reader_is_no_error() -> None:
+    script = "from counterfoil.cli.app import run; import sys; sys.exit(run(['--help']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert process.returncode in (0, 1)
+    assert "Traceback" not in errors
+
+
+def test_the_schema_of_these_tests_is_confirmed() -> None:
+    assert "confirm" not in SCHEMA

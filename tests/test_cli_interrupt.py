@@ -1,0 +1,70 @@
+"""Ctrl-C: exit status 130, a line that says what was charged, nothing half-written."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import Office, make_office
+
+SCRIPT = """
+import importlib, sys, time
+from counterfoil.cli.app import run
+
+*holder, name = "{place}".split(".")
+module = importlib.import_module(".".join(["counterfoil", *holder[:2]]))
+holder = getattr(module, holder[2]) if holder[2:] else module
+original = getattr(holder, name)
+
+def wait(*arguments, **keywords):
+    original(*arguments, **keywords)
+    print("reached", flush=True)
+    time.sleep(60)
+
+setattr(holder, name, wait)
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    return make_office(tmp_path, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("place", "ledger", "charged", "said"),
+    [
+        ("curator.curator.open_source", True, 0, "Nothing was charged, and no file was written."),
+        ("curator.account.Account.ask", False, 1, "they are discarded"),
+        ("curator.account.Account.ask", True, 1, "people.ledger counts epsilon 1 and delta 1e-09 as spent. No file"),
+        ("report.receipt.Receipt.save", True, 1, "No file was written."),
+    ],
+)
+def test_an_interrupted_release_says_what_it_cost(
+    office: Office, place: str, ledger: bool, charged: int, said: str
+) -> None:
+    before = office.files()
+    script = SCRIPT.format(place=place)
+    arguments = ["synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "independent"]
+    arguments += ["--ledger", "people.ledger"] if ledger else []
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reached\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    sentences = [line for line in err.splitlines() if line.startswith("counterfoil: ")]
+    assert len(sentences) == 1
+    assert sentences[0].startswith("counterfoil: Interrupted.")
+    assert said in sentences[0]
+    assert "Traceback" not in err
+    assert office.files() == before
+    releases = [release for release in office.releases() if release["status"] != "abandoned"]
+    assert sum(len(release["charges"]) for release in releases) == (charged if ledger else 0)
