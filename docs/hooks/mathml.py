@@ -9,6 +9,9 @@ from mkdocs.exceptions import PluginError
 # What `pymdownx.arithmatex` leaves for a renderer to find.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
+# The converter sizes brackets only: a bar or a brace after \bigl and the like keeps its usual size.
+SIZED_COMMAND = re.compile(r"\\[bB]igg?[lrm]?\s*(?=\\)")
+
 # Two corrections of what the converter writes. A bar that is not said to stretch must not, nor stand apart from what
 # it encloses; a function's name must stand apart from its argument.
 BAR = re.compile('<mo(?: fence="false")?(?: stretchy="false")?>(&#x0007C;|&#x02016;)</mo>')
@@ -22,7 +25,7 @@ def on_page_content(content: str, **_: object) -> str:
 
 def _as_mathml(match: re.Match) -> str:
     tag, bracket, formula = match.groups()
-    formula = html.unescape(formula)
+    formula = SIZED_COMMAND.sub("", html.unescape(formula))
     mathml = convert(formula, display="block" if bracket == "[" else "inline")
     if "\\" in html.unescape(mathml):
         raise PluginError(f"The formula {formula!r} has a command that MathML conversion does not know.")
