@@ -25,13 +25,11 @@ from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
-from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique, Domain
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 TINY = Domain(("a", "b"), (2, 3))
-COARSE = Coarsening(TINY, {"a": np.array([0, 1]), "b": np.array([0, 1, 1])})
 LARGEST = 3
 MAX_ROWS = 2
 
@@ -66,7 +64,6 @@ def marginal_counts_examples() -> Iterator[tuple[object, bool]]:
     yield MarginalCounts(TINY, (("a",),)), True
     yield MarginalCounts(TINY, (("a",), ("b",), ("a", "b"))), True
     yield MarginalCounts(TINY, ((), ("a", "b"))), False  # the number of rows alone does not move when one is replaced
-    yield MarginalCounts(TINY, (("b",), ("a", "b")), COARSE), True
 
 
 def marginal_counts_random(domain: Domain) -> st.SearchStrategy:
@@ -101,11 +98,6 @@ def worst_marginal_examples() -> Iterator[tuple[object, bool]]:
     penalties = np.array([0.3, 1.7, 1e6])
     weights = np.array([0.5, 1.0, 3.7])
     yield WorstApproximatedMarginal(cliques, high_at_the_end(TINY, cliques), weights, penalties), True
-    fine = (("b",), ("a", "b"))
-    yield (
-        WorstApproximatedMarginal(fine, high_at_the_end(COARSE.domain, fine), weights[:2], penalties[:2], COARSE),
-        True,
-    )
 
 
 def worst_marginal_random(domain: Domain) -> st.SearchStrategy:

@@ -12,11 +12,19 @@ from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.query import Records
 from counterfoil.marginals.domain import Clique
 
+# Tables of this many records have L1 errors of at most twice as much, exact in floating point, for which
+# `noise.ExponentialSelection` allows when scores are rounded.
+_LARGEST_TOTAL = 1e9
+
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
 
 def _l1_errors(records: Records, cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> np.ndarray:
     counts = records.marginals(cliques)
+    for clique, table, estimate in zip(cliques, counts, estimates, strict=True):
+        # numpy would stretch the smaller of the two, and count a record once for each copy.
+        if table.shape != estimate.shape:
+            raise ValueError(f"The estimate of {clique!r} must have the shape {table.shape}. Found {estimate.shape}.")
     return np.array([int(np.abs(c - e).sum()) for c, e in zip(counts, estimates, strict=True)], dtype=np.int64)
 
 
@@ -25,6 +33,8 @@ def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, 
         raise ValueError(f"`estimates` must hold one array for each clique. Found {len(estimates)}, {len(cliques)}.")
     if any(estimate.dtype != np.int64 for estimate in estimates):
         raise ValueError("`estimates` must be rounded to int64, so that errors are exact integers.")
+    if any(np.abs(estimate, dtype=np.float64).sum() > _LARGEST_TOTAL for estimate in estimates):
+        raise ValueError("An estimate must count at most 10**9 records in all: sums of errors stay exact below that.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +63,8 @@ class WorstApproximatedMarginal:
 
     def __post_init__(self) -> None:
         _require_integers(self.cliques, self.estimates)
+        if not self.weights.shape == self.penalties.shape == (len(self.cliques),):
+            raise ValueError("`weights` and `penalties` must hold one number for each clique.")
         if not (np.isfinite(self.weights).all() and (self.weights > 0).all() and np.isfinite(self.penalties).all()):
             raise ValueError("`weights` must be positive and finite, and `penalties` finite.")
 
