@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import jsonschema
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
 from command_line import SCHEMA, Office, make_office
 from counterfoil.report.receipt import Receipt
+from counterfoil.report.shape import receipt_schema
 
 
 @pytest.fixture
@@ -49,6 +52,7 @@ def test_every_method_writes_a_receipt_that_verifies(office: Office, method: str
     assert ended.document["epsilon"] == 1
     assert ended.document["spent"]["epsilon"] <= 1
     assert pyarrow.csv.read_csv("s.csv").num_rows == 50
+    jsonschema.validate(json.loads(Path("s.receipt.json").read_text()), receipt_schema())
     checked = office.run("receipt", "verify", "s.receipt.json")
     assert checked.status == 0, checked.out
     assert "The receipt holds" in checked.out

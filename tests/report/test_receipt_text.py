@@ -53,6 +53,13 @@ def test_a_page_fits_and_says_what_matters(
     assert "NOT PRIVATE" not in text
 
 
+def test_a_page_of_a_receipt_that_was_tampered_with_is_still_printed(receipt_of: MakeReceipt) -> None:
+    document = receipt_of().to_json()
+    document["other_relation"] = {"relation": "replace_one", "holds": True}
+    document["charges"].clear()
+    assert "No guarantee under replace_one" in Receipt(document).text()
+
+
 def test_a_seeded_release_is_not_private_first_and_last(receipt_of: MakeReceipt) -> None:
     lines = [line for line in receipt_of(seed=1).text().splitlines() if line]
     assert lines[2].startswith("NOT PRIVATE")

@@ -93,10 +93,11 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     charges = "The one charge below adds" if number == 1 else f"The {number} charges below add"
     yield f"{charges} up to epsilon {_up(spent)}."
     yield document["composition"]["sentence"]
-    if other["holds"]:
-        yield f"Under {other['relation']} the same release has epsilon {_up(other['epsilon'])} at delta {delta:g}."
+    if other["holds"] and "epsilon" in other:
+        yield f"Under {other['relation']} the guarantee is epsilon {_up(other['epsilon'])} at delta {delta:g}."
     else:
-        yield f"No guarantee under {other['relation']}: {other['reason']}"
+        reason = other.get("reason", "it does not hold.")
+        yield f"No guarantee under {other['relation']}: {reason[:1].lower()}{reason[1:]}"
 
 
 def _question(document: Mapping[str, Any]) -> str:
@@ -119,7 +120,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     whole = math.fsum(costs.values())
     for query, charges in by_query.items():
         scales = [charge["noise"]["scale"] for charge in charges]
-        low, high = (f"{scale:,.3g}" for scale in (min(scales), max(scales)))
+        low, high = (f"{scale:,.0f}" if scale >= 100 else f"{scale:.3g}" for scale in (min(scales), max(scales)))
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
         spread = low if low == high else f"{low} to {high}"
