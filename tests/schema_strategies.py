@@ -30,7 +30,7 @@ def categoricals(draw: st.DrawFn) -> Categorical:
 @st.composite
 def integers(draw: st.DrawFn) -> Integer:
     step = draw(st.sampled_from([1, 1, 2, 5]))
-    lower = draw(st.integers(-50, 50))
+    lower = draw(st.integers(-20, 20))
     n_points = draw(st.integers(1, 30))
     upper = lower + step * (n_points - 1)
     groups = draw(st.sampled_from(["none", "bins", "edges"]))
@@ -81,7 +81,6 @@ booleans = st.builds(
     lambda words: Boolean("c", missing=bool(words), missing_values=words), st.sampled_from([(), ("?", "9")])
 )
 columns = st.one_of(categoricals(), integers(), reals(), dates(), datetimes(), booleans)
-numeric_columns = st.one_of(integers(), reals())
 
 CELLS = st.one_of(
     st.none(),

@@ -26,7 +26,7 @@ from counterfoil.schema import (
     UnplacedValue,
 )
 from counterfoil.schema.values import instants_of, numbers_of, parse_number
-from schema_strategies import CELLS, booleans, categoricals, code_of, columns, numeric_columns
+from schema_strategies import CELLS, booleans, categoricals, code_of, columns, integers, reals
 
 FALSE_ALARM = 1e-6
 
@@ -50,19 +50,43 @@ def test_decoding_and_encoding_gives_the_codes_back(column: Column, random: obje
     assert len(column.labels) == len(column.centers) == len(lows) == column.size
 
 
-@given(st.one_of(categoricals(), booleans, numeric_columns), st.lists(CELLS, min_size=1, max_size=30))
-def test_cells_are_read_as_documented(column: Column, cells: list[str | None]) -> None:
+@pytest.mark.parametrize("kind", [categoricals(), booleans, integers(), reals()], ids=str)
+@given(data=st.data(), cells=st.lists(CELLS, min_size=1, max_size=30))
+def test_cells_are_read_as_documented(
+    kind: st.SearchStrategy[Column], data: st.DataObject, cells: list[str | None]
+) -> None:
+    column = data.draw(kind)
     expected = [code_of(column, cell) for cell in cells]
-    array = pa.array(cells, type=pa.string())
     if None in expected:
         with pytest.raises(UnplacedValue) as caught:
-            column.encode(array)
+            column.encode(pa.array(cells, type=pa.string()))
         assert caught.value.row == expected.index(None)
-    else:
-        assert column.encode(array).tolist() == expected
-        assert column.encode(array.dictionary_encode()).tolist() == expected
-        chunked = pa.chunked_array([array.slice(0, 1), array.slice(1)])
-        assert column.encode(chunked).tolist() == expected
+    placed = pa.array([cell for cell, code in zip(cells, expected, strict=True) if code is not None], pa.string())
+    codes = [code for code in expected if code is not None]
+    assert column.encode(placed).tolist() == codes
+    assert column.encode(placed.dictionary_encode()).tolist() == codes
+    assert column.encode(pa.chunked_array([placed.slice(0, 1), placed.slice(1)])).tolist() == codes
+
+
+def test_numbers_between_two_points_go_to_the_nearer_one() -> None:
+    column = Integer("n", 0, 10, step=5)
+    assert column.encode(pa.array([2.4, 2.5, 7.4, 7.5, 12.5])).tolist() == [0, 1, 1, 2, 2]
+    assert Integer("n", -1, 1).encode(pa.array(["-0.5", "-0.51", "0.5"])).tolist() == [1, 0, 2]
+
+
+def test_missing_cells_go_to_other_where_they_have_no_code() -> None:
+    assert Categorical("c", ("a",), other=True).encode(pa.array(["a", None, " ", "b"])).tolist() == [0, 1, 1, 1]
+    both = Categorical("c", ("a",), other=True, missing=True, missing_values=("?",))
+    assert both.encode(pa.array(["a", None, "?", "b"])).tolist() == [0, 2, 2, 1]
+
+
+def test_numbers_that_stand_for_missing() -> None:
+    column = Integer("n", 0, 9, missing=True, missing_values=("999", "?", "-1e0"))
+    assert column.encode(pa.array(["999.0", "?", "-1", "998", " 999", "-2"])).tolist() == [10, 10, 10, 9, 10, 0]
+    assert column.encode(pa.array([999, -1, 998])).tolist() == [10, 10, 9]
+    np.testing.assert_array_equal(column.numbers(pa.array([999.0, 5.5, -2])), [np.nan, 5.5, 0])
+    born = Date("d", date(2000, 1, 1), date(2000, 1, 2), missing=True, missing_values=("1900-01-01",))
+    assert born.encode(pa.array([date(1900, 1, 1), date(1900, 1, 2)])).tolist() == [2, 0]
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,12 @@ def test_bins_are_impossible_only_when_no_value_fits_and_the_rest_is_left_to_row
     assert rule.holds(table).tolist() == [True, False, True]
 
 
+def test_a_bin_does_not_hold_its_right_edge() -> None:
+    schema = people([Rule("income >= 10")])
+    assert schema.structural_zeros[("income",)].tolist() == [True, False, False]
+    assert schema.row_rules == ()
+
+
 def test_three_columns_are_left_to_rows() -> None:
     schema = people([Rule("grade <= 8 or income > 0", "pregnant and age < 18")])
     assert schema.structural_zeros == {}
