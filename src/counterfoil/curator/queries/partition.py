@@ -1,0 +1,43 @@
+"""How many records lie in each cell of a partition of a box."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.query import Records
+from counterfoil.evolution.partition import Partition
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionCounts:
+    """Counts the records in each cell of a partition, which may have been chosen after earlier answers.
+
+    Formal guarantee: the cells are disjoint, and which one a record lies in depends on nothing but the record. Adding
+    or removing it changes one count by 1: l1 and l2 sensitivity 1. Replacing it takes 1 from one count and gives it to
+    another, or changes nothing: l1 sensitivity 2, l2 sensitivity sqrt(2). Both are attained where there are two cells.
+    """
+
+    name: ClassVar[str] = "partition_counts"
+    partition: Partition
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return 1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return math.sqrt(self.l1_sensitivity(relation))
+
+    def exact(self, records: Records) -> np.ndarray:
+        return records.fold(self._counts, (), self.partition.box.numbers)
+
+    def describe(self) -> dict[str, Any]:
+        return {"cells": self.partition.size, **self.partition.describe()}
+
+    def _counts(self, block: Block) -> np.ndarray:
+        cells = self.partition.assign(self.partition.box.locate(block.codes, block.numbers))
+        return np.bincount(cells, minlength=self.partition.size).astype(np.int64)

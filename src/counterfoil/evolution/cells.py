@@ -1,0 +1,58 @@
+"""From the numbers and codes of points to the values of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema import Boolean, Column, Date, Datetime, Integer, Real, Schema
+from counterfoil.schema.number import NumberColumn
+
+MOST_TRIES = 50
+
+
+def steps(column: NumberColumn) -> int:
+    """How many equal steps lead from the column's lower to its upper bound; 0 where every value between is possible."""
+    low, high = column.bounds
+    if isinstance(column, Integer):
+        return (column.upper - column.lower) // column.step
+    return 0 if isinstance(column, Real) else round(high - low)
+
+
+def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:
+    """The column's values [n] nearest to `numbers` [n] (days for dates, seconds for times); null for NaN."""
+    low, high = column.bounds
+    absent = np.isnan(numbers)
+    found = np.clip(np.where(absent, low, numbers), low, high)
+    if isinstance(column, Real):
+        return pa.array(found, mask=absent)
+    width = column.step if isinstance(column, Integer) else 1
+    whole = (low + width * np.rint((found - low) / width)).astype(np.int64)
+    if isinstance(column, Boolean):
+        return pa.array(whole == 1, mask=absent)
+    if isinstance(column, Date):
+        return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32())
+    if isinstance(column, Datetime):
+        return pa.array(whole * 1_000_000, mask=absent).cast(pa.timestamp("us"))
+    return pa.array(whole, mask=absent)
+
+
+def allowed(schema: Schema, table: pa.Table) -> np.ndarray:
+    """bool [n]: which rows meet the schema's rules and structural zeros."""
+    good = np.ones(table.num_rows, dtype=bool)
+    for rule in schema.row_rules:
+        good &= rule.holds(table)
+    for clique, impossible in schema.structural_zeros.items():
+        good &= ~impossible[tuple(schema[name].encode(table.column(name)) for name in clique)]
+    return good
+
+
+def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) -> pa.Table:
+    """The table in the schema's order, identifiers made anew."""
+    columns = {}
+    for column in schema.columns:
+        if isinstance(column, Column):
+            columns[column.name] = table.column(column.name)
+        elif (fresh := column.generate(table.num_rows, rng)) is not None:
+            columns[column.name] = fresh
+    return pa.table(columns)
