@@ -59,6 +59,16 @@ def test_every_method_writes_a_receipt_that_verifies(office: Office, method: str
     assert office.run("receipt", "verify", "s.receipt.json", "--json").document["holds"] is True
 
 
+def test_pure_privacy_where_delta_is_zero(office: Office) -> None:
+    ended = office.synth("--delta", "0", "--out", "s.csv")
+    assert ended.status == 0, ended.err
+    assert "delta 0," in ended.out
+    receipt = Receipt.load("s.receipt.json")
+    assert receipt.document["composition"]["rule"] == "pure"
+    assert receipt.document["spent"]["delta"] == 0
+    assert receipt.verify().holds
+
+
 def test_the_default_output_is_named_after_the_input(office: Office) -> None:
     assert office.synth().status == 0
     assert {"people.synthetic.parquet", "people.synthetic.receipt.json"} <= office.files()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -24,7 +25,7 @@ def places(value: Any, place: tuple = ()) -> list[tuple]:
     return found
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_the_same_documents_are_receipts(receipt_of: Callable[..., Receipt], data: st.DataObject) -> None:
     document = deepcopy(data.draw(st.sampled_from([kept(receipt_of, rule) for rule in ("zcdp", "pure")])))
@@ -46,6 +47,11 @@ def test_the_same_documents_are_receipts(receipt_of: Callable[..., Receipt], dat
     except ValueError:
         accepted = False
     assert accepted == validator.is_valid(document)
+    if accepted:
+        receipt = Receipt(document)
+        receipt.verify()
+        with suppress(ValueError):  # what is no event of any kind can't be explained, and is told in a sentence
+            assert receipt.text()
 
 
 _KEPT: dict[str, Any] = {}

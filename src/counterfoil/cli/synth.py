@@ -220,6 +220,8 @@ def require_rows_fit(rows: int | None, domain: Domain) -> None:
         return
     if rows < 1:
         raise ValueError(f"`--rows` must be a whole number of at least 1. Found {rows}.")
+    if not hasattr(os, "sysconf"):
+        return  # Windows does not say how much memory there is
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     needed = 16 * rows * len(domain.attributes)  # a code, and a value of 8 bytes, with room to write them
     if needed > memory:

@@ -17,10 +17,11 @@ def write_text(path: Path, text: str) -> None:
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        # mkstemp makes files that only their owner reads; this one gets the mode of any new file.
+        os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, path)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
