@@ -19,7 +19,7 @@ help:
 	@echo "make clean   remove what these commands made"
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/counterfoil demo
+	$(BIN)/counterfoil demo --out out/demo
 
 test: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
@@ -35,7 +35,7 @@ docs: $(VENV)/.installed-docs
 	@echo "The documentation is in site/index.html."
 
 clean:
-	rm -rf $(VENV) site build dist counterfoil-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) site build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 		.import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
