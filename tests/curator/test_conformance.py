@@ -23,8 +23,12 @@ from counterfoil.curator import queries
 from counterfoil.curator.account import Neighbors, PrivacyUnit
 from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
+from counterfoil.evolution.euclidean import Box
+from counterfoil.evolution.partition import Grid
 from counterfoil.marginals.domain import Clique, Domain
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of
 
@@ -110,7 +114,37 @@ def worst_marginal_random(domain: Domain) -> st.SearchStrategy:
     )
 
 
+def box_of(domain: Domain) -> Box:
+    """The domain's codes as points of a box."""
+    sides = tuple(float(max(size - 1, 1)) for size in domain.sizes)
+    return Box(domain.attributes, (0.0,) * len(sides), sides)
+
+
+def nearest_examples() -> Iterator[tuple[object, bool]]:
+    candidates = np.array([[0.0, 0.0], [1.0, 2.0], [0.5, 1.0], [0.5, 1.0]])  # two are equal; some records are ties
+    yield NearestNeighborHistogram(box_of(TINY), candidates), True
+    yield NearestNeighborHistogram(box_of(TINY), candidates[2:]), False
+
+
+def nearest_random(domain: Domain) -> st.SearchStrategy:
+    point = st.tuples(*(st.integers(0, 8).map(lambda x: x / 2) for _ in domain.attributes))
+    candidates = st.lists(point, min_size=1, max_size=6).map(np.array)
+    return candidates.map(lambda points: NearestNeighborHistogram(box_of(domain), points))
+
+
+def partition_examples() -> Iterator[tuple[object, bool]]:
+    yield PartitionCounts(Grid(box_of(TINY), (2, 3))), True
+    yield PartitionCounts(Grid(box_of(TINY), (1, 1))), False
+
+
+def partition_random(domain: Domain) -> st.SearchStrategy:
+    shapes = st.tuples(*(st.integers(1, 3) for _ in domain.attributes))
+    return shapes.map(lambda shape: PartitionCounts(Grid(box_of(domain), shape)))
+
+
 REGISTRY: dict[type, Registered] = {
+    NearestNeighborHistogram: Registered(nearest_examples, nearest_random),
+    PartitionCounts: Registered(partition_examples, partition_random),
     MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),
     MarginalErrors: Registered(marginal_errors_examples, marginal_errors_random),
     WorstApproximatedMarginal: Registered(worst_marginal_examples, worst_marginal_random),
