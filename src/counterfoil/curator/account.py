@@ -13,6 +13,7 @@ from counterfoil.curator.accounting import Composition, Filter, PrivacyEvent, ev
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.ledger import Release
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise, Noise
+from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
 from counterfoil.curator.randomness import Randomness
 
@@ -39,6 +40,12 @@ class Neighbors:
 
     relation: NeighboringRelation
     unit: PrivacyUnit | None = None
+
+    def describe(self) -> str:
+        """One phrase; releases of one ledger must agree on it, because their budgets add up only then."""
+        if self.unit is None:
+            return self.relation.value
+        return f"{self.relation.value} of {self.unit.column} with at most {self.unit.max_rows} rows"
 
     def sensitivity(self, of: Callable[[NeighboringRelation], float], relation: NeighboringRelation) -> float:
         """The sensitivity for a whole privacy unit, given that for one record.
@@ -88,14 +95,14 @@ class Account:
         """What was charged so far, in order."""
         return [event_from_json(charge["event"]) for charge in self._release.events()]
 
-    def ask(self, query: CountQuery, noise: GaussianNoise | LaplaceNoise) -> np.ndarray:
+    def ask(self, query: CountQuery, noise: GaussianNoise | LaplaceNoise | PositiveLaplaceNoise) -> np.ndarray:
         """The answer to `query` with noise, as int64[cells].
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: when a plan foresaw another noise here.
         """
-        norm = query.l1_sensitivity if isinstance(noise, LaplaceNoise) else query.l2_sensitivity
+        norm = query.l2_sensitivity if isinstance(noise, GaussianNoise) else query.l1_sensitivity
         sensitivity = self._charge(query, noise, norm)
         return noise.add(query.exact(self._records), sensitivity, self._randomness)
 

@@ -16,6 +16,7 @@ from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.source import open_source
 from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
+from counterfoil.curator.ledger_errors import WrongSource
 from counterfoil.curator.noise import Noise
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.curator.records import ExactRecords
@@ -58,14 +59,19 @@ class Curator:
         self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit)
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
         opened = open_source(source)
+        identity = SourceIdentity(name=opened.name, location=opened.location)
+        self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
+        if self._ledger.source != identity:
+            raise WrongSource(
+                f"A ledger serves the source that it was created for. This one is for {self._ledger.source}; "
+                f"found {identity}. Use the ledger of this source, or create one for it."
+            )
         unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
         kept = in_memory if in_memory is not None else opened.location == "memory"
         engine_type = MemoryEngine if kept else DuckDBEngine
         self._engine: Engine = engine_type(opened, schema, privacy_unit=unit[0], max_rows=unit[1])
         self._engine.prepare(self.domain.attributes)
         self._records = ExactRecords(self._engine, self.domain)
-        identity = SourceIdentity(name=opened.name, location=opened.location)
-        self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
         self._release: Release | None = None
         self._account: Account | None = None
 
@@ -80,12 +86,23 @@ class Curator:
         return self.neighbors.relation
 
     @property
+    def source_name(self) -> str:
+        """What the sensitive table is called, without where it is."""
+        return self._ledger.source.name
+
+    @property
     def account(self) -> Account | None:
         """The account that was opened, if any."""
         return self._account
 
     def filter(self, rule: Filter) -> FilterAccount:
-        """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`."""
+        """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
+
+        Raises:
+            ValueError: for a rule that holds only for noise fixed in advance.
+        """
+        if not hasattr(rule, "capacity"):
+            raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
         self._account = account
         return account
@@ -106,13 +123,18 @@ class Curator:
         self._account = Account(self._records, self._open(rule), rule=rule, planned=noises, **self._parts())
         return self._account
 
+    @property
+    def row_count_is_public(self) -> bool:
+        """Whether all neighbors have the same number of rows: `replace_one`, one row a unit."""
+        return self.relation is NeighboringRelation.REPLACE_ONE and self.neighbors.unit is None
+
     def public_row_count(self) -> int:
         """The exact number of rows, which `replace_one` neighbors of single rows share.
 
         Raises:
             ValueError: under any other notion of neighbors, where the number of rows is private.
         """
-        if self.relation is not NeighboringRelation.REPLACE_ONE or self.neighbors.unit is not None:
+        if not self.row_count_is_public:
             raise ValueError(
                 "The exact number of rows is public only under `replace_one` with one row a unit. "
                 "Use a noisy count, such as the total of a measured marginal."
@@ -155,7 +177,7 @@ class Curator:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
         self._release = self._ledger.open_release(
             budget=self.budget,
-            relation=self.relation.value,
+            relation=self.neighbors.describe(),
             composition=rule.name,
             description={"attributes": list(self.domain.attributes)},
         )

@@ -13,7 +13,7 @@ from counterfoil.curator.queries.query import Records
 from counterfoil.marginals.domain import Clique, Domain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MarginalCounts:
     """The counts of each clique's cells, laid one after another.
 

@@ -1,0 +1,87 @@
+"""Rows from a model that follow the schema's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.marginals.graphical_model import GraphicalModel
+from counterfoil.schema import Schema
+from counterfoil.schema.column import Column
+
+MOST_TRIES = 50
+"""Rounds of drawing again before a rule that the model hardly ever meets is given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Synthetic rows.
+
+    Args:
+        codes: int32 [rows, attributes], attributes in the domain's order.
+        table: their values, in the schema's order, identifiers made anew.
+    """
+
+    codes: np.ndarray
+    table: pa.Table
+
+
+def draw(
+    model: GraphicalModel,
+    schema: Schema,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    where: Mapping[str, list[int]] | None = None,
+) -> Rows:
+    """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules.
+
+    Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
+    break them, at most `MOST_TRIES` times.
+
+    Raises:
+        ValueError: when too few rows meet the rules, naming them; or when `where` has probability zero.
+    """
+    codes = model.sample(n, rng, where=where)
+    values = _values(schema, codes, rng)
+    good = _good(schema, values)
+    codes, values = codes[good], values.filter(pa.array(good))
+    for _ in range(MOST_TRIES):
+        missing = n - len(codes)
+        if missing == 0:
+            return Rows(codes, _with_identifiers(schema, values, rng))
+        more_codes = model.sample(max(2 * missing, 64), rng, where=where)
+        more_values = _values(schema, more_codes, rng)
+        good = np.flatnonzero(_good(schema, more_values))[:missing]
+        codes = np.concatenate([codes, more_codes[good]])
+        values = pa.concat_tables([values, more_values.take(pa.array(good))])
+    rules = "; ".join(rule.text for rule in schema.row_rules)
+    raise ValueError(
+        f"Only {len(codes)} of {n} rows met the rules after {MOST_TRIES} tries: {rules}. "
+        "Relax the rules, or state them on one or two columns, where the model itself can follow them."
+    )
+
+
+def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+    columns = zip(schema.synthesized, codes.T, strict=True)
+    return pa.table({column.name: column.decode(column_codes, rng) for column, column_codes in columns})
+
+
+def _good(schema: Schema, values: pa.Table) -> np.ndarray:
+    good = np.ones(values.num_rows, dtype=bool)
+    for rule in schema.row_rules:
+        good &= rule.holds(values)
+    return good
+
+
+def _with_identifiers(schema: Schema, values: pa.Table, rng: np.random.Generator) -> pa.Table:
+    columns = {}
+    for column in schema.columns:
+        if isinstance(column, Column):
+            columns[column.name] = values.column(column.name)
+        elif (fresh := column.generate(values.num_rows, rng)) is not None:
+            columns[column.name] = fresh
+    return pa.table(columns)

@@ -1,0 +1,116 @@
+"""AIM: an adaptive choice of the marginals that the model gets most wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from counterfoil.curator.curator import Curator
+from counterfoil.marginals.aim_batched import BatchedAIM
+from counterfoil.marginals.aim_published import PublishedAIM
+from counterfoil.marginals.batch_choice import ExponentialChoice, GaussianChoice
+from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.error_bars import measured_bounds
+from counterfoil.marginals.fitting import ENTROPY_WEIGHT, Fitter
+from counterfoil.marginals.release import Progress, quiet, release
+from counterfoil.marginals.workload import Workload
+from counterfoil.synthesis import Synthesis
+
+
+class AIMVariant(StrEnum):
+    """How AIM asks.
+
+    `BATCHED`: several choices by the exponential mechanism a round, billed in one Gaussian filter; the default,
+    because it measures best. `GAUSSIAN`: rounds too, but the errors of all candidates are told with Gaussian noise.
+    `PUBLISHED`: one choice a round, in zCDP, as McKenna et al. 2022 have it.
+    """
+
+    BATCHED = "batched"
+    GAUSSIAN = "gaussian"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class AIM:
+    """Measures columns, then round after round the marginals with the largest weighted error; Private-PGM joins them.
+
+    Args:
+        workload: the marginals to keep, or 1, 2 or 3 for all of that order with at most 10,000 cells.
+        max_model_size: the most megabytes that the model may take.
+        variant: how it asks, see `AIMVariant`.
+        rounds: the most rounds of the batched and Gaussian variants.
+        batch: the most marginals in such a round.
+        entropy_weight: how strongly the fit is drawn to independence, in records.
+
+    Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
+    private synthetic data" (arXiv 2201.12677).
+    """
+
+    workload: Workload | int = 2
+    max_model_size: float = 80.0
+    variant: AIMVariant = AIMVariant.BATCHED
+    rounds: int = 6
+    batch: int = 4
+    entropy_weight: float = ENTROPY_WEIGHT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variant", AIMVariant(self.variant))
+        if self.rounds < 1 or self.batch < 1:
+            raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
+        for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
+            if not 0 < value < math.inf:
+                raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
+
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
+        """A synthesis within `curator.budget`, whose delta must be positive.
+
+        Args:
+            curator: the table, its budget and its neighbors.
+            rows: how many rows to draw; by default as many as the table has, by a noisy count where that is private.
+            progress: called with what is being done and the share of the budget that is spent.
+
+        Raises:
+            ValueError: before anything is charged, for a workload that names unknown columns.
+        """
+        workload = self.workload
+        if isinstance(workload, int):
+            workload = Workload.of_order(curator.domain, workload)
+        candidates = Candidates(curator.domain, workload.candidates(curator.domain), self.max_model_size)
+        fitter = Fitter(
+            curator.domain,
+            curator.schema.structural_zeros,
+            float(curator.public_row_count()) if curator.row_count_is_public else None,
+            self.entropy_weight,
+        )
+        run = self._run(curator, candidates, fitter, progress)
+        model = run.run()
+        known = measured_bounds(fitter.measurements, model.marginals([m.clique for m in fitter.measurements]))
+        cliques = {**run.bounds, **known}
+        return release(
+            curator,
+            model,
+            method="aim",
+            parameters=self._describe(workload),
+            bounds={clique: run.bounds.get(clique, ()) + known.get(clique, ()) for clique in cliques},
+            total_error=fitter.total_error,
+            rows=rows,
+        )
+
+    def _run(
+        self, curator: Curator, candidates: Candidates, fitter: Fitter, progress: Progress
+    ) -> BatchedAIM | PublishedAIM:
+        if self.variant is AIMVariant.PUBLISHED:
+            return PublishedAIM(curator, candidates, fitter, progress)
+        choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
+        return BatchedAIM(curator, candidates, fitter, choice_type(self.batch), self.rounds, progress)
+
+    def _describe(self, workload: Workload) -> dict[str, object]:
+        return {
+            "variant": self.variant.value,
+            "workload": {"marginals": len(workload.weights), "too_large": len(workload.skipped)},
+            "max_model_size": self.max_model_size,
+            "rounds": self.rounds,
+            "batch": self.batch,
+            "entropy_weight": self.entropy_weight,
+        }

@@ -1,0 +1,41 @@
+"""Which marginals may be measured next: those that matter to the workload and keep the model small enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from counterfoil.marginals import junction_tree
+from counterfoil.marginals.domain import Clique, Domain
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Marginals with their weights, and the most megabytes that a model of some of them may take.
+
+    Source: McKenna et al. 2022, Algorithm 2, lines 10 and 11.
+    """
+
+    domain: Domain
+    weights: Mapping[Clique, float]
+    max_model_size: float
+
+    def fits(self, model_cliques: Sequence[Clique], clique: Clique, share: float) -> bool:
+        """Whether a model of `model_cliques` and `clique` takes at most `share` of the largest size.
+
+        A clique inside one of the model's always does, because it adds nothing.
+        """
+        members = set(clique)
+        if any(members <= set(other) for other in model_cliques):
+            return True
+        return junction_tree.megabytes(self.domain, [*model_cliques, clique]) <= share * self.max_model_size
+
+    def admitted(
+        self, model_cliques: Sequence[Clique], share: float, *, covered: frozenset[str] = frozenset()
+    ) -> tuple[Clique, ...]:
+        """The candidates that fit and have an attribute outside `covered`."""
+        return tuple(
+            clique
+            for clique in self.weights
+            if not covered.issuperset(clique) and self.fits(model_cliques, clique, share)
+        )

@@ -1,0 +1,64 @@
+"""A model that is refitted as measurements come in, each time from where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.marginals.estimation import estimate
+from counterfoil.marginals.graphical_model import GraphicalModel
+from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_total
+
+ENTROPY_WEIGHT = 100.0
+"""Default weight of the entropy, in records: best of 30 to 300 on tables of 5,000 to 60,000 records."""
+
+ENTROPY_SHARE = 0.1
+"""The weight is at most this share of the records, so that a small table is not flattened."""
+
+
+@dataclass
+class Fitter:
+    """Private-PGM with a memory. Pure post-processing.
+
+    Args:
+        domain: the attributes.
+        structural_zeros: cells that no record can be in.
+        public_total: the number of records where it is public; None where it is estimated from the measurements.
+        entropy_weight: the weight of the entropy, in records (see `estimation`).
+    """
+
+    domain: Domain
+    structural_zeros: Mapping[Clique, np.ndarray]
+    public_total: float | None
+    entropy_weight: float = ENTROPY_WEIGHT
+    measurements: tuple[NoisyMarginal, ...] = ()
+    model: GraphicalModel | None = None
+    total_error: float = 0.0
+
+    @property
+    def cliques(self) -> list[Clique]:
+        """The cliques that the model's size depends on: measured ones, and those of the zeros."""
+        return [marginal.clique for marginal in self.measurements] + list(self.structural_zeros)
+
+    def fit(self, new: Sequence[NoisyMarginal], *, relative_gap: float = 1e-2) -> GraphicalModel:
+        """The model of all measurements so far and `new`."""
+        self.measurements = combine(self.domain, [*self.measurements, *new])
+        if self.public_total is None:
+            total, self.total_error = estimate_total(self.measurements)
+            total = max(total, 1.0)
+        else:
+            total = max(self.public_total, 1.0)
+        fit = estimate(
+            self.domain,
+            self.measurements,
+            total=total,
+            structural_zeros=self.structural_zeros,
+            entropy_weight=min(self.entropy_weight, max(ENTROPY_SHARE * total, 1.0)),
+            warm_start=self.model,
+            relative_gap=relative_gap,
+        )
+        self.model = fit.model
+        return fit.model

@@ -1,0 +1,26 @@
+"""The baseline: every column on its own, no dependence kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from counterfoil.curator.curator import Curator
+from counterfoil.marginals.direct import synthesize_cliques
+from counterfoil.marginals.release import Progress, quiet
+from counterfoil.synthesis import Synthesis
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Measures each column's counts once and draws columns independently.
+
+    What a method that keeps dependence has to beat, and the best that can be done with very few records.
+    """
+
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
+        """A synthesis within `curator.budget`; pure privacy where its delta is 0."""
+        cliques = tuple((name,) for name in curator.domain.attributes)
+        return synthesize_cliques(
+            curator, cliques, method="independent", parameters={}, max_model_size=math.inf, rows=rows, progress=progress
+        )
