@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from counterfoil.evolution.cells import values
 from counterfoil.evolution.space import scales
 from counterfoil.schema import Real, Schema
 from counterfoil.schema.number import NumberColumn
+from counterfoil.transport.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,11 @@ class _Body(ABC):
     """What the convex bodies share. Points are their coordinates, in the columns' own units."""
 
     numbers: tuple[str, ...]
-    columns = ()
-    metric = "euclidean"
+    columns: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def metric(self) -> Metric:
+        return "euclidean"
 
     @abstractmethod
     def project(self, points: np.ndarray) -> np.ndarray:

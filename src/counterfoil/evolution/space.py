@@ -23,9 +23,10 @@ class Space(Protocol):
     dimension, diameter: d and D of the theory.
     """
 
-    columns: tuple[str, ...]
-    numbers: tuple[str, ...]
-
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def numbers(self) -> tuple[str, ...]: ...
     @property
     def metric(self) -> Metric: ...
     @property

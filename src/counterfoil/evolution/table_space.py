@@ -14,6 +14,7 @@ from counterfoil.evolution.cells import steps, values
 from counterfoil.evolution.space import scales
 from counterfoil.schema import Boolean, Categorical, Column, Schema
 from counterfoil.schema.number import NumberColumn
+from counterfoil.transport.metric import Metric
 
 _MISSING_CHANCE = 0.05
 """How often a random draw has no number, in a column that may miss it."""
@@ -43,7 +44,6 @@ class TableSpace:
 
     schema: Schema
     weights: Mapping[str, float] = field(default_factory=dict)
-    metric = "euclidean"
 
     def __post_init__(self) -> None:
         unknown = set(self.weights) - {column.name for column in self.schema.synthesized}
@@ -51,6 +51,10 @@ class TableSpace:
             raise ValueError(f"`weights` must name synthesized columns. Found {min(unknown)!r}.")
         if not all(0 < weight < np.inf for weight in self.weights.values()):
             raise ValueError(f"`weights` must be positive and finite. Found {dict(self.weights)}.")
+
+    @property
+    def metric(self) -> Metric:
+        return "euclidean"
 
     @cached_property
     def _axes(self) -> tuple[_Axis, ...]:

@@ -1,0 +1,157 @@
+"""A private measure on a box, from noisy counts along a binary tree of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.curator.account import Account
+from counterfoil.curator.accounting import PureFilter
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.noise import LaplaceNoise
+from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.evolution.euclidean import Box
+from counterfoil.evolution.partition import Halving, Intervals
+from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
+from counterfoil.evolution.resampling import systematic
+from counterfoil.evolution.split_tree import SplitTree, posterior
+from counterfoil.marginals.release import Progress, quiet
+
+MOST_DIMENSIONS = 6
+DEEPEST = 48
+
+# Concentrations of splits rise along a line from the root to depth 15: real points are clustered, which makes coarse
+# splits uneven and fine ones even. Which line, the answers decide.
+_STARTS = (0.1, 0.2, 0.5, 1.0, 4.0)
+_ENDS = (0.4, 1.0, 2.5, 10.0)
+_FIRST_GUESS = (0.2, 1.0)
+
+
+@dataclass(frozen=True)
+class MeasureTree:
+    """Pure privacy, points in a box of at most six dimensions.
+
+    Counts are asked at a few depths of a tree of halved cells: of the whole, of a coarse partition, of a finer one, and
+    of a last one whose cells are as deep as their parents' counts make worth while. All answers together give the mean
+    of every count under a Pólya tree (`split_tree`), and rows are drawn uniformly within the last cells.
+
+    The hierarchy is that of He, Vershynin and Zhu 2023, "Algorithmically effective differentially private synthetic
+    data", Algorithm 3 (PMM). They ask at every depth, with noise that falls by 2**(-(1 - 1/d)/2) from one to the next
+    and is scaled so that all costs add up to epsilon, and make counts consistent from the top. Few depths leave more
+    budget to each; what was told below a cell then helps to tell its own count.
+
+    Args:
+        box: where the points live; the schema's declared bounds where None.
+        shares: of epsilon, for the whole, the coarse and the finer partition; the rest goes to the last one.
+        cell_records: how many records over epsilon a last cell should hold.
+
+    Raises:
+        ValueError: for shares that are not positive or leave nothing, or `cell_records` that is not positive.
+    """
+
+    box: Box | None = None
+    shares: tuple[float, float, float] = (0.012, 0.123, 0.247)
+    cell_records: float = 1.0
+
+    def __post_init__(self) -> None:
+        if len(self.shares) != 3 or not (min(self.shares) > 0 and sum(self.shares) < 1):
+            raise ValueError(f"`shares` must be three positive numbers with a sum below 1. Found {self.shares}.")
+        if not 0 < self.cell_records < np.inf:
+            raise ValueError(f"`cell_records` must be positive. Found {self.cell_records}.")
+
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
+        """A synthesis within `curator.budget`, whose delta is not used.
+
+        Raises:
+            ValueError: for a table with columns that are not numbers or may be missing, or more than six columns.
+        """
+        box = Box.of(curator.schema) if self.box is None else self.box
+        if box.dimension > MOST_DIMENSIONS:
+            raise ValueError(
+                f"A measure tree needs at most {MOST_DIMENSIONS} dimensions. Found {box.dimension}: "
+                "use `PrivateEvolution`, or fewer columns."
+            )
+        tree, warnings = self._ask(curator, box, progress)
+        concentrations = _fitted(tree)
+        means, _ = posterior(tree, concentrations)
+        depths, codes, places = tree.leaves()
+        weights = np.array([means[t][i] for t, i in zip(depths, places, strict=True)])
+        order = Halving(box, tree.depth)
+
+        def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+            chosen = systematic(weights, n, rng)
+            return order.draw(codes[chosen], depths[chosen], rng)
+
+        parameters = {
+            **box.describe(),
+            "shares": list(self.shares),
+            "cell_records": self.cell_records,
+            "depth": tree.depth,
+            "leaves": len(weights),
+            "concentrations": [concentrations[0], concentrations[-1]] if concentrations else [],
+        }
+        points = order.draw(codes, depths, curator.randomness.generator())
+        return release_points(
+            curator,
+            box,
+            measure=(points, weights),
+            draw=draw,
+            describe=("measure-tree", parameters),
+            total=float(means[0][0]),
+            rows=rows,
+            warnings=warnings,
+        )
+
+    def _ask(self, curator: Curator, box: Box, progress: Progress) -> tuple[SplitTree, list[str]]:
+        epsilon = curator.budget.epsilon
+        public = curator.row_count_is_public
+        shares = [*self.shares[public:], 1 - sum(self.shares[public:])]
+        noises = [LaplaceNoise(share * epsilon * (1 - 1e-12)) for share in shares]
+        account = curator.plan(noises, PureFilter())
+        tree = SplitTree()
+        if public:
+            tree.tell(np.array([float(curator.public_row_count())]), 1e-3)
+        else:
+            _tell(account, box, tree, noises[0])
+        n = max(float(posterior(tree, [])[0][0][0]), 1.0)
+        depth = min(max(np.log2(n * epsilon), 1.0), float(DEEPEST))
+        for noise, share_of_depth in zip(noises[-3:-1], (0.3, 0.63), strict=True):
+            for _ in range(max(0, round(share_of_depth * depth) - tree.depth)):
+                tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
+            _tell(account, box, tree, noise)
+            progress("counted cells of a partition", 0.5)
+        self._refine(tree, noises[-1], deepest=round(depth))
+        _tell(account, box, tree, noises[-1])
+        progress("counted the last cells", 1.0)
+        few = f"About {n:.0f} records at epsilon {epsilon:g} are too few to tell cells apart: rows are near uniform."
+        return tree, [few] if n * epsilon < 16 else []
+
+    def _refine(self, tree: SplitTree, noise: LaplaceNoise, *, deepest: int) -> None:
+        """Splits leaves so often that a half is expected to hold `cell_records` over the last epsilon."""
+        means, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
+        more = np.round(np.log2(np.maximum(means[-1] * noise.epsilon / self.cell_records, 0.5)))
+        more = np.clip(more, 0, max(deepest - tree.depth, 0))
+        while (more > 0).any():
+            which = more > 0
+            tree.grow(which)
+            more = np.repeat(more[which] - 1, 2)
+
+
+def _tell(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
+    """Asks for the counts of all leaves, which partition the box."""
+    depths, codes, _ = tree.leaves()
+    query = PartitionCounts(Intervals(Halving(box, tree.depth), codes << (tree.depth - depths)))
+    tree.tell(account.ask(query, noise).astype(float), noise.scale(account.sensitivity(query.l1_sensitivity)))
+
+
+def _line(ends: tuple[float, float], depth: int) -> list[float]:
+    start, end = ends
+    return [float(start + (end - start) * min(t / 15, 1.0)) for t in range(depth)]
+
+
+def _fitted(tree: SplitTree) -> Sequence[float]:
+    """The line of concentrations under which what was told is most likely."""
+    lines = [_line((start, end), tree.depth) for start in _STARTS for end in _ENDS]
+    return max(lines, key=lambda line: posterior(tree, line)[1])

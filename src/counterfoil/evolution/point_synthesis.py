@@ -1,0 +1,149 @@
+"""What synthesizers of points return: rows, the weighted points behind them, and the receipt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.curator import Curator
+from counterfoil.evolution.cells import MOST_TRIES, allowed, with_identifiers
+from counterfoil.evolution.space import Space
+from counterfoil.report.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.table import write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+Draw = Callable[[int, np.random.Generator], np.ndarray]
+"""Takes n, gives n points of the space."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointSynthesis:
+    """Synthetic rows, and the probability measure that they were drawn from. Everything in it may be shared.
+
+    Args:
+        schema: the public facts that the rows follow.
+        table: the rows, identifiers made anew.
+        support: the values of the m points that the measure sits on, one row each, without identifiers.
+        points: float64 [m, k], the same in coordinates whose distance is the space's.
+        weights: float64 [m], their probabilities: weighted points say more than as many rows drawn from them.
+        receipt: what it cost.
+    """
+
+    schema: Schema
+    table: pa.Table
+    support: pa.Table
+    points: np.ndarray
+    weights: np.ndarray
+    receipt: Receipt
+
+    @property
+    def rows(self) -> int:
+        """How many rows the synthetic table has."""
+        return self.table.num_rows
+
+    def to_arrow(self) -> pa.Table:
+        """The synthetic rows with values as in the schema."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The synthetic rows as a pandas table; needs pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The synthetic rows as a polars table; needs polars."""
+        import polars
+
+        frame = polars.from_arrow(self.table)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def to_numpy(self) -> np.ndarray:
+        """float64 [rows, columns] of the synthetic rows, where every column holds numbers."""
+        return np.stack([self.table.column(name).to_numpy() for name in self.table.column_names], axis=1).astype(float)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the rows to a .csv or .parquet file, whole or not at all."""
+        write_table(self.table, os.fspath(path))
+
+    def write_points(self, path: str | os.PathLike[str]) -> None:
+        """Writes the weighted points to a .csv or .parquet file, with a last column `weight`.
+
+        Raises:
+            ValueError: where the schema has a column of that name.
+        """
+        if "weight" in self.support.column_names:
+            raise ValueError("The schema has a column `weight`: take `support` and `weights` from Python instead.")
+        write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)))
+
+
+def release_points(
+    curator: Curator,
+    space: Space,
+    *,
+    measure: tuple[np.ndarray, np.ndarray],
+    draw: Draw,
+    describe: tuple[str, Mapping[str, Any]],
+    total: float,
+    rows: int | None,
+    warnings: Sequence[str] = (),
+) -> PointSynthesis:
+    """The last step of a synthesizer of points; ends the release.
+
+    Args:
+        curator: after its last question.
+        space: where the points live.
+        measure: points [m, ...] and weights [m].
+        draw: gives rows as points.
+        describe: the method's name and its public parameters.
+        total: about how many records there are, which is how many rows are drawn where `rows` is None.
+        rows: how many rows to draw.
+        warnings: public sentences.
+
+    Raises:
+        ValueError: when too few of the drawn rows meet the schema's rules.
+    """
+    n = max(round(total), 1) if rows is None else rows
+    rng = curator.randomness.generator()
+    points, weights = measure
+    table = _rows(curator.schema, space, draw, n, rng)
+    method, parameters = describe
+    receipt = Receipt.from_curator(
+        curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None, warnings=warnings
+    )
+    curator.close()
+    support = space.table(points, curator.schema, rng)
+    return PointSynthesis(
+        curator.schema,
+        with_identifiers(curator.schema, table, rng),
+        support,
+        space.embed(points),
+        weights / weights.sum(),
+        receipt,
+    )
+
+
+def _rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.Generator) -> pa.Table:
+    parts: list[pa.Table] = []
+    missing = n
+    for _ in range(MOST_TRIES):
+        table = space.table(draw(missing, rng), schema, rng)
+        table = table.filter(pa.array(allowed(schema, table)))
+        parts.append(table)
+        missing -= table.num_rows
+        if missing == 0:
+            return pa.concat_tables(parts).take(pa.array(rng.permutation(n)))
+    texts = "; ".join(rule.then for rule in schema.rules)
+    raise ValueError(
+        f"Only {n - missing} of {n} rows met the rules after {MOST_TRIES} tries: {texts}. "
+        "Relax the rules, or use a method that counts marginals, which can follow rules on one or two columns."
+    )

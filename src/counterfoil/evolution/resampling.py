@@ -1,0 +1,28 @@
+"""From weights on points to points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def independent(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """int64 [n]: indices drawn independently with chances proportional to float64[m] `weights`."""
+    return np.searchsorted(_steps(weights), rng.random(n), side="right")
+
+
+def systematic(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """int64 [n]: increasing indices, each `floor` or `ceil` of n times its share of float64[m] `weights`.
+
+    A single random start for equal steps along the cumulative weights: far less is lost to chance than when drawing
+    independently, all the less where points near in index are near in space.
+    """
+    return np.searchsorted(_steps(weights), (np.arange(n) + rng.random()) / n, side="right")
+
+
+def _steps(weights: np.ndarray) -> np.ndarray:
+    """The cumulative shares below 1 at which the next index starts; indices of weight zero are never reached."""
+    total = weights.sum()
+    if not (total > 0 and (weights >= 0).all()):
+        raise ValueError("`weights` must be non-negative and not all zero.")
+    last = int(np.flatnonzero(weights)[-1])
+    return np.cumsum(weights[:last] / total)
