@@ -31,7 +31,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The documentation is in site/index.html."
 
 clean:
