@@ -34,9 +34,12 @@ from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
+from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.domain import Domain
 from counterfoil.marginals.independent import Independent
+from counterfoil.marginals.mst import MST
+from counterfoil.methods import METHODS
 from sensitive_tables import UNIT, frame_of, records_of, schema_of
 
 EPSILONS = [0.5, 1.0, 4.0]
@@ -257,9 +260,15 @@ class Whole:
 
 
 WHOLE = {
-    "direct": Whole(Direct(1), ADD, Budget(1.0, 0.05), 220),
-    "independent, pure": Whole(Independent(), REPLACE, Budget(2.0), 340),
+    "direct": Whole(Direct(1), ADD, Budget(1.0, 0.05), 160),
+    "independent": Whole(Independent(), REPLACE, Budget(1.5), 260),  # with delta 0: pure privacy
+    "mst": Whole(MST(), ADD, Budget(1.0, 0.05), 160),
+    "aim": Whole(AIM(rounds=1, batch=1), ADD, Budget(1.0, 0.05), 160),
 }
+
+
+def test_every_synthesizer_is_audited():
+    assert set(WHOLE) == set(METHODS)
 
 
 def release_size(whole: Whole, rows: list, factor: float) -> float:
@@ -289,6 +298,7 @@ def test_a_whole_release_keeps_its_claim_and_an_eighth_of_the_noise_does_not(nam
 
 
 def test_whole_sizes_are_large_enough():
-    """With an eighth of its noise a release of either kind shows the row that differs in nearly every run."""
+    """With an eighth of the noise, 41 rows or more were seen in over 0.98 of 300 to 600 runs on the table that has them,
+    and in less than 0.002 of those on the other; what is assumed of such an event is weaker."""
     for whole in WHOLE.values():
         assert surely_found(0.97, 0.003, whole.budget.delta, whole.runs) > whole.budget.epsilon

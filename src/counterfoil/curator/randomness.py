@@ -42,7 +42,7 @@ class SystemRandomness:
     """Cryptographic randomness of the operating system. The only kind a release may be made with."""
 
     private = True
-    source = "OpenDP discrete samplers and a 128-bit table sampler over operating-system entropy"
+    source = "OpenDP discrete samplers and a 256-bit table sampler over operating-system entropy"
 
     def discrete_gaussian(self, scale: float, size: int) -> np.ndarray:
         table = gaussian_sampler(scale) if size >= _TABLE_FROM else None
