@@ -82,7 +82,8 @@ class Account:
         self._rule = rule
         self._neighbors = neighbors
         self._randomness = randomness
-        self._planned = None if planned is None else list(planned)
+        # A release that is continued has used the first noises of its plan.
+        self._planned = None if planned is None else list(planned)[len(release.events()) :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
     @property

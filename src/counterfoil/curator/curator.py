@@ -170,11 +170,42 @@ class Curator:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        # What was charged before an error stays reserved either way; left open, the release can be continued.
+        if error is None or not self.charges():
+            self.close()
 
-    def _open(self, rule: Composition) -> Release:
+    @property
+    def release_id(self) -> int | None:
+        """The number of this release in the ledger, once its account is open."""
+        return None if self._release is None else self._release.id
+
+    def resume(self, release_id: int) -> None:
+        """Makes `plan` or `filter` continue an open release of the ledger, whose charges stay, instead of a new one.
+
+        Raises:
+            ReleaseClosed: when it was closed.
+            LedgerError: when there is none.
+            ValueError: when its budget or relation is another, or this curator has a release already.
+        """
+        self._require_unopened()
+        release = self._ledger.resume(release_id)
+        if release.budget != self.budget or release.relation != self.neighbors.describe():
+            raise ValueError(
+                f"Release {release_id} has {release.budget} and {release.relation}; found {self.budget} and "
+                f"{self.neighbors.describe()}. Continue it with the same."
+            )
+        self._release = release
+
+    def _require_unopened(self) -> None:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
+
+    def _open(self, rule: Composition) -> Release:
+        self._require_unopened()
+        if self._release is not None:
+            if self._release.composition != rule.name:
+                raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
+            return self._release
         self._release = self._ledger.open_release(
             budget=self.budget,
             relation=self.neighbors.describe(),
