@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique, Domain
 
 
@@ -23,13 +25,13 @@ class ExactRecords:
         self._engine = engine
         self._domain = domain
         self._cache_bytes = cache_bytes
-        self._kept: OrderedDict[Clique, np.ndarray] = OrderedDict()
+        self._kept: OrderedDict[tuple[Coarsening | None, Clique], np.ndarray] = OrderedDict()
 
-    def marginals(self, cliques: Sequence[Clique]) -> list[np.ndarray]:
-        missing = [clique for clique in cliques if clique not in self._kept]
-        counted = self._count(missing) if missing else {}
-        answer = [counted[clique] if clique in counted else self._kept[clique] for clique in cliques]
-        self._keep(cliques, answer)
+    def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
+        missing = [clique for clique in cliques if (coarsening, clique) not in self._kept]
+        counted = self._count(missing, coarsening) if missing else {}
+        answer = [counted[c] if c in counted else self._kept[coarsening, c] for c in cliques]
+        self._keep([(coarsening, clique) for clique in cliques], answer)
         return answer
 
     def fold(
@@ -44,21 +46,23 @@ class ExactRecords:
     def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
         return iter(self._engine.blocks(columns, numbers))
 
-    def _count(self, cliques: list[Clique]) -> dict[Clique, np.ndarray]:
+    def _count(self, cliques: list[Clique], coarsening: Coarsening | None) -> dict[Clique, np.ndarray]:
         needed = {attribute for clique in cliques for attribute in clique}
         columns = [attribute for attribute in self._domain.attributes if attribute in needed]
-        totals = [np.zeros(self._domain.shape(clique), dtype=np.int64) for clique in cliques]
+        domain = coarsening.domain if coarsening else self._domain
+        totals = [np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques]
         for block in self._engine.blocks(columns, ()):
-            for total, counts in zip(totals, count_marginals(block, cliques, self._domain), strict=True):
-                total += counts
+            # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
+            merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
+            count_marginals(merged, cliques, domain, into=totals)
         for total in totals:
             total.setflags(write=False)  # they are kept, and shared by all queries
         return dict(zip(cliques, totals, strict=True))
 
-    def _keep(self, cliques: Sequence[Clique], answer: Sequence[np.ndarray]) -> None:
-        for clique, counts in zip(cliques, answer, strict=True):
-            self._kept[clique] = counts
-            self._kept.move_to_end(clique)
+    def _keep(self, keys: Sequence[tuple[Coarsening | None, Clique]], answer: Sequence[np.ndarray]) -> None:
+        for key, counts in zip(keys, answer, strict=True):
+            self._kept[key] = counts
+            self._kept.move_to_end(key)
         used = sum(counts.nbytes for counts in self._kept.values())
         while used > self._cache_bytes:
             _, dropped = self._kept.popitem(last=False)

@@ -10,9 +10,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.batch_choice import ExponentialChoice, GaussianChoice
-from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.error_bars import measured_bounds
-from counterfoil.marginals.fitting import ENTROPY_WEIGHT, Fitter
+from counterfoil.marginals.fitting import ENTROPY_WEIGHT
 from counterfoil.marginals.release import Progress, quiet, release
 from counterfoil.marginals.workload import Workload
 from counterfoil.synthesis import Synthesis
@@ -73,42 +71,31 @@ class AIM:
         Raises:
             ValueError: before anything is charged, for a workload that names unknown columns.
         """
-        workload = self.workload
-        if isinstance(workload, int):
-            workload = Workload.of_order(curator.domain, workload)
-        candidates = Candidates(curator.domain, workload.candidates(curator.domain), self.max_model_size)
-        fitter = Fitter(
-            curator.domain,
-            curator.schema.structural_zeros,
-            float(curator.public_row_count()) if curator.row_count_is_public else None,
-            self.entropy_weight,
-        )
-        run = self._run(curator, candidates, fitter, progress)
+        run = self._run(curator, progress)
         model = run.run()
-        known = measured_bounds(fitter.measurements, model.marginals([m.clique for m in fitter.measurements]))
-        cliques = {**run.bounds, **known}
         return release(
             curator,
             model,
             method="aim",
-            parameters=self._describe(workload),
-            bounds={clique: run.bounds.get(clique, ()) + known.get(clique, ()) for clique in cliques},
-            total_error=fitter.total_error,
+            parameters=self._describe(),
+            bounds=run.bounds,
+            total_error=run.total_error,
             rows=rows,
         )
 
-    def _run(
-        self, curator: Curator, candidates: Candidates, fitter: Fitter, progress: Progress
-    ) -> BatchedAIM | PublishedAIM:
+    def _run(self, curator: Curator, progress: Progress) -> BatchedAIM | PublishedAIM:
+        common = (curator, self.workload, self.max_model_size, self.entropy_weight)
         if self.variant is AIMVariant.PUBLISHED:
-            return PublishedAIM(curator, candidates, fitter, progress)
+            return PublishedAIM(*common, progress)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(curator, candidates, fitter, choice_type(self.batch), self.rounds, progress)
+        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress)
 
-    def _describe(self, workload: Workload) -> dict[str, object]:
+    def _describe(self) -> dict[str, object]:
+        workload = self.workload
+        described = workload if isinstance(workload, int) else [list(clique) for clique in workload.weights]
         return {
             "variant": self.variant.value,
-            "workload": {"marginals": len(workload.weights), "too_large": len(workload.skipped)},
+            "workload": described,
             "max_model_size": self.max_model_size,
             "rounds": self.rounds,
             "batch": self.batch,

@@ -11,6 +11,7 @@ What differs from the published algorithm (`aim_published`), and why:
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
   marginal's error contains those of its columns.
+- Rare values are merged once the columns are known (see `coarsening`), and come back when the model is refined.
 - The errors of the final model are told with noise, for a fiftieth of the budget: they are the error bars.
 """
 
@@ -23,21 +24,20 @@ import numpy as np
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors
-from counterfoil.marginals.batch_choice import Batch, BatchChoice, expected_error
+from counterfoil.marginals.batch_choice import Batch, BatchChoice, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.columns import Columns, measure_columns
 from counterfoil.marginals.domain import Clique
 from counterfoil.marginals.error_bars import Bound, ToldBound
-from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import cell_deviation, gaussian_noise, measure
+from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
 from counterfoil.marginals.release import Progress
+from counterfoil.marginals.workload import Workload
 
-_SIZE_EXPONENT = 2 / 3
-"""Minimizing sum(size / sqrt(budget)) over budgets with a fixed sum gives shares proportional to size ** (2/3)."""
+_LARGEST_TOLD = 1_000_000
+"""Marginals with more cells get no error bar of their own: their estimates would be too large to hold."""
 
-_SMALLEST_SHARE = 0.02
 _LAST_GAP = 2e-3
 
 
@@ -66,86 +66,72 @@ class BatchedAIM:
     """One run: `run` asks the curator and returns the fitted model; `bounds` says how far off it may be.
 
     Args:
+        workload: the marginals to keep; or an order, for all of it that are small enough once rare values are merged.
         choice: how a round's marginals are chosen.
         rounds: the most rounds; fewer when a round teaches nothing and the budget is kept for larger ones.
     """
 
     curator: Curator
-    candidates: Candidates
-    fitter: Fitter
+    workload: Workload | int
+    max_model_size: float
+    entropy_weight: float
     choice: BatchChoice
     rounds: int
     progress: Progress
     shares: Shares = field(default_factory=Shares)
     bounds: dict[Clique, tuple[Bound, ...]] = field(default_factory=dict)
+    total_error: float = 0.0
 
     def run(self) -> GraphicalModel:
         account = self.curator.filter(GaussianFilter())
         capacity = account.capacity * (1 - 1e-9)
-        domain = self.curator.domain
-        columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
-        model = self.fitter.fit(measure(account, domain, columns, gaussian_noise(self.shares.columns * capacity)))
+        noise = gaussian_noise(self.shares.columns * capacity)
+        columns = measure_columns(self.curator, account, noise, entropy_weight=self.entropy_weight)
+        self.total_error = columns.fitter.total_error
+        candidates = Candidates.of(self.workload, columns.coarsening.domain, self.max_model_size)
+        coarse = self._rounds(account, columns, candidates, capacity)
+        self.progress("telling error bars", 1 - self.shares.error_bars)
+        model = columns.refine(coarse)
+        cliques = [clique for clique in candidates.weights if self.curator.domain.size(clique) <= _LARGEST_TOLD]
+        self._tell_errors(account, model, tuple(cliques), self.shares.error_bars * capacity)
+        return model
+
+    def _rounds(
+        self, account: FilterAccount, columns: Columns, candidates: Candidates, capacity: float
+    ) -> GraphicalModel:
+        """The model on the coarse domain, after all rounds."""
+        fitter = columns.coarse_fitter()
+        model = fitter.fit([])
         choosing = self.shares.choosing * capacity / self.rounds
         left = (1 - self.shares.columns - self.shares.choosing - self.shares.error_bars) * capacity
         patience = 1.0
         for number in range(self.rounds):
             portion = min(patience * left / (self.rounds - number), left)
             self.progress(f"round {number + 1} of at most {self.rounds}", 1 - left / capacity)
-            before, batch = (
-                model,
-                self._choose(account, model, portion, choosing, share=1 - (left - portion) / capacity),
+            batch = self.choice.choose(
+                account,
+                candidates,
+                model_cliques=fitter.cliques,
+                estimates=model.marginals(candidates.weights),
+                deviation=marginal_deviation(account, self.curator.domain, portion / self.choice.size),
+                share=1 - (left - portion) / capacity,
+                mu_squared=choosing,
+                coarsening=columns.coarsening,
             )
-            model = self._measure(account, batch, portion)
+            model = fitter.fit(measure_by_size(account, columns.coarsening, batch.estimates, portion))
             left -= portion
             if left <= 1e-9 * capacity:
                 break
-            if self._taught_nothing(batch, before, model):
+            if _taught_nothing(batch, model):
                 patience *= 2
-        self.progress("error bars", 1 - self.shares.error_bars)
-        model = self.fitter.fit([], relative_gap=_LAST_GAP)
-        self._tell_errors(account, model, self.shares.error_bars * capacity)
-        return model
+        return fitter.fit([], relative_gap=_LAST_GAP)
 
-    def _choose(
-        self, account: FilterAccount, model: GraphicalModel, portion: float, choosing: float, *, share: float
-    ) -> Batch:
-        """A round's marginals, in a model of at most `share` of the largest size."""
-        return self.choice.choose(
-            account,
-            self.candidates,
-            model_cliques=self.fitter.cliques,
-            estimates=model.marginals(self.candidates.weights),
-            deviation=self._deviation(account, portion / self.choice.size),
-            share=share,
-            mu_squared=choosing,
-        )
-
-    def _measure(self, account: FilterAccount, batch: Batch, portion: float) -> GraphicalModel:
-        deviation = self._deviation(account, portion / len(batch.cliques))
-        sizes = np.array([np.minimum(batch.estimates[clique] / deviation, 1.0).sum() for clique in batch.cliques])
-        shares = np.maximum(sizes, 1.0) ** _SIZE_EXPONENT
-        shares = np.maximum(shares / shares.sum(), _SMALLEST_SHARE)
-        shares /= shares.sum()
-        told = [
-            measure(account, self.curator.domain, [clique], gaussian_noise(float(portion * part)))[0]
-            for clique, part in zip(batch.cliques, shares, strict=True)
-        ]
-        return self.fitter.fit(told)
-
-    def _taught_nothing(self, batch: Batch, before: GraphicalModel, after: GraphicalModel) -> bool:
-        """Whether most marginals of the round moved by no more than their noise (McKenna et al., annealing)."""
-        old, new = (model.marginals(batch.cliques) for model in (before, after))
-        still = [
-            np.abs(new[clique] - old[clique]).sum() <= expected_error(old[clique], batch.deviation)
-            for clique in batch.cliques
-        ]
-        return 2 * sum(still) >= len(still)
-
-    def _tell_errors(self, account: FilterAccount, model: GraphicalModel, mu_squared: float) -> None:
-        cliques = tuple(self.candidates.weights)
+    def _tell_errors(
+        self, account: FilterAccount, model: GraphicalModel, cliques: tuple[Clique, ...], mu_squared: float
+    ) -> None:
         marginals = model.marginals(cliques)
-        estimates = tuple(np.rint(marginals[clique]).astype(np.int64) for clique in cliques)
+        estimates = rounded(marginals, cliques)
         query, noise = MarginalErrors(cliques, estimates), gaussian_noise(mu_squared)
         told = account.ask(query, noise)
         scale = noise.scale(account.sensitivity(query.l2_sensitivity))
@@ -153,8 +139,12 @@ class BatchedAIM:
             drift = float(np.abs(estimate - marginals[clique]).sum())
             self.bounds[clique] = (ToldBound(float(error), scale, drift),)
 
-    def _deviation(self, account: FilterAccount, mu_squared: float) -> float:
-        """Standard deviation in a cell, in records, of one marginal measured at that cost."""
-        domain = self.curator.domain
-        one = MarginalCounts(domain, ((domain.attributes[0],),))
-        return cell_deviation(account, one, gaussian_noise(mu_squared))
+
+def _taught_nothing(batch: Batch, model: GraphicalModel) -> bool:
+    """Whether most marginals of the round moved by no more than their noise (McKenna et al. 2022, annealing)."""
+    after = model.marginals(batch.estimates)
+    still = [
+        np.abs(after[clique] - before).sum() <= expected_error(before, batch.deviation)
+        for clique, before in batch.estimates.items()
+    ]
+    return 2 * sum(still) >= len(still)

@@ -13,14 +13,16 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.marginals.batch_choice import rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import Bound, PassedOverBound
+from counterfoil.marginals.error_bars import Bound, PassedOverBound, measured_bounds
 from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import cell_deviation, measure
 from counterfoil.marginals.measurement import NoisyMarginal
 from counterfoil.marginals.release import Progress
+from counterfoil.marginals.workload import Workload
 
 MEASURING = 0.9
 """Share of rho for measuring; the rest is for choosing (McKenna et al. 2022, Algorithm 2)."""
@@ -67,21 +69,26 @@ class PublishedAIM:
     """
 
     curator: Curator
-    candidates: Candidates
-    fitter: Fitter
+    workload: Workload | int
+    max_model_size: float
+    entropy_weight: float
     progress: Progress
     bounds: dict[Clique, tuple[Bound, ...]] = field(default_factory=dict)
+    total_error: float = 0.0
     _passed_over: dict[Clique, _PassedOver] = field(default_factory=dict)
 
     def run(self) -> GraphicalModel:
-        account = self.curator.filter(ConcentratedFilter())
         domain = self.curator.domain
+        candidates = Candidates.of(self.workload, domain, self.max_model_size)
+        total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
+        fitter = Fitter(domain, self.curator.schema.structural_zeros, total, self.entropy_weight)
+        account = self.curator.filter(ConcentratedFilter())
         rho = account.capacity * (1 - 1e-9)
         noise = _Noise.spending(rho / (ROUNDS_PER_COLUMN * len(domain.attributes)))
         columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
         # One question with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
-        model = self.fitter.fit(measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns)))))
+        model = fitter.fit(measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns)))))
         number = 0
         while (left := rho - account.spent) > 1e-9 * rho:
             number += 1
@@ -89,29 +96,32 @@ class PublishedAIM:
             if last:
                 noise = _Noise.spending(left)
             self.progress(f"round {number}", 1 - left / rho)
-            before, told = self._round(account, model, noise, share=1 - (left - noise.rho) / rho)
-            model = self.fitter.fit([told])
+            cliques = candidates.admitted(fitter.cliques, 1 - (left - noise.rho) / rho)
+            weights = np.array([candidates.weights[clique] for clique in cliques])
+            before, told = self._round(account, model.marginals(cliques), weights, noise)
+            model = fitter.fit([told])
             if last:
                 break
             moved = float(np.abs(model.marginal(told.clique) - before).sum())
             if moved <= _EXPECTED_ABSOLUTE * told.scale * told.counts.size:
                 noise = noise.halved()
         self._settle_bounds(model)
+        for clique, bounds in measured_bounds(fitter.measurements, model).items():
+            self.bounds[clique] = self.bounds.get(clique, ()) + bounds
+        self.total_error = fitter.total_error
         return model
 
     def _round(
-        self, account: FilterAccount, model: GraphicalModel, noise: _Noise, *, share: float
+        self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise
     ) -> tuple[np.ndarray, NoisyMarginal]:
-        """Chooses and measures one marginal; returns what the model said of it, and the noisy counts."""
-        domain = self.curator.domain
-        cliques = self.candidates.admitted(self.fitter.cliques, share)
-        estimates = model.marginals(cliques)
+        """Chooses and measures one of `estimates`; returns what the model said of it, and the noisy counts."""
+        domain, cliques = self.curator.domain, tuple(estimates)
         measuring, selection = GaussianNoise(noise.sigma), ExponentialSelection(noise.epsilon)
         deviation = cell_deviation(account, MarginalCounts(domain, cliques[:1]), measuring)
         query = WorstApproximatedMarginal(
             cliques,
-            tuple(np.rint(estimates[clique]).astype(np.int64) for clique in cliques),
-            weights=np.array([self.candidates.weights[clique] for clique in cliques]),
+            rounded(estimates, cliques),
+            weights,
             penalties=np.array([_EXPECTED_ABSOLUTE * deviation * domain.size(clique) for clique in cliques]),
         )
         chosen = account.choose(query, selection)

@@ -14,6 +14,7 @@ from counterfoil.curator.accounting import bounded_range_of_mu
 from counterfoil.curator.noise import ExponentialSelection
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique
 from counterfoil.marginals.measure import gaussian_noise
 
@@ -25,12 +26,10 @@ class Batch:
     """The marginals of a round.
 
     Args:
-        cliques: which, at least one.
-        estimates: what the model says of them.
+        estimates: which, at least one, and what the model says of them.
         deviation: the noise in a cell that was assumed when they were chosen, in records.
     """
 
-    cliques: tuple[Clique, ...]
     estimates: Mapping[Clique, np.ndarray]
     deviation: float
 
@@ -51,6 +50,7 @@ class BatchChoice(Protocol):
         deviation: float,
         share: float,
         mu_squared: float,
+        coarsening: Coarsening,
     ) -> Batch:
         """Costs `mu_squared`. The model may take `share` of its largest size."""
         ...
@@ -65,7 +65,8 @@ def expected_error(estimate: np.ndarray, deviation: float) -> float:
     return float(np.minimum(np.maximum(estimate, 0.0), _EXPECTED_ABSOLUTE * deviation).sum())
 
 
-def _rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -> tuple[np.ndarray, ...]:
+def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -> tuple[np.ndarray, ...]:
+    """The estimates of `cliques` as whole records, against which errors are exact integers."""
     return tuple(np.rint(estimates[clique]).astype(np.int64) for clique in cliques)
 
 
@@ -88,6 +89,7 @@ class ExponentialChoice:
         deviation: float,
         share: float,
         mu_squared: float,
+        coarsening: Coarsening,
     ) -> Batch:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(mu_squared / self.size)))
         chosen: list[Clique] = []
@@ -99,13 +101,14 @@ class ExponentialChoice:
                 break
             query = WorstApproximatedMarginal(
                 admitted,
-                _rounded(estimates, admitted),
+                rounded(estimates, admitted),
                 weights=np.array([candidates.weights[clique] for clique in admitted]),
                 penalties=np.array([expected_error(estimates[clique], deviation) for clique in admitted]),
+                coarsening=coarsening,
             )
             chosen.append(admitted[account.choose(query, selection)])
             covered |= set(chosen[-1])
-        return Batch(tuple(chosen), {clique: estimates[clique] for clique in chosen}, deviation)
+        return Batch({clique: estimates[clique] for clique in chosen}, deviation)
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,11 @@ class GaussianChoice:
         deviation: float,
         share: float,
         mu_squared: float,
+        coarsening: Coarsening,
     ) -> Batch:
         cliques = tuple(candidates.weights)
-        told = account.ask(MarginalErrors(cliques, _rounded(estimates, cliques)), gaussian_noise(mu_squared))
+        query = MarginalErrors(cliques, rounded(estimates, cliques), coarsening)
+        told = account.ask(query, gaussian_noise(mu_squared))
         gains = {
             clique: candidates.weights[clique] * (error - expected_error(estimates[clique], deviation))
             for clique, error in zip(cliques, told, strict=True)
@@ -139,4 +144,4 @@ class GaussianChoice:
             if not covered.issuperset(clique) and candidates.fits([*model_cliques, *chosen], clique, share):
                 chosen.append(clique)
                 covered |= set(clique)
-        return Batch(tuple(chosen), {clique: estimates[clique] for clique in chosen}, deviation)
+        return Batch({clique: estimates[clique] for clique in chosen}, deviation)

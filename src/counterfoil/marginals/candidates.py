@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.marginals.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,13 @@ class Candidates:
     domain: Domain
     weights: Mapping[Clique, float]
     max_model_size: float
+
+    @staticmethod
+    def of(workload: Workload | int, domain: Domain, max_model_size: float) -> Candidates:
+        """The closure of `workload`, or of all marginals of that order that are small enough on `domain`."""
+        if isinstance(workload, int):
+            workload = Workload.of_order(domain, workload)
+        return Candidates(domain, workload.candidates(domain), max_model_size)
 
     def fits(self, model_cliques: Sequence[Clique], clique: Clique, share: float) -> bool:
         """Whether a model of `model_cliques` and `clique` takes at most `share` of the largest size.

@@ -79,7 +79,7 @@ def synthesize_cliques(
     model = fitter.fit(measurements, relative_gap=_LAST_GAP)
     bounds: dict[Clique, tuple[Bound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
-        bounds = measured_bounds(fitter.measurements, model.marginals(cliques))
+        bounds = measured_bounds(fitter.measurements, model)
     return release(
         curator,
         model,

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measurement import NoisyMarginal
 
 
@@ -162,16 +163,13 @@ class ErrorBars:
         return min((records + slack) / rows, 2.0) if rows > 0 else 2.0
 
 
-def measured_bounds(
-    measurements: Sequence[NoisyMarginal], model_marginals: Mapping[Clique, np.ndarray]
-) -> dict[Clique, tuple[Bound, ...]]:
+def measured_bounds(measurements: Sequence[NoisyMarginal], model: GraphicalModel) -> dict[Clique, tuple[Bound, ...]]:
     """One `MeasuredBound` for each noisy marginal of `measurements`, whose cliques are distinct."""
+    marginals = model.marginals([marginal.clique for marginal in measurements])
     return {
         marginal.clique: (
             MeasuredBound(
-                float(np.abs(marginal.counts - model_marginals[marginal.clique]).sum()),
-                marginal.scale,
-                marginal.counts.size,
+                float(np.abs(marginal.counts - marginals[marginal.clique]).sum()), marginal.scale, marginal.counts.size
             ),
         )
         for marginal in measurements

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.query import Records
+from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique, Domain
 
 
@@ -24,11 +25,13 @@ class MarginalCounts:
     Args:
         domain: the attributes and how many values each has.
         cliques: distinct attribute sets, in the domain's order.
+        coarsening: values to count together; a record still falls in exactly one cell of each clique.
     """
 
     name: ClassVar[str] = "marginal_counts"
     domain: Domain
     cliques: tuple[Clique, ...]
+    coarsening: Coarsening | None = None
 
     def __post_init__(self) -> None:
         if not self.cliques:
@@ -46,13 +49,14 @@ class MarginalCounts:
         return math.sqrt(self.l1_sensitivity(relation))
 
     def exact(self, records: Records) -> np.ndarray:
-        return np.concatenate([counts.ravel() for counts in records.marginals(self.cliques)])
+        return np.concatenate([counts.ravel() for counts in records.marginals(self.cliques, self.coarsening)])
 
     def split(self, answer: np.ndarray) -> list[np.ndarray]:
         """An answer's parts: one array for each clique, shaped by the domain."""
-        sizes = [self.domain.size(clique) for clique in self.cliques]
+        domain = self.coarsening.domain if self.coarsening else self.domain
+        sizes = [domain.size(clique) for clique in self.cliques]
         parts = np.split(answer, np.cumsum(sizes)[:-1])
-        return [part.reshape(self.domain.shape(clique)) for part, clique in zip(parts, self.cliques, strict=True)]
+        return [part.reshape(domain.shape(clique)) for part, clique in zip(parts, self.cliques, strict=True)]
 
     def describe(self) -> dict[str, Any]:
         return {"cliques": [list(clique) for clique in self.cliques]}

@@ -14,13 +14,15 @@ import numpy as np
 
 from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
+from counterfoil.marginals.coarsening import Coarsening
+from counterfoil.marginals.domain import Clique
 
 
 class Records(Protocol):
     """The sensitive table as queries see it: a sum over its records, never a record."""
 
-    def marginals(self, cliques: Sequence[tuple[str, ...]]) -> list[np.ndarray]:
-        """Exact counts, one int64 array shaped by the domain for each clique; counted once and kept."""
+    def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
+        """Exact counts, one int64 array shaped by the (coarsened) domain for each clique; counted once and kept."""
         ...
 
     def fold(

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.query import Records
+from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique
 
 # Tables of this many records have L1 errors of at most twice as much, exact in floating point, for which
@@ -19,8 +20,10 @@ _LARGEST_TOTAL = 1e9
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
 
-def _l1_errors(records: Records, cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> np.ndarray:
-    counts = records.marginals(cliques)
+def _l1_errors(
+    records: Records, cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...], coarsening: Coarsening | None
+) -> np.ndarray:
+    counts = records.marginals(cliques, coarsening)
     for clique, table, estimate in zip(cliques, counts, estimates, strict=True):
         # numpy would stretch the smaller of the two, and count a record once for each copy.
         if table.shape != estimate.shape:
@@ -51,6 +54,7 @@ class WorstApproximatedMarginal:
         estimates: int64 arrays shaped like the cliques' counts: what the model says, rounded.
         weights: float64[candidates], positive.
         penalties: float64[candidates], the error that noise alone would leave.
+        coarsening: values to count together; a record still falls in one cell of each clique.
 
     Source: McKenna et al. 2022, Algorithm 2, the quality score of AIM.
     """
@@ -60,6 +64,7 @@ class WorstApproximatedMarginal:
     estimates: tuple[np.ndarray, ...]
     weights: np.ndarray
     penalties: np.ndarray
+    coarsening: Coarsening | None = None
 
     def __post_init__(self) -> None:
         _require_integers(self.cliques, self.estimates)
@@ -72,7 +77,7 @@ class WorstApproximatedMarginal:
         return float(self.weights.max()) * _RELATION_FACTOR[relation]
 
     def exact(self, records: Records) -> np.ndarray:
-        return self.weights * (_l1_errors(records, self.cliques, self.estimates) - self.penalties)
+        return self.weights * (_l1_errors(records, self.cliques, self.estimates, self.coarsening) - self.penalties)
 
     def describe(self) -> dict[str, Any]:
         return {"candidates": len(self.cliques), "largest_weight": float(self.weights.max())}
@@ -88,11 +93,13 @@ class MarginalErrors:
     Args:
         cliques: the candidates.
         estimates: int64 arrays shaped like the cliques' counts: what the model says, rounded.
+        coarsening: values to count together; a record still falls in one cell of each clique.
     """
 
     name: ClassVar[str] = "marginal_errors"
     cliques: tuple[Clique, ...]
     estimates: tuple[np.ndarray, ...]
+    coarsening: Coarsening | None = None
 
     def __post_init__(self) -> None:
         _require_integers(self.cliques, self.estimates)
@@ -104,7 +111,7 @@ class MarginalErrors:
         return math.sqrt(len(self.cliques)) * _RELATION_FACTOR[relation]
 
     def exact(self, records: Records) -> np.ndarray:
-        return _l1_errors(records, self.cliques, self.estimates)
+        return _l1_errors(records, self.cliques, self.estimates, self.coarsening)
 
     def describe(self) -> dict[str, Any]:
         return {"cliques": [list(clique) for clique in self.cliques]}
