@@ -45,7 +45,7 @@ class Watched:
         self.fails = fails
         self.charges_when_touched: list[int] = []
 
-    def marginals(self, cliques) -> list[np.ndarray]:
+    def marginals(self, cliques, coarsening=None) -> list[np.ndarray]:
         self.charges_when_touched.append(len(self.release.events()))
         if self.fails:
             raise OSError("the disk is gone")

@@ -298,7 +298,7 @@ def test_a_whole_release_keeps_its_claim_and_an_eighth_of_the_noise_does_not(nam
 
 
 def test_whole_sizes_are_large_enough():
-    """With an eighth of the noise, 41 rows or more were seen in over 0.98 of 300 to 600 runs on the table that has them,
-    and in less than 0.002 of those on the other; what is assumed of such an event is weaker."""
+    """With an eighth of the noise, 41 rows or more were seen in over 0.98 of 300 to 600 runs on the table that has
+    them, and in less than 0.002 of those on the other; what is assumed of such an event is weaker."""
     for whole in WHOLE.values():
         assert surely_found(0.97, 0.003, whole.budget.delta, whole.runs) > whole.budget.epsilon

@@ -29,11 +29,13 @@ from counterfoil.curator.queries.selection import MarginalErrors, WorstApproxima
 from counterfoil.curator.records import ExactRecords
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
+from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique, Domain
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 TINY = Domain(("a", "b"), (2, 3))
+COARSE = Coarsening(TINY, {"a": np.array([0, 1]), "b": np.array([0, 1, 1])})
 LARGEST = 3
 MAX_ROWS = 2
 
@@ -67,6 +69,7 @@ def estimates_of(domain: Domain, cliques: tuple[Clique, ...]) -> st.SearchStrate
 def marginal_counts_examples() -> Iterator[tuple[object, bool]]:
     yield MarginalCounts(TINY, (("a",),)), True
     yield MarginalCounts(TINY, (("a",), ("b",), ("a", "b"))), True
+    yield MarginalCounts(TINY, (("b",), ("a", "b")), COARSE), True
     yield MarginalCounts(TINY, ((), ("a", "b"))), False  # the number of rows alone does not move when one is replaced
 
 
@@ -88,6 +91,7 @@ def marginal_errors_examples() -> Iterator[tuple[object, bool]]:
     cliques = (("a",), ("b",), ("a", "b"))
     yield MarginalErrors(cliques, high_at_the_end(TINY, cliques)), True
     yield MarginalErrors(cliques[2:], high_at_the_end(TINY, cliques[2:])), True
+    yield MarginalErrors(cliques[1:], high_at_the_end(COARSE.domain, cliques[1:]), COARSE), True
     yield MarginalErrors(((),), high_at_the_end(TINY, ((),))), False
 
 
@@ -102,6 +106,8 @@ def worst_marginal_examples() -> Iterator[tuple[object, bool]]:
     penalties = np.array([0.3, 1.7, 1e6])
     weights = np.array([0.5, 1.0, 3.7])
     yield WorstApproximatedMarginal(cliques, high_at_the_end(TINY, cliques), weights, penalties), True
+    merged = high_at_the_end(COARSE.domain, cliques)
+    yield WorstApproximatedMarginal(cliques, merged, weights, penalties, COARSE), True
 
 
 def worst_marginal_random(domain: Domain) -> st.SearchStrategy:

@@ -125,6 +125,26 @@ def test_relations_and_units_share_no_ledger():
             curator.filter(GaussianFilter())
 
 
+def test_a_plan_is_continued_as_it_was_made():
+    """Another second noise, chosen after the first answer, would be adaptive: the plan's accounting excludes it."""
+    planned = [GaussianNoise(100.0), GaussianNoise(100.0)]
+    with Ledger.in_memory(MEMORY, Budget(1.0, 1e-9)) as ledger:
+        stopped = curator_of(ledger=ledger)
+        stopped.plan(planned, PrivacyLossPlan()).ask(COUNTS, planned[0])
+        for other in ([planned[0], GaussianNoise(90.0)], planned[:1], [*planned, planned[0]]):
+            curator = curator_of(ledger=ledger)
+            curator.resume(stopped.release_id)
+            with pytest.raises(ValueError, match="another plan"):
+                curator.plan(other, PrivacyLossPlan())
+        curator = curator_of(ledger=ledger)
+        curator.resume(stopped.release_id)
+        account = curator.plan(planned, PrivacyLossPlan())
+        account.ask(COUNTS, planned[1])
+        assert len(account.events) == 2
+        with pytest.raises(ValueError, match="nothing more"):
+            account.ask(COUNTS, planned[1])
+
+
 # What is not private
 
 

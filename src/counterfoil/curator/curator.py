@@ -120,7 +120,8 @@ class Curator:
                 f"The plan costs epsilon {spent:.6g} at delta {self.budget.delta:g}, above the budget of "
                 f"{self.budget.epsilon:g}. Add noise or ask less."
             )
-        self._account = Account(self._records, self._open(rule), rule=rule, planned=noises, **self._parts())
+        release = self._open(rule, plan=[noise.to_json() for noise in noises])
+        self._account = Account(self._records, release, rule=rule, planned=noises, **self._parts())
         return self._account
 
     @property
@@ -200,17 +201,20 @@ class Curator:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
 
-    def _open(self, rule: Composition) -> Release:
+    def _open(self, rule: Composition, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
+            # Noise that is changed after an answer is noise that depends on it, which a plan's accounting excludes.
+            if self._release.description.get("plan") != plan:
+                raise ValueError(f"Release {self._release.id} was opened with another plan. Continue it with the same.")
             return self._release
         self._release = self._ledger.open_release(
             budget=self.budget,
             relation=self.neighbors.describe(),
             composition=rule.name,
-            description={"attributes": list(self.domain.attributes)},
+            description={"attributes": list(self.domain.attributes)} | ({} if plan is None else {"plan": plan}),
         )
         return self._release
 
