@@ -52,8 +52,8 @@ class MeasureTree:
     """
 
     box: Box | None = None
-    shares: tuple[float, float, float] = (0.012, 0.123, 0.247)
-    cell_records: float = 1.0
+    shares: tuple[float, float, float] = (0.015, 0.16, 0.2)
+    cell_records: float = 1.5
 
     def __post_init__(self) -> None:
         if len(self.shares) != 3 or not (min(self.shares) > 0 and sum(self.shares) < 1):
@@ -122,7 +122,7 @@ class MeasureTree:
                 tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
             _tell(account, box, tree, noise)
             progress("counted cells of a partition", 0.5)
-        self._refine(tree, noises[-1], deepest=round(depth))
+        self._refine(tree, noises[-1], deepest=int(np.ceil(depth)))
         _tell(account, box, tree, noises[-1])
         progress("counted the last cells", 1.0)
         few = f"About {n:.0f} records at epsilon {epsilon:g} are too few to tell cells apart: rows are near uniform."

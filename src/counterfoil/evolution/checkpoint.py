@@ -1,0 +1,68 @@
+"""Where a run stands after an iteration, in one file without pickle: numpy arrays, and JSON in one of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = "counterfoil.evolution.checkpoint/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Made of answers that were paid for and public parameters only, so that it may be read by anyone.
+
+    Args:
+        release: the number of the release in its ledger.
+        settings: what the run is; it can only be continued by the same.
+        state: JSON: iterations done, the noisy number of records, warnings.
+        arrays: the population, and the last candidates with their weights.
+    """
+
+    release: int
+    settings: dict[str, Any]
+    state: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    def save(self, path: Path) -> None:
+        """Writes the file whole or not at all; raises OSError where it can't be written."""
+        header = {"format": FORMAT, "release": self.release, "settings": self.settings, "state": self.state}
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **self.arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @staticmethod
+    def load(path: Path) -> Checkpoint:
+        """What `save` wrote.
+
+        Raises:
+            ValueError: for any other file.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            header = json.loads(str(arrays.pop("header")))
+            if header["format"] != FORMAT:
+                raise ValueError(header["format"])
+            return Checkpoint(header["release"], header["settings"], header["state"], arrays)
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            raise ValueError(f"{path} is not a checkpoint, or it was cut short. Start again without it.") from None
+
+
+def same_settings(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two runs are the same, compared as they are stored."""
+    return bool(json.loads(json.dumps(one)) == json.loads(json.dumps(other)))

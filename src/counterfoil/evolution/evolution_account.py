@@ -1,0 +1,183 @@
+"""What a run of Private Evolution asks and pays: the number of records where that is private, then rounds of votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.accounting import GaussianFilter, PrivacyLossPlan
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds, deviation, typical
+from counterfoil.evolution.space import Space
+from counterfoil.theory import private_evolution as theory
+
+EXPECTED_RECORDS = 1000
+"""Stands for the number of records where T must be fixed before anything is known of it: a public guess."""
+
+Ask = Callable[[np.ndarray], tuple[np.ndarray, float]]
+"""Takes embedded candidates [m, k], gives their noisy shares of the votes [m] and the deviation of the noise."""
+
+
+@dataclass
+class EvolutionAccount:
+    """The account of one run. Made by `open_account`.
+
+    Args:
+        account: where questions are asked.
+        space: where the records are points.
+        total: the number of records, noisy where it is private.
+        noises: one for each round that remains.
+        iterations: T.
+        epsilon: of the whole budget.
+        iterations_done: how many rounds have been answered.
+        deviations: by round, the standard deviation of the noise in a vote, over the number of records.
+    """
+
+    account: Account
+    space: Space
+    total: float
+    noises: list[GaussianNoise] | list[PositiveLaplaceNoise]
+    iterations: int
+    epsilon: float
+    iterations_done: int = 0
+    deviations: list[float] = field(default_factory=list)
+
+    @property
+    def noise_to_signal(self) -> float:
+        """sigma of the theory: of T equal rounds that cost the same."""
+        return typical(self.deviations)
+
+    @property
+    def resolution(self) -> float:
+        """alpha of Theorem 4.1, at most half of the diameter."""
+        diameter = self.space.diameter
+        value = theory.resolution(self.noise_to_signal, dimension=self.space.dimension, diameter=diameter).value
+        return min(value, diameter / 2)
+
+    @property
+    def population(self) -> int:
+        """n_s of Theorem 4.1."""
+        sigma = min(self.noise_to_signal, 1.0)
+        return int(theory.population(sigma, dimension=self.space.dimension, diameter=self.space.diameter).value)
+
+    def next_step(self) -> Ask | None:
+        """How the next round is asked; None after the last one."""
+        if not self.noises:
+            return None
+        noise = self.noises[0]
+
+        def ask(candidates: np.ndarray) -> tuple[np.ndarray, float]:
+            query = NearestNeighborHistogram(self.space, candidates)
+            votes = self.account.ask(query, noise)
+            del self.noises[0]
+            spread = 0.0 if isinstance(noise, PositiveLaplaceNoise) else self.deviations[self.iterations_done]
+            self.iterations_done += 1
+            return votes / self.total, spread
+
+        return ask
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint needs to continue."""
+        return {
+            "total": self.total,
+            "iterations": self.iterations,
+            "iterations_done": self.iterations_done,
+            "deviations": self.deviations,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """What came of the theory, in a form that fits on a receipt."""
+        dimension, diameter = self.space.dimension, self.space.diameter
+        gamma = theory.contraction(dimension).value
+        return {
+            "iterations": self.iterations,
+            "records": self.total,
+            "noise_by_round": self.deviations,
+            "resolution": self.resolution,
+            "theory": {
+                "dimension": dimension,
+                "diameter": diameter,
+                "contraction": gamma,
+                "iterations": theory.iterations(self.total, self.epsilon).value,
+                "population": self.population,
+            },
+        }
+
+
+def open_account(
+    curator: Curator,
+    space: Space,
+    *,
+    rounds: GaussianRounds | PositiveRounds,
+    iterations: int | None,
+    stored: dict[str, Any] | None,
+) -> EvolutionAccount:
+    """Opens the account, or continues that of a run whose `stored` state a checkpoint held; counts the records.
+
+    Raises:
+        ValueError: where the budget is too small for the rounds.
+    """
+    if isinstance(rounds, GaussianRounds):
+        return _gaussian(curator, space, rounds, iterations, stored)
+    return _positive(curator, space, rounds, iterations, stored)
+
+
+def _gaussian(
+    curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
+) -> EvolutionAccount:
+    account = curator.filter(GaussianFilter())
+    total = _total(curator, account, space, rounds.count_noise(curator.budget), stored)
+    epsilon = curator.budget.epsilon
+    planned = int(theory.iterations(total, epsilon).value) if iterations is None else iterations
+    if stored is not None:
+        planned = stored["iterations"]
+    gamma = theory.contraction(space.dimension).value
+    done = 0 if stored is None else stored["iterations_done"]
+    # After a stop between a charge and its answer less is left than was meant for the rounds that remain.
+    noises = rounds.noises(account.capacity - account.spent, planned, gamma, done=done)
+    found = EvolutionAccount(account, space, total, noises, planned, epsilon, done)
+    return _with_deviations(found, stored)
+
+
+def _positive(
+    curator: Curator, space: Space, rounds: PositiveRounds, iterations: int | None, stored: dict[str, Any] | None
+) -> EvolutionAccount:
+    known = curator.row_count_is_public
+    expected = float(curator.public_row_count()) if known else float(EXPECTED_RECORDS)
+    planned = int(theory.iterations(expected, curator.budget.epsilon).value) if iterations is None else iterations
+    noises = rounds.noises(curator.budget, planned, count=not known)
+    count = [] if known else [rounds.count_noise(curator.budget)]
+    account = curator.plan([*count, *noises], PrivacyLossPlan())
+    total = _total(curator, account, space, rounds.count_noise(curator.budget), stored)
+    # A round that was charged and not answered is lost: the plan has no other in its place.
+    left = noises[len(account.events) - len(count) :]
+    found = EvolutionAccount(account, space, total, left, planned, curator.budget.epsilon, planned - len(left))
+    return _with_deviations(found, stored)
+
+
+def _total(
+    curator: Curator, account: Account, space: Space, noise: GaussianNoise | LaplaceNoise, stored: dict[str, Any] | None
+) -> float:
+    """The number of records: public, stored, or asked for as the votes for a single candidate."""
+    if stored is not None:
+        return float(stored["total"])
+    if curator.row_count_is_public:
+        return float(max(curator.public_row_count(), 1))
+    anywhere = space.embed(space.random(1, curator.randomness.generator()))
+    return float(max(account.ask(NearestNeighborHistogram(space, anywhere), noise)[0], 1))
+
+
+def _with_deviations(found: EvolutionAccount, stored: dict[str, Any] | None) -> EvolutionAccount:
+    query = NearestNeighborHistogram(found.space, np.zeros((1, 1)))
+    of = query.l2_sensitivity if isinstance(found.account, FilterAccount) else query.l1_sensitivity
+    sensitivity = found.account.sensitivity(of)
+    earlier = [] if stored is None else stored["deviations"][: found.iterations_done]
+    found.deviations = [*earlier, *(deviation(noise, sensitivity) / found.total for noise in found.noises)]
+    return found

@@ -1,0 +1,263 @@
+"""Private Evolution: points that come nearer to the records by votes, round after round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterfoil.curator.curator import Curator
+from counterfoil.evolution.checkpoint import Checkpoint, same_settings
+from counterfoil.evolution.cleanup import Cleanup, Projection, Threshold
+from counterfoil.evolution.evolution_account import EvolutionAccount, open_account
+from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
+from counterfoil.evolution.resampling import systematic
+from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds
+from counterfoil.evolution.selection import Multiplicities, Resample, Selection
+from counterfoil.evolution.space import Space
+from counterfoil.evolution.table_space import TableSpace
+from counterfoil.marginals.release import Progress, quiet
+
+MOST_CANDIDATES = 200_000
+
+PRESETS = ("bounded-lipschitz", "practical", "theoretical", "laplace-threshold")
+
+
+@dataclass(frozen=True)
+class PrivateEvolution:
+    """Private Evolution with exchangeable steps; `preset` has the algorithms of the paper.
+
+    A round makes variations of the population, asks which of them each record is nearest to, cleans the noisy votes up
+    to a probability measure, and chooses the next population from it. The last measure is returned as weighted points,
+    and the rows are drawn from it.
+
+    Args:
+        space: where records are points; `TableSpace` of the schema where None.
+        rounds: which noise the votes get, and how the budget is divided over the rounds.
+        cleanup: from noisy votes to a probability measure.
+        selection: from a probability measure to the next population.
+        iterations: T; 2 log(n epsilon) where None. Where n is private and the noise fixed in advance
+            (`PositiveRounds`), n is taken as `EXPECTED_RECORDS` for that.
+        population: n_s; what Theorem 4.1 balances where None.
+        lookahead: votes go to the mean embedding of so many variations of a candidate, if any, instead of itself.
+
+    Source: Gonzalez, Fanti and Ramdas, "Private Evolution Converges"; Lin et al. 2024 for the lookahead. Defaults are
+    those of `theory.private_evolution`, and the receipt shows what they came to.
+
+    Raises:
+        ValueError: for numbers that are not positive.
+    """
+
+    space: Space | None = None
+    rounds: GaussianRounds | PositiveRounds = field(default_factory=GaussianRounds)
+    cleanup: Cleanup = field(default_factory=Projection)
+    selection: Selection = field(default_factory=Resample)
+    iterations: int | None = None
+    population: int | None = None
+    lookahead: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "population"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"`{name}` must be at least 1. Found {value}.")
+        if self.lookahead < 0:
+            raise ValueError(f"`lookahead` must be at least 0. Found {self.lookahead}.")
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> PrivateEvolution:
+        """An algorithm of the paper, with `changes` to its fields.
+
+        - "bounded-lipschitz": Algorithm 2; Gaussian noise and the projection. The one with a worst-case guarantee.
+        - "practical": Algorithm 3; Gaussian noise, negative votes cut off. No projection to compute.
+        - "theoretical": Algorithm 1; multiplicities instead of draws, for records that are repeated many times.
+        - "laplace-threshold": section 4.2; Laplace noise on positive votes, for records in a few tight clusters.
+
+        Raises:
+            ValueError: for another name.
+        """
+        presets = {
+            "bounded-lipschitz": cls(),
+            "practical": cls(cleanup=Threshold()),
+            "theoretical": cls(cleanup=Threshold(deviations=3.0), selection=Multiplicities()),
+            "laplace-threshold": cls(rounds=PositiveRounds(), cleanup=Threshold()),
+        }
+        if name not in presets:
+            raise ValueError(f"`preset` must be one of {', '.join(PRESETS)}. Found {name!r}.")
+        return replace(presets[name], **changes)
+
+    def synthesize(
+        self,
+        curator: Curator,
+        *,
+        rows: int | None = None,
+        progress: Progress = quiet,
+        checkpoint: str | Path | None = None,
+        initial: np.ndarray | None = None,
+    ) -> PointSynthesis:
+        """A synthesis within `curator.budget`.
+
+        Args:
+            curator: holds the records.
+            rows: how many rows to draw; as many as there are records, about, where None.
+            progress: is told of each iteration.
+            checkpoint: a file written after each iteration; where it exists already, the run that wrote it is
+                continued and pays only for the iterations that remain.
+            initial: public points to start from, instead of random ones.
+
+        Raises:
+            ValueError: for a budget without delta, or a checkpoint of another run.
+        """
+        space = TableSpace(curator.schema) if self.space is None else self.space
+        path = None if checkpoint is None else Path(checkpoint)
+        run = _Run(self, curator, space, _resumed(path, self._settings(curator, space), curator), path)
+        points, weights = run.finish(progress, initial)
+        return release_points(
+            curator,
+            space,
+            measure=(points, weights),
+            draw=lambda n, rng: points[systematic(weights, n, rng)],
+            describe=("evolution", run.parameters()),
+            total=run.account.total,
+            rows=rows,
+            warnings=run.warnings,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The public parameters, without the space."""
+        by_theory = isinstance(self.rounds, GaussianRounds) and self.rounds.by_theory
+        return {
+            "noise": "gaussian" if isinstance(self.rounds, GaussianRounds) else "laplace on positive votes",
+            "budget_split": "by theory" if by_theory else "alike",
+            **self.cleanup.describe(),
+            **self.selection.describe(),
+            "lookahead": self.lookahead,
+        }
+
+    def _settings(self, curator: Curator, space: Space) -> dict[str, Any]:
+        return {
+            **self.describe(),
+            "iterations": self.iterations,
+            "population": self.population,
+            "space": space.describe(),
+            "epsilon": curator.budget.epsilon,
+            "delta": curator.budget.delta,
+            "relation": curator.neighbors.describe(),
+        }
+
+
+def _resumed(path: Path | None, settings: dict[str, Any], curator: Curator) -> Checkpoint | None:
+    if path is None or not path.exists():
+        return None
+    found = Checkpoint.load(path)
+    if not same_settings(found.settings, settings):
+        raise ValueError(f"{path} is the checkpoint of a run with other settings. Use the same, or another file.")
+    curator.resume(found.release)
+    return found
+
+
+class _Run:
+    """One run: its account, its population, and the last measure."""
+
+    def __init__(
+        self, method: PrivateEvolution, curator: Curator, space: Space, stored: Checkpoint | None, path: Path | None
+    ) -> None:
+        self.method, self.curator, self.space, self.path = method, curator, space, path
+        self.rng = curator.randomness.generator()
+        self.account: EvolutionAccount = open_account(
+            curator,
+            space,
+            rounds=method.rounds,
+            iterations=method.iterations,
+            stored=None if stored is None else stored.state,
+        )
+        self.warnings: list[str] = [] if stored is None else stored.state["warnings"]
+        self.arrays = {} if stored is None else stored.arrays
+        self.size = self._population()
+
+    def _population(self) -> int:
+        """How many points: as asked for, else as many as the theory says or Algorithm 1 has, and memory holds."""
+        one = self.space.random(1, self.rng)
+        most = MOST_CANDIDATES // len(self._vary(one, 0.0))
+        if self.method.population is not None:
+            if self.method.population > most:
+                raise ValueError(
+                    f"`population` must be at most {most}, which makes {MOST_CANDIDATES} candidates. "
+                    f"Found {self.method.population}."
+                )
+            return self.method.population
+        records = isinstance(self.method.selection, Multiplicities)
+        return max(1, min(round(self.account.total) if records else self.account.population, most))
+
+    def finish(self, progress: Progress, initial: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Runs the iterations that remain; the last candidates and their weights."""
+        if not self.arrays:
+            first = self.space.random(self.size, self.rng) if initial is None else np.asarray(initial, dtype=float)
+            self.arrays["population"] = first
+        if self.account.noise_to_signal > 1 and not self.warnings:
+            self.warnings.append(
+                f"The noise in one vote, {self.account.noise_to_signal:.3g} times the number of records, is more than "
+                "all votes together: the points hardly depend on the records. Raise epsilon, or ask for fewer "
+                "iterations."
+            )
+        while (step := self.account.next_step()) is not None:
+            self._iterate(step)
+            done = self.account.iterations_done
+            if self.path is not None:
+                self._checkpoint().save(self.path)
+            progress(f"iteration {done} of {self.account.iterations}", done / self.account.iterations)
+        return self.arrays["candidates"], self.arrays["weights"]
+
+    def _vary(self, points: np.ndarray, progress: float) -> np.ndarray:
+        return self.space.variations(points, resolution=self.account.resolution, progress=progress, rng=self.rng)
+
+    def _iterate(self, ask: Callable[[np.ndarray], tuple[np.ndarray, float]]) -> None:
+        done = self.account.iterations_done / self.account.iterations
+        varied = self._vary(self.arrays["population"], done)
+        candidates = varied.reshape(-1, *varied.shape[2:])
+        embedded = self.space.embed(candidates)
+        shares, noise = ask(self._seen(candidates, embedded, done))
+        weights = self.method.cleanup.weights(shares, noise, embedded, self.space)
+        if weights is None:
+            self._warn("no vote was left", done)
+            weights = np.repeat(np.eye(1, len(varied))[0], varied.shape[1]) / varied.shape[1]
+        chosen = self.method.selection.choose(weights, self.size, self.rng)
+        if len(chosen) == 0 or len(chosen) * len(varied) > MOST_CANDIDATES:
+            self._warn("multiplicities left no point, or too many", done)
+            chosen = systematic(weights, min(self.size, max(1, MOST_CANDIDATES // len(varied))), self.rng)
+        self.arrays = {"population": candidates[chosen], "candidates": candidates, "weights": weights}
+
+    def _seen(self, candidates: np.ndarray, embedded: np.ndarray, done: float) -> np.ndarray:
+        """Where votes look for the candidates: themselves, or the middle of what they would become."""
+        count = self.method.lookahead
+        if count == 0:
+            return embedded
+        ahead = self._vary(candidates, done)[1 : count + 1]
+        return np.mean([self.space.embed(points) for points in ahead], axis=0)
+
+    def _warn(self, what: str, done: float) -> None:
+        sentence = (
+            f"After {done:.0%} of the iterations {what}: the noise in a vote is {self.account.noise_to_signal:.3g} of "
+            f"the number of records, and there are {self.size} points. Raise epsilon, or ask for fewer iterations or "
+            "a smaller population."
+        )
+        if not any(what in warning for warning in self.warnings):
+            self.warnings.append(sentence)
+
+    def parameters(self) -> dict[str, Any]:
+        """What goes on the receipt."""
+        return {
+            **self.space.describe(),
+            **self.method.describe(),
+            "population": self.size,
+            **self.account.describe(),
+        }
+
+    def _checkpoint(self) -> Checkpoint:
+        release = self.curator.release_id
+        assert release is not None
+        state = {**self.account.state(), "warnings": self.warnings}
+        return Checkpoint(release, self.method._settings(self.curator, self.space), state, self.arrays)
