@@ -11,9 +11,10 @@ import numpy as np
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.accounting import GaussianFilter, PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.noise import GaussianNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.evolution.record_count import count_records
 from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds, deviation, typical
 from counterfoil.evolution.space import Space
 from counterfoil.theory import private_evolution as theory
@@ -133,7 +134,10 @@ def _gaussian(
     curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
 ) -> EvolutionAccount:
     account = curator.filter(GaussianFilter())
-    total = _total(curator, account, space, rounds.count_noise(curator.budget), stored)
+    if stored is None:
+        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+    else:
+        total = float(stored["total"])
     epsilon = curator.budget.epsilon
     planned = int(theory.iterations(total, epsilon).value) if iterations is None else iterations
     if stored is not None:
@@ -155,23 +159,14 @@ def _positive(
     noises = rounds.noises(curator.budget, planned, count=not known)
     count = [] if known else [rounds.count_noise(curator.budget)]
     account = curator.plan([*count, *noises], PrivacyLossPlan())
-    total = _total(curator, account, space, rounds.count_noise(curator.budget), stored)
+    if stored is None:
+        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+    else:
+        total = float(stored["total"])
     # A round that was charged and not answered is lost: the plan has no other in its place.
     left = noises[len(account.events) - len(count) :]
     found = EvolutionAccount(account, space, total, left, planned, curator.budget.epsilon, planned - len(left))
     return _with_deviations(found, stored)
-
-
-def _total(
-    curator: Curator, account: Account, space: Space, noise: GaussianNoise | LaplaceNoise, stored: dict[str, Any] | None
-) -> float:
-    """The number of records: public, stored, or asked for as the votes for a single candidate."""
-    if stored is not None:
-        return float(stored["total"])
-    if curator.row_count_is_public:
-        return float(max(curator.public_row_count(), 1))
-    anywhere = space.embed(space.random(1, curator.randomness.generator()))
-    return float(max(account.ask(NearestNeighborHistogram(space, anywhere), noise)[0], 1))
 
 
 def _with_deviations(found: EvolutionAccount, stored: dict[str, Any] | None) -> EvolutionAccount:
