@@ -53,7 +53,7 @@ class Checkpoint:
             ValueError: for any other file.
         """
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             header = json.loads(str(arrays.pop("header")))
             if header["format"] != FORMAT:

@@ -104,8 +104,8 @@ class PrivateEvolution:
             curator: holds the records.
             rows: how many rows to draw; as many as there are records, about, where None.
             progress: is told of each iteration.
-            checkpoint: a file written after each iteration; where it exists already, the run that wrote it is
-                continued and pays only for the iterations that remain.
+            checkpoint: a file written before the first iteration and after each; where it exists already, the run
+                that wrote it is continued and pays only for the iterations that remain.
             initial: public points to start from, instead of random ones.
 
         Raises:
@@ -197,6 +197,7 @@ class _Run:
         if not self.arrays:
             first = self.space.random(self.size, self.rng) if initial is None else np.asarray(initial, dtype=float)
             self.arrays["population"] = first
+            self._save()
         if self.account.noise_to_signal > 1 and not self.warnings:
             self.warnings.append(
                 f"The noise in one vote, {self.account.noise_to_signal:.3g} times the number of records, is more than "
@@ -206,8 +207,7 @@ class _Run:
         while (step := self.account.next_step()) is not None:
             self._iterate(step)
             done = self.account.iterations_done
-            if self.path is not None:
-                self._checkpoint().save(self.path)
+            self._save()
             progress(f"iteration {done} of {self.account.iterations}", done / self.account.iterations)
         return self.arrays["candidates"], self.arrays["weights"]
 
@@ -256,8 +256,11 @@ class _Run:
             **self.account.describe(),
         }
 
-    def _checkpoint(self) -> Checkpoint:
+    def _save(self) -> None:
+        if self.path is None:
+            return
         release = self.curator.release_id
         assert release is not None
         state = {**self.account.state(), "warnings": self.warnings}
-        return Checkpoint(release, self.method._settings(self.curator, self.space), state, self.arrays)
+        settings = self.method._settings(self.curator, self.space)
+        Checkpoint(release, settings, state, self.arrays).save(self.path)
