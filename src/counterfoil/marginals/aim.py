@@ -11,7 +11,7 @@ from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.batch_choice import ExponentialChoice, GaussianChoice
 from counterfoil.marginals.fitting import ENTROPY_WEIGHT
-from counterfoil.marginals.release import Progress, quiet, release
+from counterfoil.marginals.release import Progress, check_rows, quiet, release
 from counterfoil.marginals.workload import Workload
 from counterfoil.synthesis import Synthesis
 
@@ -48,7 +48,7 @@ class AIM:
     workload: Workload | int = 2
     max_model_size: float = 80.0
     variant: AIMVariant = AIMVariant.BATCHED
-    rounds: int = 6
+    rounds: int = 8
     batch: int = 4
     entropy_weight: float = ENTROPY_WEIGHT
 
@@ -69,19 +69,11 @@ class AIM:
             progress: called with what is being done and the share of the budget that is spent.
 
         Raises:
-            ValueError: before anything is charged, for a workload that names unknown columns.
+            ValueError: before anything is charged, for a workload that names unknown columns, or a delta of 0.
         """
-        run = self._run(curator, progress)
-        model = run.run()
-        return release(
-            curator,
-            model,
-            method="aim",
-            parameters=self._describe(),
-            bounds=run.bounds,
-            total_error=run.total_error,
-            rows=rows,
-        )
+        check_rows(rows)
+        model, error_bars = self._run(curator, progress).run()
+        return release(curator, model, method="aim", parameters=self._describe(), error_bars=error_bars, rows=rows)
 
     def _run(self, curator: Curator, progress: Progress) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)

@@ -29,7 +29,7 @@ from counterfoil.marginals.batch_choice import Batch, BatchChoice, expected_erro
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.columns import Columns, measure_columns
 from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import Bound, ToldBound
+from counterfoil.marginals.error_bars import Bound, ErrorBars, ToldBound
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
 from counterfoil.marginals.release import Progress
@@ -63,7 +63,7 @@ class Shares:
 
 @dataclass
 class BatchedAIM:
-    """One run: `run` asks the curator and returns the fitted model; `bounds` says how far off it may be.
+    """One run: `run` asks the curator and returns the fitted model, and how far off it may be.
 
     Args:
         workload: the marginals to keep; or an order, for all of it that are small enough once rare values are merged.
@@ -79,23 +79,24 @@ class BatchedAIM:
     rounds: int
     progress: Progress
     shares: Shares = field(default_factory=Shares)
-    bounds: dict[Clique, tuple[Bound, ...]] = field(default_factory=dict)
-    total_error: float = 0.0
 
-    def run(self) -> GraphicalModel:
+    def run(self) -> tuple[GraphicalModel, ErrorBars]:
+        Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.capacity * (1 - 1e-9)
         self.progress("measuring columns", 0.0)
         noise = gaussian_noise(self.shares.columns * capacity)
         columns = measure_columns(self.curator, account, noise, entropy_weight=self.entropy_weight)
-        self.total_error = columns.fitter.total_error
-        candidates = Candidates.of(self.workload, columns.coarsening.domain, self.max_model_size)
+        candidates = Candidates.of(
+            self.workload, self.curator.domain, self.max_model_size, merged=columns.coarsening.domain
+        )
         coarse = self._rounds(account, columns, candidates, capacity)
         self.progress("telling error bars", 1 - self.shares.error_bars)
         model = columns.refine(coarse)
         cliques = [clique for clique in candidates.weights if self.curator.domain.size(clique) <= _LARGEST_TOLD]
-        self._tell_errors(account, model, tuple(cliques), self.shares.error_bars * capacity)
-        return model
+        bounds = self._told_bounds(account, model, tuple(cliques), self.shares.error_bars * capacity)
+        counted, total_error = columns.fitter.counted, columns.fitter.total_error
+        return model, ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
 
     def _rounds(
         self, account: FilterAccount, columns: Columns, candidates: Candidates, capacity: float
@@ -127,17 +128,21 @@ class BatchedAIM:
                 patience *= 2
         return fitter.fit([], relative_gap=_LAST_GAP)
 
-    def _tell_errors(
+    def _told_bounds(
         self, account: FilterAccount, model: GraphicalModel, cliques: tuple[Clique, ...], mu_squared: float
-    ) -> None:
+    ) -> dict[Clique, tuple[Bound, ...]]:
         marginals = model.marginals(cliques)
         estimates = rounded(marginals, cliques)
         query, noise = MarginalErrors(cliques, estimates), gaussian_noise(mu_squared)
         told = account.ask(query, noise)
         scale = noise.scale(account.sensitivity(query.l2_sensitivity))
-        for clique, estimate, error in zip(cliques, estimates, told, strict=True):
-            drift = float(np.abs(estimate - marginals[clique]).sum())
-            self.bounds[clique] = (ToldBound(float(error), scale, drift),)
+        drifts = [
+            float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(cliques, estimates, strict=True)
+        ]
+        return {
+            clique: (ToldBound(float(error), scale, drift),)
+            for clique, error, drift in zip(cliques, told, drifts, strict=True)
+        }
 
 
 def _taught_nothing(batch: Batch, model: GraphicalModel) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.marginals.batch_choice import rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import Bound, PassedOverBound, measured_bounds
+from counterfoil.marginals.error_bars import ErrorBars, PassedOverBound, measured_bounds
 from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import cell_deviation, measure
@@ -52,16 +52,18 @@ class _Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class _PassedOver:
-    """What the last round in which a clique was a candidate says of it, before the model moved on."""
+class _Round:
+    """What a round asked, which of its candidates it chose, and what was told of that one."""
 
-    estimate: np.ndarray
-    bound: PassedOverBound
+    query: WorstApproximatedMarginal
+    temperature: float
+    chosen: int
+    told: NoisyMarginal
 
 
 @dataclass
 class PublishedAIM:
-    """One run: `run` asks the curator and returns the fitted model; `bounds` says how far off it may be.
+    """One run: `run` asks the curator and returns the fitted model, and how far off it may be.
 
     Noise is set in sensitivities of one marginal, so that `replace_one` and privacy units scale it as they must.
 
@@ -73,11 +75,8 @@ class PublishedAIM:
     max_model_size: float
     entropy_weight: float
     progress: Progress
-    bounds: dict[Clique, tuple[Bound, ...]] = field(default_factory=dict)
-    total_error: float = 0.0
-    _passed_over: dict[Clique, _PassedOver] = field(default_factory=dict)
 
-    def run(self) -> GraphicalModel:
+    def run(self) -> tuple[GraphicalModel, ErrorBars]:
         domain = self.curator.domain
         candidates = Candidates.of(self.workload, domain, self.max_model_size)
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
@@ -88,7 +87,9 @@ class PublishedAIM:
         columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
         # One question with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
-        model = fitter.fit(measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns)))))
+        answers = [measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns))))]
+        model = fitter.fit(answers[0])
+        counted, total_error = fitter.counted, fitter.total_error
         number = 0
         while (left := rho - account.spent) > 1e-9 * rho:
             number += 1
@@ -98,23 +99,26 @@ class PublishedAIM:
             self.progress(f"round {number}", 1 - left / rho)
             cliques = candidates.admitted(fitter.cliques, 1 - (left - noise.rho) / rho)
             weights = np.array([candidates.weights[clique] for clique in cliques])
-            before, told = self._round(account, model.marginals(cliques), weights, noise)
-            model = fitter.fit([told])
+            estimates = model.marginals(cliques)
+            done = self._round(account, estimates, weights, noise)
+            answers.append([done.told])
+            model = fitter.fit([done.told])
             if last:
                 break
-            moved = float(np.abs(model.marginal(told.clique) - before).sum())
-            if moved <= _EXPECTED_ABSOLUTE * told.scale * told.counts.size:
+            moved = float(np.abs(model.marginal(done.told.clique) - estimates[done.told.clique]).sum())
+            if moved <= _EXPECTED_ABSOLUTE * done.told.scale * done.told.counts.size:
                 noise = noise.halved()
-        self._settle_bounds(model)
-        for clique, bounds in measured_bounds(fitter.measurements, model).items():
-            self.bounds[clique] = self.bounds.get(clique, ()) + bounds
-        self.total_error = fitter.total_error
-        return model
+        # Before it began, the last round was known to be the last; a bound from another that was picked afterwards,
+        # by what it says, would fail more often than it claims.
+        bounds = measured_bounds(answers, model)
+        for clique, bound in _passed_over(done, model).items():
+            bounds[clique] = (*bounds.get(clique, ()), bound)
+        return model, ErrorBars(domain, bounds, model.total, counted, total_error)
 
     def _round(
         self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise
-    ) -> tuple[np.ndarray, NoisyMarginal]:
-        """Chooses and measures one of `estimates`; returns what the model said of it, and the noisy counts."""
+    ) -> _Round:
+        """Chooses and measures one of `estimates`."""
         domain, cliques = self.curator.domain, tuple(estimates)
         measuring, selection = GaussianNoise(noise.sigma), ExponentialSelection(noise.epsilon)
         deviation = cell_deviation(account, MarginalCounts(domain, cliques[:1]), measuring)
@@ -127,33 +131,26 @@ class PublishedAIM:
         chosen = account.choose(query, selection)
         (told,) = measure(account, domain, [cliques[chosen]], measuring)
         temperature = selection.scale(account.sensitivity(query.score_sensitivity))
-        self._note_passed_over(query, chosen, told, temperature)
-        return estimates[told.clique], told
+        return _Round(query, temperature, chosen, told)
 
-    def _note_passed_over(
-        self, query: WorstApproximatedMarginal, chosen: int, told: NoisyMarginal, temperature: float
-    ) -> None:
-        """Keeps what this round says of each candidate (see `PassedOverBound`)."""
-        weight = float(query.weights[chosen])
-        distance = float(np.abs(told.counts - query.estimates[chosen]).sum())
-        level = weight * (distance - float(query.penalties[chosen]))
-        slope = weight * told.scale * math.sqrt(told.counts.size)
+
+def _passed_over(last: _Round, model: GraphicalModel) -> dict[Clique, PassedOverBound]:
+    """What the last round says of each of its candidates."""
+    query, told = last.query, last.told
+    weight = float(query.weights[last.chosen])
+    distance = float(np.abs(told.counts - query.estimates[last.chosen]).sum())
+    level = weight * (distance - float(query.penalties[last.chosen]))
+    marginals = model.marginals(query.cliques)
+    return {
+        clique: PassedOverBound(
+            weight=float(own),
+            level=level + float(own * penalty),
+            chosen_slope=weight * told.scale * math.sqrt(told.counts.size),
+            temperature=last.temperature,
+            candidates=len(query.cliques),
+            drift=float(np.abs(estimate - marginals[clique]).sum()),
+        )
         for clique, estimate, own, penalty in zip(
             query.cliques, query.estimates, query.weights, query.penalties, strict=True
-        ):
-            bound = PassedOverBound(
-                weight=float(own),
-                level=level + float(own * penalty),
-                chosen_slope=slope,
-                temperature=temperature,
-                candidates=len(query.cliques),
-                drift=0.0,
-            )
-            self._passed_over[clique] = _PassedOver(estimate, bound)
-
-    def _settle_bounds(self, model: GraphicalModel) -> None:
-        """Adds to each bound how far the final model is from the estimate that the bound is about."""
-        marginals = model.marginals(self._passed_over)
-        for clique, noted in self._passed_over.items():
-            drift = float(np.abs(noted.estimate - marginals[clique]).sum())
-            self.bounds[clique] = (noted.bound.moved(drift),)
+        )
+    }

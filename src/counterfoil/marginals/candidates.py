@@ -14,6 +14,11 @@ from counterfoil.marginals.workload import Workload
 class Candidates:
     """Marginals with their weights, and the most megabytes that a model of some of them may take.
 
+    Args:
+        domain: of the model that is released: its size counts, also where rare values are merged until then.
+        weights: of each candidate.
+        max_model_size: in megabytes.
+
     Source: McKenna et al. 2022, Algorithm 2, lines 10 and 11.
     """
 
@@ -22,10 +27,19 @@ class Candidates:
     max_model_size: float
 
     @staticmethod
-    def of(workload: Workload | int, domain: Domain, max_model_size: float) -> Candidates:
-        """The closure of `workload`, or of all marginals of that order that are small enough on `domain`."""
+    def of(
+        workload: Workload | int, domain: Domain, max_model_size: float, *, merged: Domain | None = None
+    ) -> Candidates:
+        """The closure of `workload`, or of all marginals of that order that are small enough.
+
+        Args:
+            workload: marginals, or an order.
+            domain: of the model that is released.
+            max_model_size: in megabytes.
+            merged: the domain on which marginals are measured, where it is another.
+        """
         if isinstance(workload, int):
-            workload = Workload.of_order(domain, workload)
+            workload = Workload.of_order(merged or domain, workload)
         return Candidates(domain, workload.candidates(domain), max_model_size)
 
     def fits(self, model_cliques: Sequence[Clique], clique: Clique, share: float) -> bool:

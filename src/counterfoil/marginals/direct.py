@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.curator.accounting import Composition, GaussianFilter, PureFilter
-from counterfoil.curator.budget import Budget
+from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
-from counterfoil.marginals.error_bars import Bound, measured_bounds
+from counterfoil.marginals.error_bars import Bound, ErrorBars, measured_bounds
 from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.measure import gaussian_noise, measure
-from counterfoil.marginals.release import Progress, quiet, release
+from counterfoil.marginals.release import Progress, check_rows, quiet, release
 from counterfoil.marginals.workload import Workload
 from counterfoil.synthesis import Synthesis
 
@@ -44,13 +44,14 @@ class Direct:
         """
         domain = curator.domain
         workload = Workload.of_order(domain, self.workload) if isinstance(self.workload, int) else self.workload
-        named = {name for clique in workload.weights for name in clique}
+        cliques = dict.fromkeys(map(domain.canonical, workload.weights))
+        named = {name for clique in cliques for name in clique}
         alone = [(name,) for name in domain.attributes if name not in named]
         return synthesize_cliques(
             curator,
-            (*workload.weights, *alone),
+            (*cliques, *alone),
             method="direct",
-            parameters={"cliques": [list(clique) for clique in workload.weights]},
+            parameters={"cliques": [list(clique) for clique in cliques], "max_model_size": self.max_model_size},
             max_model_size=self.max_model_size,
             rows=rows,
             progress=progress,
@@ -68,9 +69,10 @@ def synthesize_cliques(
     progress: Progress,
 ) -> Synthesis:
     """Measures `cliques` in one question that takes the whole budget, fits, draws."""
+    check_rows(rows)
     require_model_size(curator.domain, cliques, max_model_size)
-    noise, rule = _whole_budget(curator.budget)
-    account = curator.plan([noise], rule)
+    account = curator.filter(PureFilter() if curator.budget.delta == 0 else GaussianFilter())
+    noise = _whole_noise(account)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
     fitter = Fitter(curator.domain, curator.schema.structural_zeros, public_total)
     progress("measuring", 0.0)
@@ -79,14 +81,13 @@ def synthesize_cliques(
     model = fitter.fit(measurements, relative_gap=_LAST_GAP)
     bounds: dict[Clique, tuple[Bound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
-        bounds = measured_bounds(fitter.measurements, model)
+        bounds = measured_bounds([measurements], model)
     return release(
         curator,
         model,
         method=method,
         parameters=parameters,
-        bounds=bounds,
-        total_error=fitter.total_error,
+        error_bars=ErrorBars(curator.domain, bounds, model.total, fitter.counted, fitter.total_error),
         rows=rows,
     )
 
@@ -108,8 +109,7 @@ def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_si
     )
 
 
-def _whole_budget(budget: Budget) -> tuple[GaussianNoise | LaplaceNoise, Composition]:
-    if budget.delta == 0:
-        return LaplaceNoise(budget.epsilon), PureFilter()
-    rule = GaussianFilter()
-    return gaussian_noise(rule.capacity(budget)), rule
+def _whole_noise(account: FilterAccount) -> GaussianNoise | LaplaceNoise:
+    if account.rule.name == PureFilter.name:
+        return LaplaceNoise(account.capacity)
+    return gaussian_noise(account.capacity)

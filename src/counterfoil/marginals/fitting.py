@@ -28,6 +28,8 @@ class Fitter:
         structural_zeros: cells that no record can be in.
         public_total: the number of records where it is public; None where it is estimated from the measurements.
         entropy_weight: the weight of the entropy, in records (see `estimation`).
+
+    After a fit, `counted` is the number of records, as it is or as measured, and `total_error` its standard error.
     """
 
     domain: Domain
@@ -36,6 +38,7 @@ class Fitter:
     entropy_weight: float = ENTROPY_WEIGHT
     measurements: tuple[NoisyMarginal, ...] = ()
     model: GraphicalModel | None = None
+    counted: float = 0.0
     total_error: float = 0.0
 
     @property
@@ -47,10 +50,10 @@ class Fitter:
         """The model of all measurements so far and `new`."""
         self.measurements = combine(self.domain, [*self.measurements, *new])
         if self.public_total is None:
-            total, self.total_error = estimate_total(self.measurements)
-            total = max(total, 1.0)
+            self.counted, self.total_error = estimate_total(self.measurements)
         else:
-            total = max(self.public_total, 1.0)
+            self.counted = self.public_total
+        total = max(self.counted, 1.0)
         fit = estimate(
             self.domain,
             self.measurements,

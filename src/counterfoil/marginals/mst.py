@@ -17,11 +17,11 @@ from counterfoil.marginals.batch_choice import expected_error, rounded
 from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.columns import measure_columns
 from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import measured_bounds
+from counterfoil.marginals.error_bars import ErrorBars, measured_bounds
 from counterfoil.marginals.fitting import ENTROPY_WEIGHT
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
-from counterfoil.marginals.release import Progress, quiet, release
+from counterfoil.marginals.release import Progress, check_rows, quiet, release
 from counterfoil.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -56,6 +56,7 @@ class MST:
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive; see `AIM.synthesize`."""
+        check_rows(rows)
         account = curator.filter(GaussianFilter())
         capacity = account.capacity * (1 - 1e-9)
         progress("measuring columns", 0.0)
@@ -76,9 +77,19 @@ class MST:
             curator,
             refined,
             method="mst",
-            parameters={"columns": self.columns, "choosing": self.choosing, "pairs": [list(pair) for pair in tree]},
-            bounds=measured_bounds(columns.fitter.measurements, refined),
-            total_error=columns.fitter.total_error,
+            parameters={
+                "columns": self.columns,
+                "choosing": self.choosing,
+                "max_model_size": self.max_model_size,
+                "pairs": [list(pair) for pair in tree],
+            },
+            error_bars=ErrorBars(
+                curator.domain,
+                measured_bounds([columns.fitter.measurements], refined),
+                refined.total,
+                columns.fitter.counted,
+                columns.fitter.total_error,
+            ),
             rows=rows,
         )
 
@@ -89,13 +100,13 @@ class MST:
 
         Pairs above `max_model_size` are left out, so that the tree may end as a forest.
         """
-        domain = coarsening.domain
+        domain = coarsening.fine
         edges = len(domain.attributes) - 1
         if edges == 0:
             return []
         choice = ExponentialSelection(bounded_range_of_mu(math.sqrt(self.choosing * capacity / edges)))
         measuring = (1 - self.columns - self.choosing) * capacity
-        deviation = marginal_deviation(account, coarsening.fine, measuring / edges)
+        deviation = marginal_deviation(account, domain, measuring / edges)
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
         component = {name: {name} for name in domain.attributes}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.drawing import draw
-from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import Bound, ErrorBars
+from counterfoil.marginals.error_bars import ErrorBars
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.report.receipt import Receipt
 from counterfoil.synthesis import Synthesis
@@ -21,23 +20,26 @@ def quiet(message: str, fraction: float) -> None:
     """The progress that says nothing."""
 
 
+def check_rows(rows: int | None) -> None:
+    """Raises ValueError for a number of rows that can't be drawn; to be called before anything is asked."""
+    if rows is not None and (not isinstance(rows, int) or rows < 1):
+        raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
+
+
 def release(
     curator: Curator,
     model: GraphicalModel,
     *,
     method: str,
     parameters: Mapping[str, Any],
-    bounds: Mapping[Clique, tuple[Bound, ...]],
-    total_error: float,
+    error_bars: ErrorBars,
     rows: int | None,
-    warnings: Sequence[str] = (),
 ) -> Synthesis:
     """Draws `rows` rows (by default as many as the model has) and puts everything together; ends the release."""
     n = max(round(model.total), 1) if rows is None else rows
     drawn = draw(model, curator.schema, n, curator.randomness.generator())
     receipt = Receipt.from_curator(
-        curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None, warnings=warnings
+        curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None
     )
     curator.close()
-    error_bars = ErrorBars(curator.domain, bounds, model.total, total_error)
     return Synthesis(curator.schema, drawn, model, error_bars, receipt)
