@@ -21,6 +21,8 @@ from counterfoil.marginals.release import Progress, quiet
 
 MOST_DIMENSIONS = 6
 DEEPEST = 48
+FEW = 50.0
+"""Records times epsilon below which the noise in the count of a half is a good part of it."""
 
 # Concentrations of splits rise along a line from the root to depth 15: real points are clustered, which makes coarse
 # splits uneven and fine ones even. Which line, the answers decide.
@@ -73,12 +75,15 @@ class MeasureTree:
                 f"A measure tree needs at most {MOST_DIMENSIONS} dimensions. Found {box.dimension}: "
                 "use `PrivateEvolution`, or fewer columns."
             )
-        tree, warnings = self._ask(curator, box, progress)
+        tree = self._ask(curator, box, progress)
         concentrations = _fitted(tree)
         means, _ = posterior(tree, concentrations)
         depths, codes, places = tree.leaves()
         weights = np.array([means[t][i] for t, i in zip(depths, places, strict=True)])
-        order = Halving(box, tree.depth)
+        order, total, epsilon = Halving(box, tree.depth), float(means[0][0]), curator.budget.epsilon
+        few = (
+            f"About {total:.0f} records at epsilon {epsilon:g} are too few to tell cells apart: rows are near uniform."
+        )
 
         def draw(n: int, rng: np.random.Generator) -> np.ndarray:
             chosen = systematic(weights, n, rng)
@@ -99,12 +104,12 @@ class MeasureTree:
             measure=(points, weights),
             draw=draw,
             describe=("measure-tree", parameters),
-            total=float(means[0][0]),
+            total=total,
             rows=rows,
-            warnings=warnings,
+            warnings=[few] if total * epsilon < FEW else [],
         )
 
-    def _ask(self, curator: Curator, box: Box, progress: Progress) -> tuple[SplitTree, list[str]]:
+    def _ask(self, curator: Curator, box: Box, progress: Progress) -> SplitTree:
         epsilon = curator.budget.epsilon
         public = curator.row_count_is_public
         shares = [*self.shares[public:], 1 - sum(self.shares[public:])]
@@ -125,8 +130,7 @@ class MeasureTree:
         self._refine(tree, noises[-1], deepest=int(np.ceil(depth)))
         _tell(account, box, tree, noises[-1])
         progress("counted the last cells", 1.0)
-        few = f"About {n:.0f} records at epsilon {epsilon:g} are too few to tell cells apart: rows are near uniform."
-        return tree, [few] if n * epsilon < 16 else []
+        return tree
 
     def _refine(self, tree: SplitTree, noise: LaplaceNoise, *, deepest: int) -> None:
         """Splits leaves so often that a half is expected to hold `cell_records` over the last epsilon."""
