@@ -51,10 +51,8 @@ $(VENV)/.installed-demo: EXTRAS := demo,evaluation
 $(VENV)/.installed-test: EXTRAS := test
 $(VENV)/.installed-lint: EXTRAS := lint
 $(VENV)/.installed-docs: EXTRAS := docs
-$(VENV)/.installed-docs: REQUIREMENTS := --requirement docs/requirements.txt
-$(VENV)/.installed-docs: docs/requirements.txt
 
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing counterfoil[$(EXTRAS)] into $(VENV) ..."
-	@$(PIP) --editable '.[$(EXTRAS)]' $(REQUIREMENTS)
+	@$(PIP) --editable '.[$(EXTRAS)]'
 	@touch $@

@@ -26,6 +26,13 @@ class Coarsening:
     fine: Domain
     codes: Mapping[str, np.ndarray]
 
+    def __post_init__(self) -> None:
+        for name in self.fine.attributes:
+            codes = self.codes[name]
+            used = np.unique(codes)
+            if codes.shape != (self.fine[name],) or not np.array_equal(used, np.arange(len(used))):
+                raise ValueError(f"Coarse codes must count up from 0 without gaps. Found {codes} for {name!r}.")
+
     @cached_property
     def domain(self) -> Domain:
         """The domain after."""

@@ -34,6 +34,7 @@ from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.interactions import Interactions, Vector
 from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_total
 from counterfoil.marginals.propagation import Propagation, compile_program
+from counterfoil.marginals.threads import on_one_thread
 
 _MEMORY = 10
 # The curvature of a cell is its probability, which moves by more than the ridge on the way to the answer: assuming
@@ -73,6 +74,7 @@ class Estimate:
     status: Status
 
 
+@on_one_thread
 def estimate(
     domain: Domain,
     measurements: Sequence[NoisyMarginal],

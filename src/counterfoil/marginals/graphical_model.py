@@ -25,6 +25,7 @@ from counterfoil.marginals.propagation import (
     evaluate_logarithms,
 )
 from counterfoil.marginals.sampling import Codes, draw_rows
+from counterfoil.marginals.threads import on_one_thread
 
 Table = NDArray[np.float64]
 Where = Mapping[str, int | Iterable[int]]
@@ -82,6 +83,7 @@ class GraphicalModel:
         names = tuple(clique)
         return self.marginals([names])[names]
 
+    @on_one_thread
     def marginals(self, cliques: Iterable[Iterable[str]]) -> dict[Clique, Table]:
         """Expected counts on each of `cliques` (any, inside the junction tree's or not), exactly.
 
@@ -91,6 +93,7 @@ class GraphicalModel:
         program, calibration = self._calibrated
         return {names: self._query(program, calibration, names) for names in map(tuple, cliques)}
 
+    @on_one_thread
     def sample(
         self,
         n: int,
