@@ -15,6 +15,7 @@ from counterfoil.marginals.error_bars import ErrorBar, ErrorBars
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
 from counterfoil.table import write_table
 
 if TYPE_CHECKING:
@@ -75,11 +76,12 @@ class Synthesis:
 
         Args:
             rows: how many.
-            where: for some columns, the value that they must have, or a list of values of which one.
+            where: for some columns, the value that they must have, or a list of values of which one. Values that the
+                schema gives the same code count as one: those of a bin, and those beyond a bound with the bound.
             seed: makes the draw repeatable; it protects nobody, because the model may be shared.
 
         Raises:
-            ValueError: for an unknown column or value, or a condition that the model gives probability 0.
+            ValueError: for an unknown column, a value that it can't have, or a condition of probability 0.
         """
         evidence = {name: self._codes_of(name, value) for name, value in (where or {}).items()}
         rng = np.random.default_rng(seed)
@@ -111,6 +113,9 @@ class Synthesis:
         return load_synthesis(folder)
 
     def _codes_of(self, name: str, value: Any) -> list[int]:
+        attributes = self.schema.domain.attributes
+        if name not in attributes:
+            raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{did_you_mean(name, attributes)}")
         column = self.schema[name]
         values = list(value) if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
         return sorted({int(code) for code in column.encode(pa.array(values))})

@@ -24,7 +24,7 @@ class Workload:
         skipped: cliques of the wanted order that have too many cells to be kept directly.
 
     Raises:
-        ValueError: for an empty workload or a weight that is not positive and finite.
+        ValueError: for a workload or clique that is empty, or a weight that is not positive and finite.
     """
 
     weights: Mapping[Clique, float]
@@ -35,6 +35,8 @@ class Workload:
         if not self.weights:
             raise ValueError("A workload must name at least one set of attributes. Found none.")
         for clique, weight in self.weights.items():
+            if not isinstance(clique, tuple) or not clique:
+                raise ValueError(f"A workload maps tuples of column names to weights. Found {clique!r}.")
             if not 0 < weight < math.inf:
                 raise ValueError(f"A weight must be positive and finite. Found {weight!r} for {'+'.join(clique)}.")
 
@@ -77,12 +79,16 @@ class Workload:
             raise ValueError(f"The workload {str(path)!r} must hold [[cliques]] tables and nothing else.")
         weights: dict[Clique, float] = {}
         for number, entry in enumerate(entries, 1):
-            if not isinstance(entry, dict) or not isinstance(entry.get("attributes"), list) or not entry["attributes"]:
+            names = entry.get("attributes") if isinstance(entry, dict) else None
+            if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
                 raise ValueError(f"Entry {number} of {str(path)!r} must have `attributes`, a list of column names.")
             unknown = set(entry) - {"attributes", "weight"}
             if unknown:
                 raise ValueError(f"Entry {number} of {str(path)!r} has an unknown key {min(unknown)!r}.")
-            clique = domain.canonical(tuple(entry["attributes"]))
+            try:
+                clique = domain.canonical(names)
+            except ValueError as error:
+                raise ValueError(f"Entry {number} of {str(path)!r}: {error}") from None
             weight = entry.get("weight", 1.0)
             if not isinstance(weight, (int, float)) or isinstance(weight, bool):
                 raise ValueError(f"Entry {number} of {str(path)!r}: `weight` must be a number. Found {weight!r}.")

@@ -1,0 +1,203 @@
+"""AIM in all its variants: within budget, refused before it costs anything, right where noise is negligible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from counterfoil.curator.budget import Budget
+from counterfoil.curator.ledger import Ledger, SourceIdentity
+from counterfoil.marginals import aim_batched
+from counterfoil.marginals.aim import AIM, AIMVariant
+from counterfoil.marginals.aim_batched import Shares
+from counterfoil.marginals.domain import Domain
+from counterfoil.marginals.workload import Workload
+from small_releases import (
+    RELATIONS,
+    Request,
+    assert_within_budget,
+    charges_of,
+    counts_of,
+    mu_squared_of,
+    opened,
+    released,
+    requests,
+)
+
+TRIPLE = Domain(("a", "b", "c"), (3, 4, 2))
+# a and b say the same, c says nothing of them.
+DEPENDENT = [(i % 3, i % 3, (i // 3) % 2) for i in range(600)]
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+@given(request_=requests())
+@settings(max_examples=12, deadline=None)
+def test_never_above_its_budget(variant: AIMVariant, request_: Request):
+    aim = AIM(request_.workload, variant=variant, rounds=3, batch=2)
+    made = released(aim, request_.domain, request_.rows, draw=5, **request_.keywords)
+    assert_within_budget(made, request_.keywords["budget"])
+    assert made.rows == 5
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_large_budget_gives_the_table_back(variant, relation):
+    aim = AIM(variant=variant, entropy_weight=1e-3)
+    made = released(aim, TRIPLE, DEPENDENT, budget=Budget(1e4, 1e-6), relation=relation)
+    for pair in (("a", "b"), ("a", "c"), ("b", "c")):
+        assert np.abs(made.marginal(pair) - counts_of(TRIPLE, DEPENDENT, pair)).sum() < 0.02 * len(DEPENDENT)
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+@pytest.mark.parametrize(
+    ("aim", "budget", "rows", "message"),
+    [
+        ({}, Budget(1.0), None, "`delta` must be positive"),
+        ({"workload": Workload({("a", "z"): 1.0})}, Budget(1.0, 1e-6), None, "Unknown: 'z'"),
+        ({"workload": 0}, Budget(1.0, 1e-6), None, "at least 1. Found 0"),
+        ({}, Budget(1.0, 1e-6), 0, "`rows` must be a whole number of at least 1. Found 0"),
+        ({}, Budget(1.0, 1e-6), 2.5, "`rows` must be a whole number"),
+    ],
+)
+def test_what_is_refused_costs_nothing(variant, aim, budget, rows, message):
+    total = Budget(1.0, 1e-6)
+    with Ledger.in_memory(SourceIdentity("memory", "memory"), total) as ledger:
+        with pytest.raises(ValueError, match=message), opened(TRIPLE, DEPENDENT, budget=budget, ledger=ledger) as held:
+            AIM(**aim, variant=variant).synthesize(held, rows=rows)
+        assert held.charges() == []
+        assert (ledger.left().epsilon, ledger.left().delta) == (total.epsilon, total.delta)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rounds": 0}, "`rounds` and `batch` must be at least 1"),
+        ({"batch": 0}, "`rounds` and `batch` must be at least 1"),
+        ({"max_model_size": 0.0}, "`max_model_size` must be positive and finite"),
+        ({"entropy_weight": float("inf")}, "`entropy_weight` must be positive and finite"),
+        ({"variant": "adaptive"}, "adaptive"),
+    ],
+)
+def test_parameters_out_of_range(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AIM(**parameters)
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+def test_the_receipt_says_how(variant):
+    workload = Workload({("a", "b"): 2.0})
+    made = released(AIM(workload, variant=variant, rounds=2), TRIPLE, DEPENDENT)
+    assert made.receipt.document["method"]["name"] == "aim"
+    parameters = made.receipt.document["method"]["parameters"]
+    assert parameters["variant"] == variant.value
+    assert parameters["workload"] == [["a", "b"]]
+    assert parameters["rounds"] == 2
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+def test_progress_rises(variant):
+    told: list[tuple[str, float]] = []
+    with opened(TRIPLE, DEPENDENT) as curator:
+        AIM(variant=variant).synthesize(curator, progress=lambda *said: told.append(said))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert 0.5 < shares[-1] < 1
+    assert told[0][0] == "measuring columns"
+
+
+# The order of the batched variant's questions, and what each costs
+
+
+def batched(variant: str = "batched", rows=DEPENDENT, **keywords):
+    parameters = {"rounds": 3, "batch": 2} | keywords
+    return released(AIM(variant=variant, **parameters), TRIPLE, rows, budget=Budget(2.0, 1e-6))
+
+
+def test_batched_asks_columns_then_rounds_then_errors():
+    made = batched()
+    asked = [charge["query"] for charge in charges_of(made)]
+    assert asked[0] == "marginal_counts"
+    assert charges_of(made)[0]["parameters"]["cliques"] == [["a"], ["b"], ["c"]]
+    assert asked[-1] == "marginal_errors"
+    body = "".join({"worst_approximated_marginal": "c", "marginal_counts": "m"}[name] for name in asked[1:-1])
+    assert body.startswith("ccmm"), "both are chosen before either is measured"
+    assert set(body.split("m")) <= {"", "c", "cc"}
+
+
+def test_gaussian_asks_for_all_errors_each_round():
+    made = batched("gaussian")
+    asked = [charge["query"] for charge in charges_of(made)]
+    assert "worst_approximated_marginal" not in asked
+    assert asked[1] == asked[-1] == "marginal_errors"
+    told = charges_of(made, "marginal_errors")[0]
+    assert sorted(map(tuple, told["parameters"]["cliques"])) == sorted(
+        [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c")]
+    )
+
+
+@pytest.mark.parametrize("variant", ["batched", "gaussian"])
+def test_batched_shares(variant):
+    made = batched(variant)
+    costs = [(charge["query"], mu_squared_of(charge)) for charge in charges_of(made)]
+    whole = costs[0][1] / Shares().columns
+    assert costs[-1][1] == pytest.approx(Shares().error_bars * whole, rel=1e-6)
+    a_round = Shares().choosing * whole / 3
+    choices = [cost for name, cost in costs[1:-1] if name != "marginal_counts"]
+    assert choices == pytest.approx([a_round / (2 if variant == "batched" else 1)] * len(choices), rel=1e-6)
+    measured = sum(cost for name, cost in costs[1:-1] if name == "marginal_counts")
+    rest = 1 - Shares().columns - Shares().choosing - Shares().error_bars
+    assert measured == pytest.approx(rest * whole, rel=1e-6), "whatever rounds were left out"
+    first = [cost for name, cost in costs[1 : 1 + 4] if name == "marginal_counts"]
+    assert sum(first) == pytest.approx(rest * whole / 3, rel=1e-6), "the first round has an equal part"
+
+
+def test_a_round_that_teaches_nothing_doubles_the_next(monkeypatch):
+    equal = [(i % 3, (i // 3) % 4, (i // 12) % 2) for i in range(24)]  # uniform: nothing to be learnt
+    rounds = []
+    original = aim_batched.measure_by_size
+    monkeypatch.setattr(
+        aim_batched, "measure_by_size", lambda *given: rounds.append(given[-1]) or original(*given), raising=True
+    )
+    released(AIM(rounds=5, batch=2), TRIPLE, equal)
+    assert len(rounds) < 5
+    assert rounds[1] == pytest.approx(2 * rounds[0], rel=1e-9), "twice its equal part"
+    rounds.clear()
+    released(AIM(rounds=3, batch=1), TRIPLE, DEPENDENT, budget=Budget(50.0, 1e-6))
+    assert rounds[1] == pytest.approx(rounds[0], rel=1e-9), "much was learnt: equal parts"
+
+
+def test_shares_leave_something():
+    with pytest.raises(ValueError, match="leave something of 1"):
+        Shares(columns=0.9, choosing=0.09, error_bars=0.01)
+    with pytest.raises(ValueError, match="positive"):
+        Shares(error_bars=0.0)
+
+
+# What the model may take
+
+
+@pytest.mark.parametrize("variant", AIMVariant)
+@pytest.mark.parametrize("cells", [9, 12, 21, 24])
+def test_the_released_model_keeps_its_size(variant, cells):
+    """Columns are 9 cells, (a, c) makes 6 + 4, (b, c) 8 + 3, (a, b) 12 + 2, two of them together up to 20."""
+    size = cells * 8e-6
+    made = released(AIM(variant=variant, max_model_size=size), TRIPLE, DEPENDENT, budget=Budget(200.0, 1e-6))
+    assert made.model.tree.megabytes <= size * (1 + 1e-9)
+    learnt = made.marginal(("a", "b"))
+    knows = np.abs(learnt - counts_of(TRIPLE, DEPENDENT, ("a", "b"))).sum() < 0.3 * len(DEPENDENT)
+    assert knows == (cells >= 14)
+
+
+def test_merged_values_count_when_they_come_back():
+    """Forty values, of which all but two are rare: merged, any pair has 9 cells; released, it has 1600."""
+    wide = Domain(("a", "b"), (40, 40))
+    rows = [(i % 2, i % 2) for i in range(3000)]
+    merged = released(AIM(max_model_size=1000 * 8e-6), wide, rows)
+    assert {tuple(q) for c in charges_of(merged, "marginal_counts") for q in c["parameters"]["cliques"]} == {
+        ("a",),
+        ("b",),
+    }
+    roomy = released(AIM(max_model_size=1700 * 8e-6), wide, rows)
+    assert ["a", "b"] in [q for c in charges_of(roomy, "marginal_counts") for q in c["parameters"]["cliques"]]
