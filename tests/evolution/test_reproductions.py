@@ -6,7 +6,6 @@ import csv
 from functools import partial
 
 import pytest
-
 from reproductions.private_evolution import figure_2, figure_3, figure_4
 from reproductions.private_evolution.findings import main
 
