@@ -9,6 +9,7 @@ from counterfoil.curator.account import PrivacyUnit
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
+from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.methods import DEFAULT_DELTA, Synthesizer, method_named
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
@@ -32,6 +33,7 @@ def synthesize(
     method: str | Synthesizer = "aim",
     relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
     rows: int | None = None,
+    fidelity: Fidelity | float | None = None,
     **options: Unpack[CuratorOptions],
 ) -> Synthesis:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -44,6 +46,8 @@ def synthesize(
         method: a name ("aim", "mst", "direct", "independent"), or a synthesizer with its own parameters.
         relation: which tables are neighbors.
         rows: how many rows to draw; about as many as the table has when None.
+        fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
+            to certify linear models for; nothing is bought when None.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Raises:
@@ -54,5 +58,9 @@ def synthesize(
         raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
     facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
     synthesizer = method_named(method) if isinstance(method, str) else method
+    measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
-        return synthesizer.synthesize(curator, rows=rows)
+        if measured is None:
+            return synthesizer.synthesize(curator, rows=rows)
+        measured.prepare(curator)
+        return measured.measure(curator, synthesizer.synthesize(curator, rows=rows))

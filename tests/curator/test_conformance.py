@@ -22,6 +22,10 @@ from hypothesis import strategies as st
 from counterfoil.curator import queries
 from counterfoil.curator.account import Neighbors, PrivacyUnit
 from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
+from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
+from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
+from counterfoil.curator.queries.fidelity_transport import CumulativeArea
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
@@ -29,9 +33,13 @@ from counterfoil.curator.queries.selection import MarginalErrors, WorstApproxima
 from counterfoil.curator.records import ExactRecords
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
+from counterfoil.fidelity import grid as fidelity_grid
+from counterfoil.fidelity.features import UNIT as ONE
+from counterfoil.fidelity.features import FeatureMap
+from counterfoil.fidelity.linear_model import LinearModel
 from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.domain import Clique, Domain
-from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of
+from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of, schema_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 TINY = Domain(("a", "b"), (2, 3))
@@ -148,7 +156,87 @@ def partition_random(domain: Domain) -> st.SearchStrategy:
     return shapes.map(lambda shape: PartitionCounts(Grid(box_of(domain), shape)))
 
 
+def of_errors(kind: type) -> Registered:
+    """A query that is made of a `MarginalErrors`; every one of its claims is attained where that one's are."""
+
+    def examples() -> Iterator[tuple[object, bool]]:
+        yield from ((kind(errors), attained) for errors, attained in marginal_errors_examples())
+
+    return Registered(examples, lambda domain: marginal_errors_random(domain).map(kind))
+
+
+def area_examples() -> Iterator[tuple[object, bool]]:
+    for points, high in ((3, 10), (5, 10), (3, -10), (4, 1)):
+        grid = fidelity_grid.Grid("b", 0.0, 2.0, points)
+        expected = np.full(points - 1, high, dtype=np.int64)
+        # Expecting one record, a second brings no less than the first took: what moves depends on the others.
+        yield CumulativeArea(grid, expected), abs(high) > LARGEST
+
+
+def area_random(domain: Domain) -> st.SearchStrategy:
+    def of(column: tuple[str, int], points: int, level: int) -> CumulativeArea:
+        grid = fidelity_grid.Grid(column[0], 0.0, float(max(column[1] - 1, 1)), points)
+        return CumulativeArea(grid, np.arange(points - 1, dtype=np.int64) * level)
+
+    columns = st.sampled_from(list(zip(domain.attributes, domain.sizes, strict=True)))
+    return st.builds(of, columns, st.integers(2, 9), st.integers(-3, 8))
+
+
+def moment_examples() -> Iterator[tuple[object, bool]]:
+    features = FeatureMap(schema_of(TINY), "a", 1)  # a constant and b, which goes from -1 to 1
+    far = 100 * ONE * ONE
+    yield LargestMomentGap(features, 1, np.array([far, 0])), True
+    yield LargestMomentGap(features, 1, np.array([0, -far])), True
+    yield LargestMomentGap(features, 2, np.array([[0, far], [far, 0]])), True
+    yield (
+        LargestMomentGap(features, 2, np.array([[far, 0], [0, 0]])),
+        False,
+    )  # the number of records stays when replaced
+
+
+def features_of(domain: Domain) -> st.SearchStrategy[FeatureMap]:
+    target = st.sampled_from(list(zip(domain.attributes, domain.sizes, strict=True)))
+    coded = target.flatmap(lambda column: st.tuples(st.just(column[0]), st.integers(0, column[1] - 1)))
+    return coded.map(lambda chosen: FeatureMap(schema_of(domain), *chosen))
+
+
+def moment_random(domain: Domain) -> st.SearchStrategy:
+    def of(features: FeatureMap, order: int, level: int) -> LargestMomentGap:
+        shape = (len(features.names),) * order
+        return LargestMomentGap(features, order, np.full(shape, level * ONE**order, dtype=np.int64))
+
+    return st.builds(of, features_of(domain), st.integers(1, 2), st.integers(-5, 20))
+
+
+def linear_model(features: FeatureMap, weights: list[int]) -> LinearModel:
+    return LinearModel(features, np.array(weights, dtype=np.int64))
+
+
+def model_examples(kind: type) -> Registered:
+    def examples() -> Iterator[tuple[object, bool]]:
+        features = FeatureMap(schema_of(TINY), "a", 1)
+        yield kind(linear_model(features, [2**20, 2**19])), True  # sure of 1: right or badly wrong
+        yield kind(linear_model(features, [0, 40_000])), kind is CorrectPredictions
+        yield kind(linear_model(features, [0, 0])), kind is CorrectPredictions
+
+    def random(domain: Domain) -> st.SearchStrategy:
+        def weights(features: FeatureMap) -> st.SearchStrategy:
+            size = len(features.names)
+            numbers = st.lists(st.integers(-(2**20), 2**20), min_size=size, max_size=size)
+            return numbers.map(lambda chosen: kind(linear_model(features, chosen)))
+
+        return features_of(domain).flatmap(weights)
+
+    return Registered(examples, random)
+
+
 REGISTRY: dict[type, Registered] = {
+    CorrectPredictions: model_examples(CorrectPredictions),
+    CumulativeArea: Registered(area_examples, area_random),
+    LargestMarginalError: of_errors(LargestMarginalError),
+    LargestMomentGap: Registered(moment_examples, moment_random),
+    TotalLoss: model_examples(TotalLoss),
+    TotalMarginalError: of_errors(TotalMarginalError),
     NearestNeighborHistogram: Registered(nearest_examples, nearest_random),
     PartitionCounts: Registered(partition_examples, partition_random),
     MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),

@@ -28,7 +28,7 @@ CLIQUES = (("a",), ("b",), ("a", "b"))
 class Ones:
     """A table whose every marginal is 1 in each cell."""
 
-    def marginals(self, cliques: Sequence[tuple[str, ...]]) -> list[np.ndarray]:
+    def marginals(self, cliques: Sequence[tuple[str, ...]], coarsening: None = None) -> list[np.ndarray]:
         return [np.ones(DOMAIN.shape(clique), dtype=np.int64) for clique in cliques]
 
 

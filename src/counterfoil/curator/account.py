@@ -153,13 +153,35 @@ class FilterAccount(Account):
     """An account whose noise may depend on earlier answers. Made by `Curator.filter`."""
 
     _rule: Filter
+    _reserve = 0.0
+
+    def reserve(self, share: float) -> None:
+        """Keeps `share` of the budget back until `open_reserve`: `capacity` is what is left."""
+        self._reserve = share
+
+    def open_reserve(self) -> float:
+        """Lets what was kept back be spent; returns it, in the filter's unit.
+
+        It is the same whatever was spent before, so that noise which is set by it alone is fixed in advance.
+        """
+        whole = self._rule.capacity(self._budget)
+        share, self._reserve = self._reserve, 0.0
+        return whole * share
 
     @property
     def capacity(self) -> float:
-        """The whole budget, in the filter's unit (`rule.unit`)."""
-        return self._rule.capacity(self._budget)
+        """The budget without what is reserved, in the filter's unit (`rule.unit`)."""
+        return self._rule.capacity(self._budget) * (1 - self._reserve)
 
     @property
     def spent(self) -> float:
         """What was charged so far, in the filter's unit."""
-        return math.fsum(self._rule.cost(event) for event in self.events)
+        return self._cost_of(self._release.events())
+
+    def _affords(self, charges: list[dict[str, Any]]) -> bool:
+        if not super()._affords(charges):
+            return False
+        return not self._reserve or self._cost_of(charges) <= self.capacity
+
+    def _cost_of(self, charges: list[dict[str, Any]]) -> float:
+        return math.fsum(self._rule.cost(event_from_json(charge["event"])) for charge in charges)

@@ -74,6 +74,7 @@ class Curator:
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None
         self._account: Account | None = None
+        self.reserved = 0.0
 
     @property
     def domain(self) -> Domain:
@@ -95,6 +96,17 @@ class Curator:
         """The account that was opened, if any."""
         return self._account
 
+    def reserve(self, share: float) -> None:
+        """Keeps `share` of the budget for questions after the synthesizer's own (`FilterAccount.open_reserve`).
+
+        Raises:
+            ValueError: unless `share` lies between 0 and 1, or when the account is open already.
+        """
+        if not 0 < share < 1:
+            raise ValueError(f"The share of the budget that is reserved must lie between 0 and 1. Found {share!r}.")
+        self._require_unopened()
+        self.reserved = float(share)
+
     def filter(self, rule: Filter) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
 
@@ -104,6 +116,7 @@ class Curator:
         if not hasattr(rule, "capacity"):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
+        account.reserve(self.reserved)
         self._account = account
         return account
 
@@ -113,6 +126,11 @@ class Curator:
         Raises:
             ValueError: when the plan as a whole exceeds the budget; nothing is charged.
         """
+        if self.reserved:
+            raise ValueError(
+                f"This method plans its whole budget; {self.reserved:g} of it was to be kept for fidelity. Leave the "
+                "fidelity out, or choose aim, mst, direct or independent."
+            )
         events = [noise.event() for noise in noises]
         if not rule.affords(self.budget, events):
             spent = rule.epsilon(events, self.budget.delta)

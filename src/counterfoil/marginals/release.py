@@ -41,5 +41,6 @@ def release(
     receipt = Receipt.from_curator(
         curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None
     )
-    curator.close()
+    if not curator.reserved:  # else there are questions left, about these rows
+        curator.close()
     return Synthesis(curator.schema, drawn, model, error_bars, receipt)

@@ -84,13 +84,7 @@ class Receipt:
         Raises:
             ValueError: when nothing was asked.
         """
-        account = curator.account
-        if account is None:
-            raise ValueError("A receipt is for a release. Found a curator that was never asked anything.")
-        budget, charges = curator.budget, curator.charges()
-        adaptive = isinstance(account, FilterAccount)
-        delta = 0.0 if account.rule.name == "pure" else budget.delta
-        events = [event_from_json(charge["event"]) for charge in charges]
+        costs = _costs(curator)
         unit = curator.neighbors.unit
         document = {
             "format": FORMAT,
@@ -102,17 +96,8 @@ class Receipt:
             "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
             "neighboring_relation": curator.relation.value,
             "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
-            "budget": {"epsilon": float(budget.epsilon), "delta": float(budget.delta)},
-            "composition": {
-                "rule": account.rule.name,
-                "adaptive": adaptive,
-                "sentence": COMPOSITION_SENTENCES[account.rule.name],
-            },
-            "charges": charges,
-            "spent": {"epsilon": account.rule.epsilon(events, delta), "delta": delta},
-            "other_relation": under_other_relation(
-                charges, rule=account.rule, adaptive=adaptive, budget=budget, neighbors=curator.neighbors
-            ),
+            "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
+            **costs,
             "noise_source": curator.randomness.source,
             "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
@@ -155,6 +140,15 @@ class Receipt:
         """
         write_text(Path(path), json.dumps(self.document, indent=2, allow_nan=False) + "\n")
 
+    def with_costs(self, curator: Curator) -> Self:
+        """The receipt after further questions to `curator`, which is not closed yet."""
+        return type(self)(self.to_json() | _costs(curator))
+
+    def with_fidelity(self, fidelity: Sequence[Mapping[str, Any]], certificates: Sequence[Mapping[str, Any]]) -> Self:
+        """The receipt with error measures that were told, and with certificates."""
+        sections = {"fidelity": [dict(one) for one in fidelity], "certificates": [dict(one) for one in certificates]}
+        return type(self)(self.to_json() | {name: section for name, section in sections.items() if section})
+
     def with_output(self, path: str | Path, *, rows: int) -> Self:
         """The receipt with the release's file at `path` named in it: its name, its SHA-256, its rows.
 
@@ -181,6 +175,33 @@ class Receipt:
     def text(self) -> str:
         """A page of 80 columns for a privacy officer."""
         return receipt_text(self.document)
+
+
+def _costs(curator: Curator) -> dict[str, Any]:
+    """The parts of a receipt that grow with each question.
+
+    Raises:
+        ValueError: when nothing was asked.
+    """
+    account = curator.account
+    if account is None:
+        raise ValueError("A receipt is for a release. Found a curator that was never asked anything.")
+    budget, charges = curator.budget, curator.charges()
+    adaptive = isinstance(account, FilterAccount)
+    delta = 0.0 if account.rule.name == "pure" else budget.delta
+    events = [event_from_json(charge["event"]) for charge in charges]
+    return {
+        "composition": {
+            "rule": account.rule.name,
+            "adaptive": adaptive,
+            "sentence": COMPOSITION_SENTENCES[account.rule.name],
+        },
+        "charges": charges,
+        "spent": {"epsilon": account.rule.epsilon(events, delta), "delta": delta},
+        "other_relation": under_other_relation(
+            charges, rule=account.rule, adaptive=adaptive, budget=budget, neighbors=curator.neighbors
+        ),
+    }
 
 
 def _versions() -> dict[str, str]:

@@ -8,14 +8,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
+from counterfoil.fidelity.told import MEASURES, Told
 
 WIDTH = 80
 
 QUESTIONS = {
+    "correct_predictions": "how many rows a model trained on the synthetic ones predicts rightly, with noise",
+    "cumulative_area": "how far a numeric column is from the synthetic one, with noise",
+    "largest_marginal_error": "the largest difference of counts from the synthetic ones, with noise",
+    "largest_moment_gap": "how far averages that matter to linear models are from the synthetic ones, with noise",
     "marginal_counts": "counts of columns and of combinations of columns, with noise",
     "marginal_errors": "how far the model was from such counts, with noise",
     "nearest_neighbor_histogram": "how many records are nearest to each of some public points, with noise",
     "partition_counts": "how many records lie in each cell of a grid, with noise",
+    "total_loss": "the log loss of a model trained on the synthetic rows, with noise",
+    "total_marginal_error": "the mean difference of counts from the synthetic ones, with noise",
     "worst_approximated_marginal": "which combination the model got most wrong, by a noisy choice",
 }
 
@@ -27,6 +34,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
         "What it cost": _cost(document),
         "What was asked of the sensitive table": _asked(document),
         "Where the noise came from": iter([document["noise_source"]]),
+        "What it is good for": _good_for(document),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
         "Warnings": iter(document["warnings"]),
@@ -125,6 +133,13 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
         spread = low if low == high else f"{low} to {high}"
         yield f"{query}, {times}{share}: {QUESTIONS.get(query, 'a noisy statistic')}; scale of the noise {spread}."
+
+
+def _good_for(document: Mapping[str, Any]) -> Iterator[str]:
+    for measure in document.get("fidelity", ()):
+        told = Told.from_json(measure)
+        yield f"{MEASURES[told.measure]} ({told.about}): {told.estimate:.4f}, standard error {told.standard_error:.4f}."
+    yield from (str(certificate.get("sentence", "")) for certificate in document.get("certificates", ()))
 
 
 def _rows(document: Mapping[str, Any]) -> str:

@@ -44,11 +44,33 @@ def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
     return float(parameters["largest_weight"]) * moved
 
 
+def _total_error(parameters: Mapping[str, Any], moved: float, _: str) -> float:
+    return float(parameters["marginals"]) * moved
+
+
+def _moment(parameters: Mapping[str, Any], moved: float, _: str) -> float:
+    return float(parameters["unit"]) ** int(parameters["order"]) * moved
+
+
+def _area(parameters: Mapping[str, Any], _: float, __: str) -> float:
+    return float(parameters["points"]) - 1
+
+
+def _loss(parameters: Mapping[str, Any], _: float, __: str) -> float:
+    return float(parameters["largest"])
+
+
 SENSITIVITIES: dict[str, Callable[[Mapping[str, Any], float, str], float]] = {
+    "correct_predictions": lambda parameters, moved, noise: 1.0,
+    "cumulative_area": _area,
+    "largest_marginal_error": lambda parameters, moved, noise: moved,
+    "largest_moment_gap": _moment,
     "marginal_counts": _counts,
     "marginal_errors": _errors,
     "nearest_neighbor_histogram": _one_cell,
     "partition_counts": _one_cell,
+    "total_loss": _loss,
+    "total_marginal_error": _total_error,
     "worst_approximated_marginal": _scores,
 }
 

@@ -1,0 +1,66 @@
+"""How far a synthetic table's marginals are from the real ones: one number for many of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.queries.query import Records
+from counterfoil.curator.queries.selection import MarginalErrors
+
+
+@dataclass(frozen=True, eq=False)
+class TotalMarginalError:
+    """The sum of the L1 errors of m marginals: m times their mean, in records.
+
+    Formal guarantee: the errors together move by at most m in l1 norm when a record is added or removed, and by at
+    most 2 m when one is replaced (see `MarginalErrors`); so does their sum, and it is one number. Both are attained.
+
+    Args:
+        errors: the marginals and what the synthetic table has there, in whole records.
+    """
+
+    name: ClassVar[str] = "total_marginal_error"
+    errors: MarginalErrors
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return self.errors.l1_sensitivity(relation)
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return self.l1_sensitivity(relation)
+
+    def exact(self, records: Records) -> np.ndarray:
+        return self.errors.exact(records).sum(keepdims=True)
+
+    def describe(self) -> dict[str, Any]:
+        return {"marginals": len(self.errors.cliques)}
+
+
+@dataclass(frozen=True, eq=False)
+class LargestMarginalError:
+    """The largest of the L1 errors of some marginals, in records.
+
+    Formal guarantee: adding or removing a record moves each error by at most 1, replacing one by at most 2 (see
+    `MarginalErrors`); a maximum moves by no more than the one of its parts that moves most. Both are attained.
+
+    Args:
+        errors: the marginals and what the synthetic table has there, in whole records.
+    """
+
+    name: ClassVar[str] = "largest_marginal_error"
+    errors: MarginalErrors
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return self.errors.l1_sensitivity(relation) / len(self.errors.cliques)
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return self.l1_sensitivity(relation)
+
+    def exact(self, records: Records) -> np.ndarray:
+        return self.errors.exact(records).max(keepdims=True)
+
+    def describe(self) -> dict[str, Any]:
+        return {"marginals": len(self.errors.cliques)}

@@ -1,0 +1,86 @@
+"""How well a public linear model does on the real rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.query import Records
+from counterfoil.fidelity.linear_model import LARGEST_LOSS, LOSS_UNIT, LinearModel
+
+_ROWS = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectPredictions:
+    """How many real records a model predicts rightly: n times its accuracy.
+
+    Formal guarantee: each record is predicted by itself, rightly or not: adding, removing or replacing it moves the
+    count by at most 1, under both relations. The model is public. Attained unless it is right, or wrong, about all.
+
+    Args:
+        model: a public model.
+    """
+
+    name: ClassVar[str] = "correct_predictions"
+    model: LinearModel
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return 1.0
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return 1.0
+
+    def exact(self, records: Records) -> np.ndarray:
+        # A score of 0 predicts -1: it is right where the label times the score is 0 and the label is -1.
+        return _fold(records, self.model, lambda margins, labels: (margins > 0) | ((margins == 0) & (labels < 0)))
+
+    def describe(self) -> dict[str, Any]:
+        return {"target": self.model.features.target}
+
+
+@dataclass(frozen=True, eq=False)
+class TotalLoss:
+    """The sum of a model's log losses over the real records, each at most LARGEST_LOSS, in units of 1 / LOSS_UNIT.
+
+    Formal guarantee: the loss of a record depends on nothing but the record and the public model, and is an integer
+    between 0 and LARGEST_LOSS * LOSS_UNIT: adding, removing or replacing one moves the sum by at most that, under both
+    relations.
+
+    Args:
+        model: a public model.
+    """
+
+    name: ClassVar[str] = "total_loss"
+    model: LinearModel
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return LARGEST_LOSS * LOSS_UNIT
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return self.l1_sensitivity(relation)
+
+    def exact(self, records: Records) -> np.ndarray:
+        return _fold(records, self.model, lambda margins, labels: self.model.losses(margins))
+
+    def describe(self) -> dict[str, Any]:
+        return {"target": self.model.features.target, "largest": LARGEST_LOSS * LOSS_UNIT}
+
+
+def _fold(records: Records, model: LinearModel, of: Any) -> np.ndarray:
+    """int64 [1]: the sum over records of `of(margins, labels)`."""
+
+    def partial(block: Block) -> np.ndarray:
+        total = 0
+        for start in range(0, block.rows, _ROWS):
+            part = slice(start, start + _ROWS)
+            codes = {name: values[part] for name, values in block.codes.items()}
+            numbers = {name: values[part] for name, values in block.numbers.items()}
+            total += int(of(model.margins(codes, numbers), model.features.labels(codes)).sum())
+        return np.array([total], dtype=np.int64)
+
+    return records.fold(partial, model.features.codes, model.features.numbers)

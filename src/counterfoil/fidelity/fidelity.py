@@ -1,0 +1,200 @@
+"""Private fidelity: a share of the budget buys true error measures of the synthetic rows, with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.accounting import ConcentratedFilter, PureFilter
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
+from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
+from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
+from counterfoil.curator.queries.fidelity_transport import CumulativeArea
+from counterfoil.curator.queries.query import CountQuery
+from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.fidelity.certificate import certificates
+from counterfoil.fidelity.comparing import compared_cliques, count, numbers_of
+from counterfoil.fidelity.features import UNIT, FeatureMap
+from counterfoil.fidelity.grid import Grid
+from counterfoil.fidelity.linear_model import LOSS_UNIT, LinearModel
+from counterfoil.fidelity.told import Told
+from counterfoil.marginals.domain import Clique
+from counterfoil.marginals.measure import gaussian_noise
+from counterfoil.synthesis import Synthesis
+
+DEFAULT_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """What is to be said about the synthetic rows, and for which share of the budget.
+
+    Args:
+        share: of the budget, 0 to below 1; with 0 nothing is bought, and certificates come from error bars alone.
+        target: a column of two values: certificates are for linear models that predict it; none when None.
+
+    Raises:
+        ValueError: for another share, or no share and no target.
+    """
+
+    share: float = DEFAULT_SHARE
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.share, (int, float)) and 0 <= self.share < 1):
+            raise ValueError(f"The share for fidelity must be at least 0 and below 1. Found {self.share!r}.")
+        if not self.share and self.target is None:
+            raise ValueError("Fidelity needs a share of the budget, a target, or both. Found neither.")
+
+    def prepare(self, curator: Curator) -> None:
+        """Sets the share aside before anything is asked.
+
+        Raises:
+            ValueError: for a target that is not a column of two values; nothing is charged.
+        """
+        if self.target is not None:
+            FeatureMap.binary(curator.schema, self.target)
+        if self.share:
+            curator.reserve(self.share)
+
+    def measure(self, curator: Curator, synthesis: Synthesis) -> Synthesis:
+        """Asks what the share buys, ends the release, and puts what was told and what follows on the receipt."""
+        told: list[Told] = []
+        receipt = synthesis.receipt
+        if self.share:
+            account = curator.account
+            assert isinstance(account, FilterAccount), "a reserve is kept by filters only"
+            told = _Measuring(curator, account, synthesis, self.target).run()
+            receipt = receipt.with_costs(curator)
+            curator.close()
+        found = certificates(synthesis, told, self.target) if self.target is not None else []
+        return replace(synthesis, receipt=receipt.with_fidelity([one.to_json() for one in told], found))
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A measure, what it is about, the query that tells it, the answer that stands for 1 in each record, and how far
+    that answer may be off because the synthetic side was rounded to integers."""
+
+    measure: str
+    about: str
+    query: CountQuery
+    unit: float
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Measuring:
+    """The questions about one synthesis.
+
+    Synthetic counts are scaled to the number of records, so that the errors of tables of any length can be told.
+    """
+
+    curator: Curator
+    account: FilterAccount
+    synthesis: Synthesis
+    target: str | None
+
+    def run(self) -> list[Told]:
+        """Asks every question with the same share of the reserve: noise is fixed before the first answer."""
+        questions = list(self._questions())
+        noise = _noise(self.account, self.account.open_reserve() * (1 - 1e-9) / len(questions))
+        return [
+            Told(
+                question.measure,
+                question.about,
+                int(self.account.ask(question.query, noise)[0]),
+                noise.scale(self._sensitivity(question.query, noise)),
+                noise.kind,
+                question.unit,
+                question.rounding,
+                self._counted,
+                self.synthesis.error_bars.total_error,
+            )
+            for question in questions
+        ]
+
+    def _sensitivity(self, query: CountQuery, noise: GaussianNoise | LaplaceNoise) -> float:
+        laplace = isinstance(noise, LaplaceNoise)
+        return self.account.sensitivity(query.l1_sensitivity if laplace else query.l2_sensitivity)
+
+    def _questions(self) -> Iterator[_Question]:
+        yield from self._marginal_questions()
+        for column in self.curator.schema.synthesized:
+            grid = Grid.of(column)
+            if grid is not None:
+                cumulative = np.cumsum(np.bincount(grid.snap(self._numbers[column.name]), minlength=grid.points))[:-1]
+                expected, off = self._scaled(cumulative)
+                unit = float(grid.points - 1)
+                yield _Question("wasserstein", column.name, CumulativeArea(grid, expected), unit, float(off.sum()))
+        if self.target is not None:
+            yield from self._model_questions(FeatureMap.binary(self.curator.schema, self.target))
+
+    def _marginal_questions(self) -> Iterator[_Question]:
+        for order in (1, 2):
+            cliques = compared_cliques(self.curator.schema, order)
+            if not cliques or len(cliques[0]) != order:
+                continue
+            errors, off = self._errors(cliques)
+            about, unit = _columns(order), float(len(cliques))
+            yield _Question("mean_marginal_error", about, TotalMarginalError(errors), unit, sum(off))
+            for measure, part in self._parts(cliques).items():
+                errors, off = self._errors(part)
+                yield _Question(measure, about, LargestMarginalError(errors), 1.0, max(off))
+
+    def _parts(self, cliques: tuple[Clique, ...]) -> dict[str, tuple[Clique, ...]]:
+        """Of which marginals the largest error is told: apart for those with the target, on which risks depend more."""
+        labeled = tuple(clique for clique in cliques if self.target in clique)
+        others = tuple(clique for clique in cliques if self.target not in clique)
+        if self.target is None or not others or len(cliques[0]) == 1:
+            return {"largest_marginal_error": cliques}
+        return {"label_marginal_error": labeled, "feature_marginal_error": others}
+
+    def _model_questions(self, features: FeatureMap) -> Iterator[_Question]:
+        codes, numbers = self.synthesis.codes, self._numbers
+        for order, measure in ((1, "label_moment_gap"), (2, "feature_moment_gap")):
+            expected, off = self._scaled(features.moments(codes, numbers, order))
+            query = LargestMomentGap(features, order, expected)
+            yield _Question(measure, features.target, query, float(UNIT**order), float(off.max()))
+        model = LinearModel.fit(features, codes, numbers)
+        yield _Question("accuracy", features.target, CorrectPredictions(model), 1.0)
+        yield _Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
+
+    def _errors(self, cliques: tuple[Clique, ...]) -> tuple[MarginalErrors, list[float]]:
+        """The query on these marginals, and how far rounding puts each one's error off."""
+        domain, codes = self.curator.domain, self.synthesis.codes
+        parts = [self._scaled(count(codes, domain.shape(clique), clique)) for clique in cliques]
+        return MarginalErrors(cliques, tuple(part[0] for part in parts)), [float(part[1].sum()) for part in parts]
+
+    @property
+    def _counted(self) -> float:
+        """The number of records, as far as it is known without regard to later answers."""
+        return max(self.synthesis.error_bars.counted, 1.0)
+
+    @cached_property
+    def _numbers(self) -> dict[str, np.ndarray]:
+        """The synthetic rows' numbers, by ordered column."""
+        return numbers_of(self.curator.schema, self.synthesis.to_arrow())
+
+    def _scaled(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums over the synthetic rows, as if there were as many as records: rounded, and what rounding changed."""
+        scaled = sums * (self._counted / max(self.synthesis.rows, 1))
+        rounded = np.rint(scaled)
+        return rounded.astype(np.int64), np.abs(rounded - scaled)
+
+
+def _columns(order: int) -> str:
+    return "1 column" if order == 1 else f"{order} columns"
+
+
+def _noise(account: FilterAccount, cost: float) -> GaussianNoise | LaplaceNoise:
+    """The noise of one question at that cost in the filter's unit."""
+    if account.rule.name == PureFilter.name:
+        return LaplaceNoise(cost)
+    return gaussian_noise(2 * cost if account.rule.name == ConcentratedFilter.name else cost)
