@@ -16,7 +16,7 @@ from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Halving, Intervals
 from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
 from counterfoil.evolution.resampling import systematic
-from counterfoil.evolution.split_tree import SplitTree, posterior
+from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 from counterfoil.marginals.release import Progress, quiet
 
 MOST_DIMENSIONS = 6
@@ -156,6 +156,8 @@ def _line(ends: tuple[float, float], depth: int) -> list[float]:
 
 
 def _fitted(tree: SplitTree) -> Sequence[float]:
-    """The line of concentrations under which what was told is most likely."""
-    lines = [_line((start, end), tree.depth) for start in _STARTS for end in _ENDS]
-    return max(lines, key=lambda line: posterior(tree, line)[1])
+    """The line of concentrations under which what was told is most likely: its start is chosen first, then its end."""
+    start, end = _FIRST_GUESS
+    start = max(_STARTS, key=lambda s: evidence(tree, _line((s, end), tree.depth)))
+    end = max(_ENDS, key=lambda e: evidence(tree, _line((start, e), tree.depth)))
+    return _line((start, end), tree.depth)

@@ -89,36 +89,39 @@ class _Messages:
 
 
 def posterior(tree: SplitTree, concentrations: Sequence[float]) -> tuple[list[np.ndarray], float]:
-    """The mean count of every node given all answers, by depth, and the logarithm of the answers' density.
+    """The mean count of every node given all answers, by depth, and what `evidence` says.
 
     Args:
         tree: every leaf must have been asked about.
         concentrations: by depth, both parameters of the beta law of a split there; `tree.depth` of them.
-
-    The density is up to a factor that does not depend on the concentrations, which can thus be chosen by it.
     """
-    upward, evidence = _pass_up(tree, concentrations)
-    return _pass_down(tree, concentrations, upward), evidence
+    upward, log_density = _pass_up(tree, concentrations)
+    return _pass_down(tree, concentrations, upward), log_density
+
+
+def evidence(tree: SplitTree, concentrations: Sequence[float]) -> float:
+    """The logarithm of the answers' density, up to a constant: by it, concentrations can be chosen."""
+    return _pass_up(tree, concentrations)[1]
 
 
 def _pass_up(tree: SplitTree, concentrations: Sequence[float]) -> tuple[list[_Messages], float]:
     messages: list[_Messages] = []
-    evidence = 0.0
+    log_density = 0.0
     for t in range(tree.depth, -1, -1):
         split = tree.split[t]
         parts = []
         if split.any():
             joined, log_scale = _joined(messages[-1], concentrations[t])
             joined, log_told = _told(joined, tree.answers[t], split)
-            evidence += log_scale + log_told
+            log_density += log_scale + log_told
             parts.append((split, _trimmed(joined)))
         if not split.all():
             alone, log_told = _told(_blank(tree.answers[t], ~split), tree.answers[t], ~split)
-            evidence += log_told
+            log_density += log_told
             parts.append((~split, alone))
         messages.append(_merged(parts, len(split)))
     messages.reverse()
-    return messages, evidence + float(np.log(messages[0].values.sum()))
+    return messages, log_density + float(np.log(messages[0].values.sum()))
 
 
 def _pass_down(tree: SplitTree, concentrations: Sequence[float], upward: list[_Messages]) -> list[np.ndarray]:
