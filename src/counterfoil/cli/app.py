@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from counterfoil.cli.certify import certify
 from counterfoil.cli.demo import demo
 from counterfoil.cli.evaluate import evaluate
 from counterfoil.cli.failure import failure_of
@@ -29,6 +30,7 @@ app.command()(synth)
 app.command()(schema)
 app.add_typer(ledger, name="ledger")
 app.add_typer(receipt, name="receipt")
+app.command()(certify)
 app.command()(evaluate)
 app.command()(demo)
 

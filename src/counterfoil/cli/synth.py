@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from counterfoil.curator.budget import Budget
     from counterfoil.curator.curator import Curator
     from counterfoil.curator.ledger import Ledger
+    from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.marginals.domain import Domain
     from counterfoil.marginals.workload import Workload
     from counterfoil.methods import Synthesizer
@@ -48,6 +50,16 @@ def synth(
         float | None, typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB")
     ] = None,
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to draw.")] = None,
+    fidelity: Annotated[
+        float | None,
+        typer.Option(
+            "--fidelity", help="Spend this share of the budget, such as 0.05, on error measures.", metavar="F"
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="Certify linear models for this column of two values.", metavar="COLUMN"),
+    ] = None,
     ledger: LedgerFile = None,
     privacy_unit: Annotated[
         str | None, typer.Option("--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN")
@@ -84,6 +96,7 @@ def synth(
         rows=rows,
         seed=seed,
         ledger=ledger,
+        fidelity=fidelity_of(fidelity, target),
     )
     request.schema.require_confirmed()
     require_rows_fit(rows, request.schema.domain)
@@ -107,6 +120,7 @@ class Request:
     rows: int | None
     seed: int | None
     ledger: Path | None
+    fidelity: Fidelity | None
 
 
 def run(
@@ -126,8 +140,13 @@ def run(
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
             with showing_values(request.source, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened))
+            if request.fidelity is not None:
+                request.fidelity.prepare(curator)
             with terminal.progress() as progress:
                 synthesis = synthesizer.synthesize(curator, rows=request.rows, progress=progress)
+                if request.fidelity is not None:
+                    progress("telling fidelity", 1 - request.fidelity.share)
+                    synthesis = request.fidelity.measure(curator, synthesis)
             outputs.write(synthesis)
         except BaseException as error:
             if synthesis is not None:
@@ -178,6 +197,9 @@ def report(
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
+    for certificate in receipt.document.get("certificates", [])[:1]:
+        terminal.say("")
+        terminal.say(textwrap.fill(certificate["sentence"], 80))
     if not receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(
@@ -191,6 +213,8 @@ def report(
             "delta": budget.delta,
             "neighboring_relation": request.relation,
             "spent": receipt.document["spent"],
+            "fidelity": receipt.document.get("fidelity", []),
+            "certificates": receipt.document.get("certificates", []),
             "ledger": None if request.ledger is None else str(request.ledger),
         }
     )
@@ -247,6 +271,17 @@ def unit_of(column: str | None, max_rows: int | None) -> PrivacyUnit | None:
     if (column is None) != (max_rows is None):
         raise ValueError("`--privacy-unit` and `--max-rows` go together: at most so many rows of each unit are used.")
     return PrivacyUnit(column, max_rows) if column is not None and max_rows is not None else None
+
+
+def fidelity_of(share: float | None, target: str | None) -> Fidelity | None:
+    """What was asked for; without a share, a target is certified from the error bars that every release has."""
+    from counterfoil.fidelity.fidelity import Fidelity
+
+    if share is None and target is None:
+        return None
+    if share is not None and not 0 < share < 1:
+        raise ValueError(f"`--fidelity` must be a share of the budget between 0 and 1, such as 0.05. Found {share}.")
+    return Fidelity(share or 0.0, target)
 
 
 def synthesizer_of(method: str, workload: str | None, max_model_size: float | None, domain: Domain) -> Synthesizer:

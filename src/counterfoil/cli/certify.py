@@ -1,0 +1,65 @@
+"""`counterfoil certify`: what any linear model trained on the synthetic rows can lose."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil.cli.options import Json
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+
+def certify(
+    synthetic: Annotated[Path, typer.Argument(help="The synthetic table.", metavar="SYNTHETIC")],
+    receipt: Annotated[Path, typer.Option("--receipt", help="Its receipt, as synth wrote it.", metavar="R.json")],
+    target: Annotated[str, typer.Option("--target", help="The column to predict.", metavar="COLUMN")],
+    norm: Annotated[float, typer.Option("--norm", help="How large the models' weights may be, in norm1.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Say what a linear model trained on a synthetic table can lose, and why.
+
+    It needs the synthetic table and its receipt alone. The release must have been made with --target, and says more
+    with --fidelity.
+    """
+    from counterfoil.fidelity.certificate import certify as certificates_for
+    from counterfoil.report.receipt import Receipt
+
+    terminal, found = Terminal(json=json), Receipt.load(receipt)
+    require_named(found.document["outputs"], synthetic, receipt)
+    certificates = certificates_for(found.document, target, norm)
+    best = certificates[0]
+    terminal.say(textwrap.fill(best["sentence"], WIDTH))
+    if not best["vacuous"]:
+        terminal.say("\nIt holds if:")
+        for assumption in best["assumptions"]:
+            terminal.say(textwrap.fill(f"- {assumption}", WIDTH, subsequent_indent="  "))
+        terminal.say("\nWhat it is made of:")
+        for name, value in best["terms"].items():
+            terminal.say(f"  {value:8.4f}  {name}")
+        terminal.say(f"  {best['excess_risk']:8.4f}  in all ({best['polynomial']}; {best['source']})")
+    for other in certificates[1:]:
+        worth = "nothing" if other["vacuous"] else f"{other['excess_risk']:.3f}"
+        terminal.say(f"From {other['basis']}: {worth}.")
+    if not found.private:
+        terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
+    terminal.document({"synthetic": str(synthetic), "private": found.private, "certificates": certificates})
+
+
+def require_named(outputs: list[dict[str, str]], synthetic: Path, receipt: Path) -> None:
+    """Refuses a table that is not the one that the receipt was made for, whatever it is called.
+
+    Raises:
+        ValueError: when no file of the receipt has its SHA-256.
+        OSError: when it can't be read.
+    """
+    from counterfoil.report.files import sha256_of
+
+    digest = sha256_of(synthetic)
+    if digest not in {output["sha256"] for output in outputs}:
+        raise ValueError(
+            f"{synthetic} is not the table that {receipt} was made for: its SHA-256 differs. A certificate speaks of "
+            "the rows as they were released; give those."
+        )

@@ -1,0 +1,119 @@
+"""`synth --fidelity --target` and `certify`: from the command to a sentence with a number."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command_line import Office, make_office
+
+
+@pytest.fixture
+def office(tmp_path, capsys, monkeypatch) -> Office:
+    return make_office(tmp_path, capsys, monkeypatch)
+
+
+MADE = "people.synthetic.parquet", "--receipt", "people.synthetic.receipt.json"
+
+
+def test_fidelity_is_bought_and_certified(office):
+    made = office.synth("--fidelity", "0.3", "--target", "income", "--delta", "1e-7", "--json", method="direct")
+    assert made.status == 0, made.err
+    assert {entry["measure"] for entry in made.document["fidelity"]} >= {
+        "mean_marginal_error",
+        "wasserstein",
+        "accuracy",
+    }
+    assert office.run("receipt", "verify", MADE[2]).status == 0
+    shown = office.run("receipt", "show", MADE[2])
+    assert "WHAT IT IS GOOD FOR" in shown.out
+    certified = office.run("certify", *MADE, "--target", "income", "--norm", "0.5", "--json")
+    assert certified.status == 0, certified.err
+    best = certified.document["certificates"][0]
+    assert (best["norm"], best["confidence"], best["target"]) == (0.5, 0.95, "income")
+    assert 0 < best["deviation"] < best["excess_risk"]
+    assert f"{best['excess_risk']:.3f}" in best["sentence"] or best["vacuous"]
+    assert best["basis"] == "moments"
+
+
+def test_a_certificate_for_people_names_its_assumptions(office):
+    assert office.synth("--fidelity", "0.9", "--target", "income", "--delta", "1e-6", epsilon="3").status == 0
+    said = office.run("certify", *MADE, "--target", "income", "--norm", "0.1")
+    assert "With 95% confidence, the linear model for income" in " ".join(said.out.split())
+    assert "It holds if:" in said.out
+    assert "scaled to [-1, 1] by its declared" in said.out
+
+
+def test_where_nothing_is_certified_it_says_so(office):
+    """300 rows and a tenth of epsilon: nothing that holds with 95% confidence is worth more than the trivial bound."""
+    assert office.synth("--target", "income", "--delta", "1e-6", epsilon="0.1").status == 0
+    said = office.run("certify", *MADE, "--target", "income", "--norm", "1")
+    assert said.status == 0
+    assert "certify nothing about linear models" in " ".join(said.out.split())
+    assert "It holds if" not in said.out
+
+
+def test_a_target_alone_costs_nothing_more(office):
+    assert office.synth("--target", "income", "--delta", "1e-6").status == 0
+    document = json.loads((office.path / MADE[2]).read_text())
+    assert "fidelity" not in document
+    assert [entry["basis"] for entry in document["certificates"]] == ["error bars"]
+    assert len(document["charges"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--fidelity", "0"), "share of the budget between 0 and 1"),
+        (("--fidelity", "1.5"), "share of the budget between 0 and 1"),
+        (("--fidelity", "0.1", "--target", "incme"), "Did you mean 'income'?"),
+        (("--target", "age"), "must have two values"),
+    ],
+)
+def test_requests_that_are_refused_charge_nothing(office, arguments, message):
+    ended = office.synth(*arguments, "--delta", "1e-6", "--ledger", "people.ledger")
+    assert ended.status == 2
+    assert message in ended.err
+    assert office.releases() == []
+    assert MADE[0] not in office.files()
+
+
+def test_certify_refuses_another_table_target_or_norm(office):
+    assert office.synth("--target", "income", "--delta", "1e-6").status == 0
+    other = office.run("certify", "people.csv", *MADE[1:], "--target", "income")
+    assert other.status == 2
+    assert "is not the table that" in other.err
+    unknown = office.run("certify", *MADE, "--target", "sex")
+    assert unknown.status == 2
+    assert "It has some for income" in unknown.err
+    for norm in ("0", "-1", "nan", "inf"):
+        ended = office.run("certify", *MADE, "--target", "income", "--norm", norm)
+        assert ended.status == 2, norm
+        assert "`norm` must be positive and finite" in ended.err
+    absent = office.run("certify", "nowhere.parquet", *MADE[1:], "--target", "income")
+    assert absent.status == 2
+
+
+def test_certificates_that_were_tampered_with_are_refused_in_one_sentence(office):
+    assert office.synth("--fidelity", "0.2", "--target", "income", "--delta", "1e-6").status == 0
+    path = office.path / MADE[2]
+    original = json.loads(path.read_text())
+    for change in (
+        lambda document: document["certificates"][0].pop("gaps"),
+        lambda document: document["certificates"][0].update(basis="hope"),
+        lambda document: document["certificates"][0].update(gaps={"label": -1, "feature": 0}),
+        lambda document: document["certificates"][0].update(gaps={"label": "small", "feature": 0}),
+    ):
+        document = json.loads(json.dumps(original))
+        change(document)
+        path.write_text(json.dumps(document))
+        ended = office.run("certify", *MADE, "--target", "income")
+        assert ended.status == 2
+        assert "A certificate of the receipt is not understood" in ended.err
+    document = json.loads(json.dumps(original))
+    document["fidelity"][0]["measure"] = "charm"
+    path.write_text(json.dumps(document))
+    ended = office.run("receipt", "show", MADE[2])
+    assert ended.status == 2
+    assert "is not understood" in ended.err
