@@ -54,8 +54,8 @@ class MeasureTree:
     """
 
     box: Box | None = None
-    shares: tuple[float, float, float] = (0.015, 0.16, 0.2)
-    cell_records: float = 1.5
+    shares: tuple[float, float, float] = (0.01, 0.16, 0.16)
+    cell_records: float = 2.5
 
     def __post_init__(self) -> None:
         if len(self.shares) != 3 or not (min(self.shares) > 0 and sum(self.shares) < 1):
