@@ -10,6 +10,7 @@ from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.euclidean import Ball, Box, point_schema
 from counterfoil.evolution.measure_tree import MeasureTree
+from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.evolution.signed_measure import SignedMeasure
 from counterfoil.schema import Categorical, Real, Rule, Schema
 from counterfoil.transport import wasserstein
@@ -137,6 +138,18 @@ def test_one_record_or_none_is_drowned_and_said_so():
     assert "near uniform" in MeasureTree().synthesize(one).receipt.document["warnings"][0]
     one = curator_of(np.array([[0.5, 0.5]]), relation="replace_one")
     assert "hardly depend" in SignedMeasure(cells=16).synthesize(one).receipt.document["warnings"][0]
+
+
+def test_a_space_that_does_not_fit_the_table_is_refused_before_anything_is_charged():
+    whole = Schema((Real("x0", lower=0, upper=1, bins=4), Real("x1", lower=0, upper=1, bins=4, missing=True)))
+    for schema, message in ((SQUARE, "'x1' is no coordinate"), (whole, "'x1' must be a number that is never missing")):
+        box = Box(("x0",), (0.0,), (1.0,)) if schema is SQUARE else Box(("x0", "x1"), (0.0, 0.0), (1.0, 1.0))
+        evolution = PrivateEvolution(space=box)
+        for method in (MeasureTree(box), SignedMeasure(space=box), evolution):
+            curator = curator_of(clusters(20), schema=schema, budget=GAUSSIAN)
+            with pytest.raises(ValueError, match=message):
+                method.synthesize(curator)
+            assert curator.charges() == []
 
 
 def test_bad_input_is_one_sentence():

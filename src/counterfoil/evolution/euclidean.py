@@ -77,9 +77,12 @@ class _Body(ABC):
         arrays = {}
         for name, coordinate in zip(self.numbers, points.T, strict=True):
             column = schema[name]
-            if not isinstance(column, NumberColumn):
-                raise ValueError(f"Column {name!r} must hold numbers to be a coordinate. Found {column.kind}.")
+            if not isinstance(column, NumberColumn) or column.missing:
+                raise ValueError(f"Column {name!r} must be a number that is never missing. Use `TableSpace`.")
             arrays[name] = values(column, coordinate)
+        beyond = [column.name for column in schema.synthesized if column.name not in arrays]
+        if beyond:
+            raise ValueError(f"Column {beyond[0]!r} is no coordinate of the space. Add it, or use `TableSpace`.")
         return pa.table({column.name: arrays[column.name] for column in schema.synthesized})
 
 

@@ -14,7 +14,7 @@ from counterfoil.curator.noise import LaplaceNoise
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Halving, Intervals
-from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
+from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.resampling import systematic
 from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 from counterfoil.marginals.release import Progress, quiet
@@ -75,6 +75,7 @@ class MeasureTree:
                 f"A measure tree needs at most {MOST_DIMENSIONS} dimensions. Found {box.dimension}: "
                 "use `PrivateEvolution`, or fewer columns."
             )
+        require_space(curator, box)
         tree = self._ask(curator, box, progress)
         concentrations = _fitted(tree)
         means, _ = posterior(tree, concentrations)

@@ -86,6 +86,12 @@ class PointSynthesis:
         write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)))
 
 
+def require_space(curator: Curator, space: Space) -> None:
+    """Raises ValueError where the points of `space` are no rows of the curator's schema: before anything is charged."""
+    rng = np.random.default_rng()
+    space.table(space.random(1, rng), curator.schema, rng)
+
+
 def release_points(
     curator: Curator,
     space: Space,

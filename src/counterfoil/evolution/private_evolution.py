@@ -13,7 +13,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
 from counterfoil.evolution.cleanup import Cleanup, Projection, Threshold
 from counterfoil.evolution.evolution_account import EvolutionAccount, open_account
-from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
+from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.resampling import systematic
 from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds
 from counterfoil.evolution.selection import Multiplicities, Resample, Selection
@@ -112,6 +112,7 @@ class PrivateEvolution:
             ValueError: for a budget without delta, or a checkpoint of another run.
         """
         space = TableSpace(curator.schema) if self.space is None else self.space
+        require_space(curator, space)
         path = None if checkpoint is None else Path(checkpoint)
         run = _Run(self, curator, space, _resumed(path, self._settings(curator, space), curator), path)
         points, weights = run.finish(progress, initial)

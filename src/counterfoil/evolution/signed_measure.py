@@ -16,7 +16,7 @@ from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.evolution.cleanup import Cleanup, Projection
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
-from counterfoil.evolution.point_synthesis import PointSynthesis, release_points
+from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.record_count import count_records
 from counterfoil.evolution.resampling import systematic
 from counterfoil.evolution.space import Space
@@ -68,6 +68,7 @@ class SignedMeasure:
             ValueError: for a net that is not of finite points.
         """
         space = self._space(curator.schema)
+        require_space(curator, space)
         public = curator.row_count_is_public
         count_noise, noise = _noises(curator, public)
         noises = [noise] if public else [count_noise, noise]
