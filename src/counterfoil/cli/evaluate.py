@@ -13,6 +13,8 @@ from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.comparison import Comparison
+    from counterfoil.evaluation.numbers import NumberComparison
+    from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic
 
 ALARM = "NOT PRIVATE: this compares with the real records. DO NOT SHARE what follows."
 ALARM_AGAIN = "NOT PRIVATE: these are exact statistics of the real records. DO NOT SHARE them."
@@ -23,7 +25,11 @@ def evaluate(
     synthetic: Annotated[str, typer.Argument(help="The synthetic one.", metavar="SYNTHETIC")],
     schema: SchemaFile,
     target: Annotated[
-        str | None, typer.Option("--target", help="Train a model to predict this column.", metavar="COLUMN")
+        str | None, typer.Option("--target", help="Train models to predict this column.", metavar="COLUMN")
+    ] = None,
+    protected: Annotated[
+        str | None,
+        typer.Option("--protected", help="Compare how they treat the groups of this one.", metavar="COLUMN"),
     ] = None,
     ledger: LedgerFile = None,
     json: Json = False,
@@ -31,8 +37,9 @@ def evaluate(
 ) -> None:
     """Compare a synthetic table with the real one. NOT PRIVATE.
 
-    Errors of marginals are L1 distances: 0 for equal, 2 for nothing in common. With --target, logistic regression is
-    trained on the synthetic rows and tested on a fifth of the real ones. With --ledger, the look is recorded for good.
+    Errors of marginals are L1 distances: 0 for equal, 2 for nothing in common. Distances of numbers are shares of their
+    range. With --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With
+    --ledger, the look is recorded for good.
     """
     from counterfoil.curator.ledger import Ledger
     from counterfoil.evaluation.comparison import compare
@@ -42,7 +49,7 @@ def evaluate(
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
         stack.enter_context(showing_values(real, show=show_values))
-        found = compare(real, synthetic, Schema.from_toml(schema), target=target, ledger=opened)
+        found = compare(real, synthetic, Schema.from_toml(schema), target=target, protected=protected, ledger=opened)
     terminal.alarm(ALARM)
     show_comparison(terminal, found)
     terminal.alarm(ALARM_AGAIN)
@@ -53,10 +60,12 @@ def show_comparison(terminal: Terminal, found: Comparison) -> None:
     """The comparison as tables; no record is in them."""
     terminal.say(f"{found.real_rows:,} real rows, {found.synthetic_rows:,} synthetic ones.")
     terminal.show(_marginals(found))
+    if found.numbers is not None:
+        terminal.show(_numbers(found.numbers))
+        terminal.say(f"Sliced W_2 of these columns together: {found.numbers.sliced:.4f}.")
     if found.model is not None:
-        model = found.model
-        terminal.say(f"Logistic regression for {model.target}, tested on {model.test_rows:,} real rows:")
-        terminal.show(_models(found))
+        terminal.say(f"Models for {found.model.target}, tested on {found.model.test_rows:,} real rows:")
+        terminal.show(_models(found.model))
 
 
 def _marginals(found: Comparison) -> Any:
@@ -73,16 +82,36 @@ def _marginals(found: Comparison) -> Any:
     return table
 
 
-def _models(found: Comparison) -> Any:
+def _numbers(numbers: NumberComparison) -> Any:
     from rich.table import Table
 
-    model = found.model
-    assert model is not None
     table = Table(box=None, pad_edge=False)
-    table.add_column("trained on")
-    for heading in ("accuracy", "AUC"):
-        table.add_column(heading, justify="right")
-    table.add_row("synthetic rows", f"{model.synthetic.accuracy:.3f}", f"{model.synthetic.auc:.3f}")
-    table.add_row("the other real rows", f"{model.real.accuracy:.3f}", f"{model.real.auc:.3f}")
-    table.add_row("nothing (most frequent value)", f"{model.majority:.3f}", "0.500")
+    table.add_column("column")
+    table.add_column("W_1, as a share of its range", justify="right")
+    for name, distance in numbers.wasserstein.items():
+        table.add_row(name, f"{distance:.4f}")
     return table
+
+
+def _models(model: TrainedOnSynthetic) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("model")
+    table.add_column("trained on")
+    headings = ("accuracy", "AUC") + (("parity gap", "odds gap") if model.protected else ())
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for name, scores in model.models.items():
+        table.add_row(name, "synthetic rows", *_figures(scores.synthetic))
+        table.add_row("", "the other real rows", *_figures(scores.real))
+    table.add_row("most frequent value", "", f"{model.majority:.3f}", "0.500")
+    if model.protected:
+        table.add_row(f"{model.target} itself", "synthetic rows", "", "", f"{model.synthetic_parity:.3f}")
+        table.add_row("", "real rows", "", "", f"{model.real_parity:.3f}")
+    return table
+
+
+def _figures(score: Score) -> list[str]:
+    fairness = [] if score.fairness is None else [score.fairness.parity, score.fairness.odds]
+    return [f"{figure:.3f}" for figure in (score.accuracy, score.auc, *fairness)]

@@ -160,16 +160,19 @@ class Curator:
             )
         return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
 
-    def reveal_without_privacy(self, reason: str) -> pa.Table:
+    def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
         """The coded table itself, for comparisons that must not be shared; recorded as infinite epsilon.
 
         Returns:
-            one column of integer codes for each attribute of the domain.
+            one column of integer codes for each attribute of the domain, in its order, then one of numbers (float64,
+            NaN where missing) for each of the ordered columns `numbers`.
         """
         self._ledger.record_reveal(reason)
         attributes = self.domain.attributes
-        blocks = [block.codes for block in self._engine.blocks(attributes, ())]
-        return pa.concat_tables(pa.table({name: codes[name] for name in attributes}) for codes in blocks)
+        names = [*attributes, *(f"number of {name}" for name in numbers)]
+        blocks = self._engine.blocks(attributes, numbers)
+        parts = [[*(b.codes[name] for name in attributes), *(b.numbers[name] for name in numbers)] for b in blocks]
+        return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
 
     def charges(self) -> list[dict[str, Any]]:
         """What was charged to this release so far, as written in the ledger."""

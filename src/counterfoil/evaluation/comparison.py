@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,8 @@ from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
 from counterfoil.evaluation.marginals import MarginalComparison, compare_marginals
-from counterfoil.evaluation.train_on_synthetic import TrainedOnSynthetic, train_on_synthetic
+from counterfoil.evaluation.numbers import NumberComparison, compare_numbers, ordered_columns
+from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic, train_on_synthetic
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 
@@ -25,12 +25,14 @@ class Comparison:
 
     Args:
         marginals: the errors of marginals of one, two and three columns, as far as there are so many columns.
-        model: a classifier trained on each table, where a target was named.
+        numbers: Wasserstein distances of ordered columns, where there are any.
+        model: classifiers trained on each table, where a target was named.
     """
 
     real_rows: int
     synthetic_rows: int
     marginals: tuple[MarginalComparison, ...]
+    numbers: NumberComparison | None
     model: TrainedOnSynthetic | None
 
     def to_json(self) -> dict[str, Any]:
@@ -50,6 +52,7 @@ class Comparison:
                 }
                 for part in self.marginals
             ],
+            "numbers": None if self.numbers is None else _numbers_json(self.numbers),
             "train_on_synthetic": None if self.model is None else _model_json(self.model),
         }
 
@@ -60,6 +63,7 @@ def compare(
     schema: Schema,
     *,
     target: str | None = None,
+    protected: str | None = None,
     reason: str = "comparison of a synthetic table with the real one",
     ledger: Ledger | None = None,
 ) -> Comparison:
@@ -72,42 +76,86 @@ def compare(
         synthetic: the synthetic one, likewise.
         schema: the public facts about both.
         target: a column to predict from the others; no model is trained when None.
+        protected: a column whose groups should be treated alike; how predictions of `target` differ between them is
+            told too.
 
     Raises:
         ValueError: for a table that does not follow the schema or has no rows, or an unknown target.
         ModuleNotFoundError: with a target, without scikit-learn.
     """
     attributes = schema.domain.attributes
-    if target is not None and target not in attributes:
-        raise ValueError(
-            f"`target` must be a synthesized column of the schema. Found {target!r}.{did_you_mean(target, attributes)}"
-        )
-    drawn = reveal(synthetic, schema, reason="a synthetic table, which is public")
+    for name, column in (("target", target), ("protected", protected)):
+        if column is not None and column not in attributes:
+            raise ValueError(
+                f"`{name}` must be a synthesized column of the schema. Found {column!r}."
+                + did_you_mean(column, attributes)
+            )
+    if protected is not None and target is None:
+        raise ValueError("`protected` goes with `target`: predictions of it are compared between groups.")
+    drawn, drawn_numbers = reveal(synthetic, schema, reason="a synthetic table, which is public")
     if not len(drawn[attributes[0]]):
         raise ValueError("The synthetic table must have rows to be compared. Found none.")
-    records = reveal(real, schema, reason=reason, ledger=ledger)
+    records, numbers = reveal(real, schema, reason=reason, ledger=ledger)
+    if not len(records[attributes[0]]):
+        raise ValueError("The real table must have rows to be compared. Found none.")
     orders = [order for order in ORDERS if order <= len(attributes)]
     model = None
     if target is not None:
-        model = train_on_synthetic(records, drawn, schema.domain, target=target, rng=np.random.default_rng(0))
+        model = train_on_synthetic(
+            records, drawn, schema.domain, target=target, protected=protected, rng=np.random.default_rng(0)
+        )
     return Comparison(
         real_rows=len(records[attributes[0]]),
         synthetic_rows=len(drawn[attributes[0]]),
         marginals=tuple(compare_marginals(records, drawn, schema.domain, order=order) for order in orders),
+        numbers=compare_numbers(numbers, drawn_numbers, schema, rng=np.random.default_rng(0)) if numbers else None,
         model=model,
     )
 
 
-def reveal(source: Any, schema: Schema, *, reason: str, ledger: Ledger | None = None) -> Mapping[str, np.ndarray]:
-    """The codes [n] of each attribute, NOT PRIVATE; recorded in `ledger` where one is given."""
+def reveal(
+    source: Any, schema: Schema, *, reason: str, ledger: Ledger | None = None
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The codes [n] of each attribute and the numbers [n] of each ordered one, NOT PRIVATE; recorded in `ledger`
+    where one is given."""
+    ordered = ordered_columns(schema)
     with Curator(source, schema, budget=Budget(1.0), ledger=ledger) as curator:
-        table = curator.reveal_without_privacy(reason)
-    return {name: table.column(name).to_numpy() for name in schema.domain.attributes}
+        table = curator.reveal_without_privacy(reason, numbers=ordered)
+    columns = [column.to_numpy() for column in table.columns]
+    attributes = schema.domain.attributes
+    return (
+        dict(zip(attributes, columns, strict=False)),
+        dict(zip(ordered, columns[len(attributes) :], strict=True)),
+    )
+
+
+def _numbers_json(numbers: NumberComparison) -> dict[str, Any]:
+    return {
+        "wasserstein_1": {name: _or_none(value) for name, value in numbers.wasserstein.items()},
+        "sliced_wasserstein_2": numbers.sliced,
+    }
 
 
 def _model_json(model: TrainedOnSynthetic) -> dict[str, Any]:
-    scores = {
-        name: {"accuracy": score.accuracy, "auc": None if np.isnan(score.auc) else score.auc}
-        for name, score in (("synthetic", model.synthetic), ("real", model.real))
+    return {
+        "target": model.target,
+        "protected": model.protected,
+        "majority_accuracy": model.majority,
+        "test_rows": model.test_rows,
+        "parity_gap": {"synthetic": _or_none(model.synthetic_parity), "real": _or_none(model.real_parity)},
+        "models": {
+            name: {"synthetic": _score_json(scores.synthetic), "real": _score_json(scores.real)}
+            for name, scores in model.models.items()
+        },
     }
-    return {"target": model.target, "majority_accuracy": model.majority, "test_rows": model.test_rows, **scores}
+
+
+def _score_json(score: Score) -> dict[str, Any]:
+    found = {"accuracy": score.accuracy, "auc": _or_none(score.auc)}
+    if score.fairness is not None:
+        found |= {"parity_gap": _or_none(score.fairness.parity), "odds_gap": _or_none(score.fairness.odds)}
+    return found
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
