@@ -3,7 +3,7 @@
 Expected: left, from S_0 = S, no step is best; middle, from the origin alone, many steps are; right, from
 S_0 = (1 - 2 beta) S, steps help exactly where the start is far, and all ends are alike. Shown with the histogram cut at
 zero, as in the paper, and with the true projection, which the paper did not run.
-Takes about 5 minutes of one core; under a minute with --quick.
+Takes about 2 minutes of one core; under a minute with --quick.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Expected: left, records within 0.02 of the origin, the histogram of section 4.2 ends nearer than Gaussian noise cut at
 zero; right, within 0.5, it ends farther. Both noises are composed over all rounds, which the paper does for the
-Gaussian alone. Takes about 3 minutes of one core; under a minute with --quick.
+Gaussian alone. Takes about 2 minutes of one core; under a minute with --quick.
 """
 
 from __future__ import annotations
