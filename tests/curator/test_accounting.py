@@ -12,6 +12,7 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import log_ndtr
 from scipy.stats import norm
 
 from counterfoil.curator.accounting import (
@@ -23,6 +24,7 @@ from counterfoil.curator.accounting import (
     PrivacyLossPlan,
     PureEvent,
     PureFilter,
+    bounded_range_of_mu,
     concentrated_delta,
     concentrated_epsilon,
     event_from_json,
@@ -134,6 +136,13 @@ def test_symmetric_mu_is_accurate(epsilon):
         true = -2 * mpmath.sqrt(2) * mpmath.erfinv(2 * half - 1)
     assert PureEvent(epsilon).mu == pytest.approx(float(true), rel=1e-13)
     assert BoundedRangeEvent(2 * epsilon).mu == pytest.approx(float(true), rel=1e-13)
+
+
+@pytest.mark.parametrize("epsilon", [800.0, 1e4, 1e6])
+def test_symmetric_mu_of_a_probability_too_small_to_hold(epsilon):
+    """log Phi(-mu / 2) = -epsilon, up to a vanishing part: where e**-epsilon is zero in floating point."""
+    assert float(log_ndtr(-PureEvent(epsilon).mu / 2)) == pytest.approx(-epsilon, rel=1e-11)
+    assert bounded_range_of_mu(BoundedRangeEvent(2 * epsilon).mu) == pytest.approx(2 * epsilon, rel=1e-11)
 
 
 def worst_ratio(p: np.ndarray, q: np.ndarray, mu: float) -> float:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import erfinv, log_ndtr, ndtri
+from scipy.special import erfinv, log_ndtr, ndtri_exp
 
 from counterfoil.curator.budget import Budget
 
@@ -220,7 +220,8 @@ def _symmetric_mu(epsilon: float) -> float:
     # 2 Phi^-1(logistic(epsilon)), in the form that keeps its digits: logistic near 1/2 first, then near 1.
     if epsilon < 1:
         return float(2 * math.sqrt(2) * erfinv(math.tanh(epsilon / 2)))
-    return float(-2 * ndtri(math.exp(-epsilon) / (1 + math.exp(-epsilon))))
+    # The logarithm is what is given: far in the tail the number itself is zero.
+    return float(-2 * ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
 
 
 class Composition(Protocol):
