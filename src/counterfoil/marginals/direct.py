@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from counterfoil.curator.account import FilterAccount
@@ -11,36 +12,62 @@ from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
 from counterfoil.marginals import junction_tree
+from counterfoil.marginals.closest import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.error_bars import Bound, ErrorBars, measured_bounds
 from counterfoil.marginals.fitting import Fitter
+from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import gaussian_noise, measure
+from counterfoil.marginals.measurement import NoisyMarginal
 from counterfoil.marginals.release import Progress, check_rows, quiet, release
 from counterfoil.marginals.workload import Workload
 from counterfoil.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
+_FAILURE = 0.05
+
+
+class Estimator(StrEnum):
+    """How a table is made from noisy marginals.
+
+    `PRIVATE_PGM`: the graphical model of largest entropy that fits them; for domains of any size.
+    `MINIMAX`: the weights on the domain whose largest L1 distance to them is smallest; for up to 10,000 cells.
+    `BRUTE_FORCE`: the table of n rows with that property, by trying each; for tiny domains, where n is public.
+    """
+
+    PRIVATE_PGM = "private_pgm"
+    MINIMAX = "minimax"
+    BRUTE_FORCE = "brute_force"
 
 
 @dataclass(frozen=True)
 class Direct:
-    """Measures the marginals of a workload, all at once and with the same noise, and fits Private-PGM.
+    """Measures the marginals of a workload, all at once and with the same noise, and makes a table of them.
 
-    Every column that no clique names is measured on its own as well, so that the model knows it.
+    Every column that no clique names is measured on its own as well, so that the model knows it. What Zhou et al.
+    2024 call Gen_{d, sigma} is `Direct(Workload.up_to_order(domain, d), estimator="brute_force")` under replace_one,
+    with the noise calibrated exactly. Where the table is the closest of all tables of n rows, how far it can be from
+    the real one is known before anything is asked (their Lemma 3.4), and stands on the receipt as `gap`.
 
     Args:
         workload: the cliques, or 1, 2 or 3 for all marginals of that order. Weights are not used.
         max_model_size: the most megabytes that the model may take.
+        estimator: how a table is made from what was measured.
     """
 
     workload: Workload | int = 2
     max_model_size: float = 80.0
+    estimator: Estimator = Estimator.PRIVATE_PGM
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimator", Estimator(self.estimator))
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
         """A synthesis within `curator.budget`; pure privacy where its delta is 0.
 
         Raises:
-            ValueError: before anything is charged, when the model would be larger than `max_model_size`.
+            ValueError: before anything is charged, when the model would be larger than `max_model_size`, or the domain
+                too large for the estimator.
         """
         domain = curator.domain
         workload = Workload.of_order(domain, self.workload) if isinstance(self.workload, int) else self.workload
@@ -51,8 +78,13 @@ class Direct:
             curator,
             (*cliques, *alone),
             method="direct",
-            parameters={"cliques": [list(clique) for clique in cliques], "max_model_size": self.max_model_size},
+            parameters={
+                "cliques": [list(clique) for clique in cliques],
+                "max_model_size": self.max_model_size,
+                "estimator": self.estimator.value,
+            },
             max_model_size=self.max_model_size,
+            estimator=self.estimator,
             rows=rows,
             progress=progress,
         )
@@ -65,12 +97,13 @@ def synthesize_cliques(
     method: str,
     parameters: Mapping[str, Any],
     max_model_size: float,
+    estimator: Estimator = Estimator.PRIVATE_PGM,
     rows: int | None,
     progress: Progress,
 ) -> Synthesis:
     """Measures `cliques` in one question that takes the whole budget, fits, draws."""
     check_rows(rows)
-    require_model_size(curator.domain, cliques, max_model_size)
+    _require_possible(curator, cliques, max_model_size, estimator)
     account = curator.filter(PureFilter() if curator.budget.delta == 0 else GaussianFilter())
     noise = _whole_noise(account)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
@@ -78,7 +111,7 @@ def synthesize_cliques(
     progress("measuring", 0.0)
     measurements = measure(account, curator.domain, cliques, noise)
     progress("fitting", 1.0)
-    model = fitter.fit(measurements, relative_gap=_LAST_GAP)
+    model = _fitted(fitter, measurements, estimator)
     bounds: dict[Clique, tuple[Bound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)
@@ -86,10 +119,57 @@ def synthesize_cliques(
         curator,
         model,
         method=method,
-        parameters=parameters,
+        parameters={**parameters, **_known_beforehand(curator, measurements, noise, estimator)},
         error_bars=ErrorBars(curator.domain, bounds, model.total, fitter.counted, fitter.total_error),
         rows=rows,
     )
+
+
+def _require_possible(
+    curator: Curator, cliques: tuple[Clique, ...], max_model_size: float, estimator: Estimator
+) -> None:
+    if estimator is Estimator.PRIVATE_PGM:
+        require_model_size(curator.domain, cliques, max_model_size)
+    elif estimator is Estimator.MINIMAX:
+        require_enumerable(curator.domain)
+    else:
+        if not curator.row_count_is_public:
+            raise ValueError(
+                "Brute force tries all tables of n rows, so that n must be public: use `replace_one`, or the estimator "
+                "minimax."
+            )
+        require_few_tables(curator.domain, max(curator.public_row_count(), 1), curator.schema.structural_zeros)
+
+
+def _known_beforehand(
+    curator: Curator,
+    measurements: list[NoisyMarginal],
+    noise: GaussianNoise | LaplaceNoise,
+    estimator: Estimator,
+) -> dict[str, Any]:
+    """Lemma 3.4 in records, where it holds: the real table must be among those that the closest was taken from."""
+    closest = estimator is not Estimator.PRIVATE_PGM and curator.row_count_is_public
+    if not (closest and isinstance(noise, GaussianNoise)):
+        return {}
+    from counterfoil.theory.direct import measured_gap  # takes a while, and is seldom needed
+
+    gap = measured_gap(
+        [measured.counts.size for measured in measurements],
+        noise=measurements[0].scale,
+        failure_probability=_FAILURE,
+        rows=curator.public_row_count(),
+    )
+    return {"gap": {"records": gap.value, "confidence": 1 - _FAILURE, "vacuous": gap.vacuous}}
+
+
+def _fitted(fitter: Fitter, measurements: list[NoisyMarginal], estimator: Estimator) -> GraphicalModel:
+    """The model; `fitter` then knows how many records were counted."""
+    if estimator is Estimator.PRIVATE_PGM:
+        return fitter.fit(measurements, relative_gap=_LAST_GAP)
+    total, zeros = fitter.count(measurements), fitter.structural_zeros
+    if estimator is Estimator.MINIMAX:
+        return closest_weights(fitter.domain, measurements, total=total, zeros=zeros)
+    return closest_table(fitter.domain, measurements, rows=round(total), zeros=zeros)
 
 
 def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_size: float) -> None:

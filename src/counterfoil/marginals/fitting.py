@@ -48,12 +48,7 @@ class Fitter:
 
     def fit(self, new: Sequence[NoisyMarginal], *, relative_gap: float = 1e-2) -> GraphicalModel:
         """The model of all measurements so far and `new`."""
-        self.measurements = combine(self.domain, [*self.measurements, *new])
-        if self.public_total is None:
-            self.counted, self.total_error = estimate_total(self.measurements)
-        else:
-            self.counted = self.public_total
-        total = max(self.counted, 1.0)
+        total = self.count(new)
         fit = estimate(
             self.domain,
             self.measurements,
@@ -65,3 +60,12 @@ class Fitter:
         )
         self.model = fit.model
         return fit.model
+
+    def count(self, new: Sequence[NoisyMarginal]) -> float:
+        """The number of records, at least 1, once `new` is known too: the public one, or as all sums tell it."""
+        self.measurements = combine(self.domain, [*self.measurements, *new])
+        if self.public_total is None:
+            self.counted, self.total_error = estimate_total(self.measurements)
+        else:
+            self.counted = self.public_total
+        return max(self.counted, 1.0)

@@ -64,6 +64,19 @@ class Workload:
         )
 
     @classmethod
+    def up_to_order(cls, domain: Domain, order: int) -> Workload:
+        """Every marginal of 1 to `order` attributes, whatever its size, all with weight 1.
+
+        Raises:
+            ValueError: when `order` is not between 1 and the number of attributes.
+        """
+        if not isinstance(order, int) or not 1 <= order <= len(domain.attributes):
+            raise ValueError(f"`order` must be 1 to {len(domain.attributes)}, the number of columns. Found {order!r}.")
+        sizes = range(1, order + 1)
+        cliques = (clique for size in sizes for clique in itertools.combinations(domain.attributes, size))
+        return cls(dict.fromkeys(cliques, 1.0))
+
+    @classmethod
     def from_toml(cls, path: str | Path, domain: Domain) -> Workload:
         """Reads `[[cliques]]` tables, each with `attributes = [...]` and an optional `weight`.
 

@@ -70,13 +70,33 @@ def marginal_gap(sizes: Sequence[int], order: int, *, noise: float, failure_prob
     """
     if not sizes or min(sizes) < 1:
         raise ValueError(f"`sizes` must be positive numbers of values. Found {list(sizes)}.")
+    cells = math.prod(sorted(sizes)[-order:])
+    count = n_marginals(len(sizes), order)
+    return _gap(cells, count, noise=noise, failure_probability=failure_probability, rows=rows)
+
+
+def measured_gap(cells: Sequence[int], *, noise: float, failure_probability: float, rows: int) -> Bound:
+    """`marginal_gap` for any marginals that were measured together.
+
+    Args:
+        cells: how many cells each of them has.
+        noise, failure_probability, rows: as in `marginal_gap`.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
+    if not cells or min(cells) < 1:
+        raise ValueError(f"`cells` must be positive numbers of cells. Found {list(cells)}.")
+    return _gap(max(cells), len(cells), noise=noise, failure_probability=failure_probability, rows=rows)
+
+
+def _gap(largest: int, marginals: int, *, noise: float, failure_probability: float, rows: int) -> Bound:
     if not noise >= 0:
         raise ValueError(f"`noise` must not be negative. Found {noise}.")
     if not 0 < failure_probability < 1:
         raise ValueError(f"`failure_probability` must be in (0, 1). Found {failure_probability}.")
-    log_union = math.log(n_marginals(len(sizes), order) / failure_probability)
-    cells = math.prod(sorted(sizes)[-order:])
-    noise_norm = noise * math.sqrt(2 * cells * (cells * math.log(2) + log_union))
+    log_union = math.log(marginals / failure_probability)
+    noise_norm = noise * math.sqrt(2 * largest * (largest * math.log(2) + log_union))
     return Bound(
         terms={"noise on the measured counts": noise_norm, "distance of the synthesis from them": noise_norm},
         trivial=2.0 * rows,
