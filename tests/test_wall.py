@@ -33,8 +33,10 @@ DATA_READERS = ("duckdb", "sqlite3", "csv", "gzip", "fastparquet", "openpyxl")
 READING_CALLS = {
     *("read_csv", "read_parquet", "read_table", "read_json", "read_excel", "read_sql", "read_feather", "read_ipc"),
     *("scan_csv", "scan_parquet", "scan_ipc", "open_csv", "ParquetFile", "loadtxt", "genfromtxt", "fromfile", "memmap"),
-    *("open_source",),
+    *("open_source", "open_file", "open_stream"),
 }
+# Reads the synthetic rows that it wrote itself, which are public.
+READS_RELEASES = "synthesis_files.py"
 PRIVATE_TO_THE_CURATOR = {"_records", "_engine", "_release", "_ledger", "_account", "_source", "_kept"}
 # What reveals something, with the only places that may use it.
 REVEALING = {
@@ -63,7 +65,7 @@ def violations(path: str, text: str) -> list[str]:
             if not isinstance(node, ast.Constant) and name.split(".")[0] in DATA_READERS:
                 found.append(f"{path}:{node.lineno} imports {name}")
         called = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if called in READING_CALLS:
+        if called in READING_CALLS and path != READS_RELEASES:
             found.append(f"{path}:{node.lineno} calls {called}")
         if called in REVEALING and not path.startswith(REVEALING[called]):
             found.append(f"{path}:{node.lineno} uses {called}")
@@ -101,6 +103,7 @@ def test_nothing_outside_the_curator_reads_records():
         "import pandas as pd\npd.read_csv('people.csv')",
         "from pyarrow.parquet import read_table\nread_table('people.parquet')",
         "np.loadtxt('people.txt')",
+        "pa.ipc.open_file('people.arrow')",
         "curator._records.marginals([])",
         "curator.account._records",
         "getattr(self, 'x')._engine.blocks([])",
@@ -131,6 +134,8 @@ def test_the_check_lets_honest_code_pass(text):
 PAIR = Domain(("a", "b", "c"), (3, 4, 2))
 ROWS = [(i % 3, (i * i) % 4, (i // 7) % 2) for i in range(997)]
 BUDGET = Budget(1.0, 1e-6)
+SYNTHESIZERS = {name: method_named(name) for name in METHODS}
+SYNTHESIZERS |= {f"{variant} aim": method_named("aim", variant=variant) for variant in ("gaussian", "published")}
 ALLOWED = {
     ("account.py", "ask"),
     ("account.py", "choose"),
@@ -199,10 +204,10 @@ def test_the_tripwire_trips(tripwire):
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SYNTHESIZERS)
 def test_every_synthesizer_leaves_the_records_alone(tripwire, method, relation):
     with curator_of(relation, seed=1) as curator:
-        synthesis = method_named(method).synthesize(curator, rows=50)
+        synthesis = SYNTHESIZERS[method].synthesize(curator, rows=50)
         synthesis.sample(10)
     questions = {name for _, name in tripwire} - {"__init__"}
     assert questions <= {"ask", "choose"} | ({"public_row_count"} if relation == "replace_one" else set())
@@ -249,11 +254,11 @@ def exact_counts() -> list[np.ndarray]:
     return [table.sum(axis=axes) for axes in [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SYNTHESIZERS)
 def test_no_record_and_no_exact_count_leaves_in_a_synthesis(method):
     """With a seed, so that noise never happens to be zero: a marginal that equals the exact one was not noised."""
     with curator_of(seed=5) as curator:
-        synthesis = method_named(method).synthesize(curator, rows=30)
+        synthesis = SYNTHESIZERS[method].synthesize(curator, rows=30)
     held = list(reachable(synthesis))
     assert len(held) > 50
     assert not [item for item in held if isinstance(item, FORBIDDEN)]
