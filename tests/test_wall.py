@@ -24,6 +24,7 @@ from counterfoil.curator.ledger import Ledger, Release
 from counterfoil.curator.records import ExactRecords
 from counterfoil.marginals.domain import Domain
 from counterfoil.methods import METHODS, method_named
+from counterfoil.synthesis import Synthesis
 from sensitive_tables import frame_of, schema_of
 
 SOURCE = Path(__file__).parents[1] / "src" / "counterfoil"
@@ -208,7 +209,9 @@ def test_the_tripwire_trips(tripwire):
 def test_every_synthesizer_leaves_the_records_alone(tripwire, method, relation):
     with curator_of(relation, seed=1) as curator:
         synthesis = SYNTHESIZERS[method].synthesize(curator, rows=50)
-        synthesis.sample(10)
+        synthesis.to_arrow()
+        if isinstance(synthesis, Synthesis):
+            synthesis.sample(10)
     questions = {name for _, name in tripwire} - {"__init__"}
     assert questions <= {"ask", "choose"} | ({"public_row_count"} if relation == "replace_one" else set())
     assert "ask" in questions, "the wire was in place"
@@ -260,7 +263,7 @@ def test_no_record_and_no_exact_count_leaves_in_a_synthesis(method):
     with curator_of(seed=5) as curator:
         synthesis = SYNTHESIZERS[method].synthesize(curator, rows=30)
     held = list(reachable(synthesis))
-    assert len(held) > 50
+    assert len(held) > 40
     assert not [item for item in held if isinstance(item, FORBIDDEN)]
     exact = exact_counts()
     for item in held:

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from counterfoil.curator.budget import Budget, NeighboringRelation
     from counterfoil.curator.curator import Curator
     from counterfoil.curator.ledger import Ledger
+    from counterfoil.evolution.euclidean import Ball, Box
+    from counterfoil.evolution.measure_tree import MeasureTree
+    from counterfoil.evolution.point_synthesis import PointSynthesis
+    from counterfoil.evolution.private_evolution import PrivateEvolution
+    from counterfoil.evolution.signed_measure import SignedMeasure
+    from counterfoil.evolution.table_space import TableSpace
+    from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.marginals.aim import AIM
     from counterfoil.marginals.direct import Direct
     from counterfoil.marginals.independent import Independent
@@ -27,17 +34,25 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AIM": "counterfoil.marginals.aim",
+    "Ball": "counterfoil.evolution.euclidean",
+    "Box": "counterfoil.evolution.euclidean",
     "Budget": "counterfoil.curator.budget",
     "Curator": "counterfoil.curator.curator",
     "Direct": "counterfoil.marginals.direct",
+    "Fidelity": "counterfoil.fidelity.fidelity",
     "Independent": "counterfoil.marginals.independent",
     "Ledger": "counterfoil.curator.ledger",
     "MST": "counterfoil.marginals.mst",
+    "MeasureTree": "counterfoil.evolution.measure_tree",
     "NeighboringRelation": "counterfoil.curator.budget",
+    "PointSynthesis": "counterfoil.evolution.point_synthesis",
     "PrivacyUnit": "counterfoil.curator.account",
+    "PrivateEvolution": "counterfoil.evolution.private_evolution",
     "Receipt": "counterfoil.report.receipt",
     "Schema": "counterfoil.schema",
+    "SignedMeasure": "counterfoil.evolution.signed_measure",
     "Synthesis": "counterfoil.synthesis",
+    "TableSpace": "counterfoil.evolution.table_space",
     "Workload": "counterfoil.marginals.workload",
     "synthesize": "counterfoil.api",
 }
@@ -45,16 +60,24 @@ _HOMES = {
 __all__ = [
     "AIM",
     "MST",
+    "Ball",
+    "Box",
     "Budget",
     "Curator",
     "Direct",
+    "Fidelity",
     "Independent",
     "Ledger",
+    "MeasureTree",
     "NeighboringRelation",
+    "PointSynthesis",
     "PrivacyUnit",
+    "PrivateEvolution",
     "Receipt",
     "Schema",
+    "SignedMeasure",
     "Synthesis",
+    "TableSpace",
     "Workload",
     "synthesize",
 ]

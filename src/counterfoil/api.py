@@ -10,7 +10,7 @@ from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.methods import DEFAULT_DELTA, Synthesizer, method_named
+from counterfoil.methods import DEFAULT_DELTA, Made, Synthesizer, method_named, require_fidelity_possible
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
@@ -35,7 +35,7 @@ def synthesize(
     rows: int | None = None,
     fidelity: Fidelity | float | None = None,
     **options: Unpack[CuratorOptions],
-) -> Synthesis:
+) -> Made:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
 
     Args:
@@ -43,12 +43,15 @@ def synthesize(
         schema: the public facts about the table, or the path of the TOML file that states them.
         epsilon: the most that the copy may cost; positive.
         delta: the same; in [0, 1), and 0 only for methods with pure privacy.
-        method: a name ("aim", "mst", "direct", "independent"), or a synthesizer with its own parameters.
+        method: a name of `counterfoil.methods.METHODS`, or a synthesizer with its own parameters.
         relation: which tables are neighbors.
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
             to certify linear models for; nothing is bought when None.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
+
+    Returns:
+        a `Synthesis` by methods for tables; a `PointSynthesis` by "evolution", "signed-measure" and "measure-tree".
 
     Raises:
         ValueError: in one sentence, before anything is charged.
@@ -58,9 +61,15 @@ def synthesize(
         raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
     facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
     synthesizer = method_named(method) if isinstance(method, str) else method
+    if fidelity is not None and isinstance(method, str):
+        require_fidelity_possible(method)
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
+        if measured is not None:
+            measured.prepare(curator)
+        made = synthesizer.synthesize(curator, rows=rows)
         if measured is None:
-            return synthesizer.synthesize(curator, rows=rows)
-        measured.prepare(curator)
-        return measured.measure(curator, synthesizer.synthesize(curator, rows=rows))
+            return made
+        if not isinstance(made, Synthesis):
+            raise TypeError("Error measures can be bought for a `Synthesis`. Found a synthesizer of another kind.")
+        return measured.measure(curator, made)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.methods import DEFAULT_DELTA, method_named
+from counterfoil.marginals.aim import AIM
+from counterfoil.methods import DEFAULT_DELTA
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
@@ -47,4 +48,4 @@ class Demo:
     def synthesize(self, progress: Callable[[str, float], None], *, seed: int | None = None) -> Synthesis:
         """A synthetic copy at epsilon 1 and delta 1e-9, with AIM."""
         with Curator(self.source, self.schema, budget=Budget(EPSILON, DEFAULT_DELTA), seed=seed) as curator:
-            return method_named("aim").synthesize(curator, progress=progress)
+            return AIM().synthesize(curator, progress=progress)

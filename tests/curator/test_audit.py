@@ -39,7 +39,7 @@ from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.domain import Domain
 from counterfoil.marginals.independent import Independent
 from counterfoil.marginals.mst import MST
-from counterfoil.methods import METHODS
+from counterfoil.methods import METHODS, POINT_METHODS
 from sensitive_tables import UNIT, frame_of, records_of, schema_of
 
 EPSILONS = [0.5, 1.0, 4.0]
@@ -268,7 +268,8 @@ WHOLE = {
 
 
 def test_every_synthesizer_is_audited():
-    assert set(WHOLE) == set(METHODS)
+    # Methods for points are audited with their spaces, in tests/evolution.
+    assert set(WHOLE) == set(METHODS) - POINT_METHODS
 
 
 def release_size(whole: Whole, rows: list, factor: float) -> float:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from counterfoil.methods import Made
     from counterfoil.report.receipt import Receipt
-    from counterfoil.synthesis import Synthesis
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Outputs:
         check_suffix(self.table)
         require_free([self.table, self.receipt], force=force)
 
-    def write(self, synthesis: Synthesis) -> Receipt:
+    def write(self, synthesis: Made) -> Receipt:
         """Writes both files, or neither; returns the receipt, which names the table's file.
 
         Both are made in a folder of their own beside their places, and moved when both are whole.

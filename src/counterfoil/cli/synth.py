@@ -16,7 +16,7 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.methods import DEFAULT_DELTA
+from counterfoil.methods import default_delta, require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.curator.account import PrivacyUnit
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.marginals.domain import Domain
     from counterfoil.marginals.workload import Workload
-    from counterfoil.methods import Synthesizer
+    from counterfoil.methods import Made, Synthesizer
     from counterfoil.schema import Schema
-    from counterfoil.synthesis import Synthesis
 
 
 def synth(
@@ -41,13 +40,29 @@ def synth(
     relation: Annotated[
         str, typer.Option("--relation", help="add_or_remove_one, or replace_one (the number of rows is public).")
     ] = "add_or_remove_one",
-    method: Annotated[str, typer.Option("--method", help="aim, mst, direct or independent.")] = "aim",
+    method: Annotated[
+        str, typer.Option("--method", help="aim, mst, direct, independent; evolution, signed-measure or measure-tree.")
+    ] = "aim",
     workload: Annotated[
         str | None,
         typer.Option("--workload", help="Keep all marginals of 1, 2 or 3 columns, or those of a TOML.", metavar="W"),
     ] = None,
     max_model_size: Annotated[
         float | None, typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            help="With evolution: bounded-lipschitz, practical, theoretical or laplace-threshold.",
+            metavar="P",
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", help="With evolution: how many.", metavar="T")
+    ] = None,
+    population: Annotated[
+        int | None, typer.Option("--population", help="With evolution: how many points.", metavar="N")
     ] = None,
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to draw.")] = None,
     fidelity: Annotated[
@@ -90,7 +105,7 @@ def synth(
     request = Request(
         source=source,
         schema=Schema.from_toml(schema),
-        budget=Budget(epsilon, DEFAULT_DELTA if delta is None else delta),
+        budget=Budget(epsilon, default_delta(method) if delta is None else delta),
         relation=relation_named(relation),
         unit=unit_of(privacy_unit, max_rows),
         rows=rows,
@@ -99,13 +114,23 @@ def synth(
         fidelity=fidelity_of(fidelity, target),
     )
     request.schema.require_confirmed()
+    if request.fidelity is not None:
+        require_fidelity_possible(method)
     require_rows_fit(rows, request.schema.domain)
     outputs.require_possible(force=force)
-    synthesizer = synthesizer_of(method, workload, max_model_size, request.schema.domain)
+    synthesizer = synthesizer_of(
+        method,
+        workload,
+        request.schema.domain,
+        max_model_size=max_model_size,
+        preset=preset,
+        iterations=iterations,
+        population=population,
+    )
     if ledger is None:
         terminal.note("No ledger: nothing will count this release against later ones of the same table.")
     synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
-    report(terminal, request, synthesis, outputs, method=method, default_delta=delta is None)
+    report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
 
 
 @dataclass(frozen=True)
@@ -123,18 +148,17 @@ class Request:
     fidelity: Fidelity | None
 
 
-def run(
-    request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool
-) -> Synthesis:
+def run(request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool) -> Made:
     """Asks, fits, draws and writes.
 
     Raises:
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
     from counterfoil.curator.ledger import Ledger
+    from counterfoil.synthesis import Synthesis
 
     curator: Curator | None = None
-    synthesis: Synthesis | None = None
+    synthesis: Made | None = None
     with ExitStack() as stack:
         try:
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
@@ -145,6 +169,7 @@ def run(
             with terminal.progress() as progress:
                 synthesis = synthesizer.synthesize(curator, rows=request.rows, progress=progress)
                 if request.fidelity is not None:
+                    assert isinstance(synthesis, Synthesis), "refused with the request otherwise"
                     progress("telling fidelity", 1 - request.fidelity.share)
                     synthesis = request.fidelity.measure(curator, synthesis)
             outputs.write(synthesis)
@@ -188,11 +213,11 @@ def what_was_charged(charges: int, request: Request) -> str:
 
 
 def report(
-    terminal: Terminal, request: Request, synthesis: Synthesis, outputs: Outputs, *, method: str, default_delta: bool
+    terminal: Terminal, request: Request, synthesis: Made, outputs: Outputs, *, method: str, delta_by_default: bool
 ) -> None:
     """Says what was made, where it is, and what it cost."""
     receipt, budget = synthesis.receipt, request.budget
-    note = " (the default)" if default_delta else ""
+    note = " (the default)" if delta_by_default else ""
     terminal.say(f"Made {synthesis.rows:,} synthetic rows with {method}.")
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
@@ -284,12 +309,12 @@ def fidelity_of(share: float | None, target: str | None) -> Fidelity | None:
     return Fidelity(share or 0.0, target)
 
 
-def synthesizer_of(method: str, workload: str | None, max_model_size: float | None, domain: Domain) -> Synthesizer:
+def synthesizer_of(method: str, workload: str | None, domain: Domain, **parameters: Any) -> Synthesizer:
     from counterfoil.methods import method_named
 
-    if max_model_size is not None and not 0 < max_model_size < float("inf"):
-        raise ValueError(f"`--max-model-size` must be a positive number of megabytes. Found {max_model_size}.")
-    parameters: dict[str, Any] = {"max_model_size": max_model_size}
+    size = parameters.get("max_model_size")
+    if size is not None and not 0 < size < float("inf"):
+        raise ValueError(f"`--max-model-size` must be a positive number of megabytes. Found {size}.")
     if workload is not None:
         parameters["workload"] = workload_of(workload, domain)
     return method_named(method, **parameters)

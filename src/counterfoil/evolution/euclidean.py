@@ -136,6 +136,7 @@ class Box(_Body):
         return self.lower + self._sides * rng.random((n, self.dimension))
 
     def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
         return {"space": "box", "coordinates": list(self.numbers), "lower": self.lower, "upper": self.upper}
 
 
@@ -180,6 +181,7 @@ class Ball(_Body):
         return self._middle + directions * (self.radius * rng.random((n, 1)) ** (1 / self.dimension))
 
     def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
         return {
             "space": "ball",
             "coordinates": list(self.numbers),

@@ -138,17 +138,22 @@ def release_points(
     )
 
 
+_MOST_DRAWN = 1_000_000
+
+
 def _rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.Generator) -> pa.Table:
     parts: list[pa.Table] = []
-    missing = n
+    missing, size, drawn = n, n, 0
     for _ in range(MOST_TRIES):
-        table = space.table(draw(missing, rng), schema, rng)
-        table = table.filter(pa.array(allowed(schema, table)))
-        parts.append(table)
-        missing -= table.num_rows
+        # The first draw is of `n` rows, spread evenly over the measure; later ones only fill what rules left open.
+        table = space.table(draw(size, rng), schema, rng)
+        good = rng.permutation(np.flatnonzero(allowed(schema, table)))[:missing]
+        parts.append(table.take(pa.array(good)))
+        missing, drawn = missing - len(good), drawn + size
         if missing == 0:
             return pa.concat_tables(parts).take(pa.array(rng.permutation(n)))
-    texts = "; ".join(rule.then for rule in schema.rules)
+        size = min(64 + 2 * missing * drawn // max(n - missing, 1), _MOST_DRAWN)
+    texts = "; ".join([rule.text for rule in schema.row_rules] + ["+".join(zero) for zero in schema.structural_zeros])
     raise ValueError(
         f"Only {n - missing} of {n} rows met the rules after {MOST_TRIES} tries: {texts}. "
         "Relax the rules, or use a method that counts marginals, which can follow rules on one or two columns."

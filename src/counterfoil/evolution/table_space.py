@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.evolution.cells import steps, values
+from counterfoil.evolution.cells import MOST_TRIES, allowed, steps, values
 from counterfoil.evolution.space import scales
 from counterfoil.schema import Boolean, Categorical, Column, Schema
 from counterfoil.schema.number import NumberColumn
@@ -93,8 +93,29 @@ class TableSpace:
         return np.concatenate([axis.embed(points[:, i]) for i, axis in enumerate(self._axes)], axis=1)
 
     def random(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """`n` rows with independent columns: uniform over the range, or over the categories."""
+        """`n` rows with independent columns, uniform over the range or over the categories, that meet the rules.
+
+        Where hardly any row does, some are left that break them: no row of a release is ever drawn from those.
+        """
+        points = self._draw(n, rng)
+        for _ in range(MOST_TRIES if self._has_rules else 0):
+            broken = np.flatnonzero(~self._allowed(points, rng))
+            if not len(broken):
+                break
+            fresh = self._draw(4 * len(broken), rng)
+            fresh = fresh[self._allowed(fresh, rng)][: len(broken)]
+            points[broken[: len(fresh)]] = fresh
+        return points
+
+    def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.stack([axis.random(n, rng) for axis in self._axes], axis=1)
+
+    @cached_property
+    def _has_rules(self) -> bool:
+        return bool(self.schema.row_rules or self.schema.structural_zeros)
+
+    def _allowed(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return allowed(self.schema, self.table(points, self.schema, rng))
 
     def variations(
         self, points: np.ndarray, *, resolution: float, progress: float, rng: np.random.Generator
@@ -103,13 +124,18 @@ class TableSpace:
 
         Numbers and ranks take the Gaussian steps of equation (1), clipped to the range. Other columns, and whether a
         number is missing, are drawn anew with a probability that falls with the scale (by the square root of two from
-        one to the next, from one half at the largest) and, linearly, with `progress`.
+        one to the next, from one half at the largest) and, linearly, with `progress`. A variation that breaks the
+        schema's rules is the row itself again.
         """
         steps = scales(self.dimension, diameter=self.diameter, resolution=resolution)
         rates = 0.5 * np.sqrt(steps / steps[-1]) * (1 - progress)
         spread, rates = np.repeat(steps, 2)[:, None], np.repeat(rates, 2)[:, None]
         moved = [axis.vary(points[:, i], spread, rates, rng) for i, axis in enumerate(self._axes)]
-        return np.concatenate([points[None], np.stack(moved, axis=2)])
+        varied = np.stack(moved, axis=2)
+        if self._has_rules:
+            broken = ~self._allowed(varied.reshape(-1, self.dimension), rng).reshape(varied.shape[:2])
+            varied = np.where(broken[:, :, None], points[None], varied)
+        return np.concatenate([points[None], varied])
 
     def table(self, points: np.ndarray, schema: Schema, rng: np.random.Generator) -> pa.Table:
         """Rows of values in the schema's order."""
@@ -117,6 +143,7 @@ class TableSpace:
         return pa.table({axis.column.name: axis.values(points[:, i], rng) for i, axis in enumerate(self._axes)})
 
     def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
         return {"space": "table", "weights": {axis.column.name: axis.weight for axis in self._axes}}
 
 
