@@ -111,10 +111,11 @@ class Curator:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
 
         Raises:
-            ValueError: for a rule that holds only for noise fixed in advance.
+            ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
         """
         if not hasattr(rule, "capacity"):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
+        rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
         account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
         account.reserve(self.reserved)
         self._account = account

@@ -92,7 +92,8 @@ class Box(_Body):
 
     Args:
         numbers: the columns that are the coordinates.
-        lower, upper: its corners.
+        lower: its lowest corner.
+        upper: its highest corner.
 
     Raises:
         ValueError: unless `lower` is below `upper` in each of at least one coordinate.
