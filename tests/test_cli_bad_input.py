@@ -314,3 +314,16 @@ def test_standard_output_that_is_full_is_told(office: Office, monkeypatch: pytes
             full.flush()
         # What is left in the buffer would be complained about again when the file is closed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+
+
+def test_a_misspelt_variant_is_put_right(office: Office) -> None:
+    ended = office.synth("--variant", "publisehd", method="aim")
+    assert ended.status == 2
+    assert "`variant` must be one of batched, gaussian, published" in " ".join(ended.err.split())
+    assert "published" in ended.err.split("Did you mean")[-1]
+
+
+def test_a_variant_belongs_to_aim(office: Office) -> None:
+    ended = office.synth("--variant", "published", method="mst")
+    assert ended.status == 2
+    assert "Method 'mst' takes no `variant`" in " ".join(ended.err.split())

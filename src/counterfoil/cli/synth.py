@@ -50,6 +50,10 @@ def synth(
     max_model_size: Annotated[
         float | None, typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB")
     ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option("--variant", help="With aim: batched (the default), gaussian or published.", metavar="V"),
+    ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +127,7 @@ def synth(
         workload,
         request.schema.domain,
         max_model_size=max_model_size,
+        variant=variant,
         preset=preset,
         iterations=iterations,
         population=population,

@@ -13,6 +13,7 @@ from counterfoil.marginals.batch_choice import ExponentialChoice, GaussianChoice
 from counterfoil.marginals.fitting import ENTROPY_WEIGHT
 from counterfoil.marginals.release import Progress, check_rows, quiet, release
 from counterfoil.marginals.workload import Workload
+from counterfoil.schema.errors import did_you_mean
 from counterfoil.synthesis import Synthesis
 
 
@@ -53,6 +54,10 @@ class AIM:
     entropy_weight: float = ENTROPY_WEIGHT
 
     def __post_init__(self) -> None:
+        variants = [variant.value for variant in AIMVariant]
+        if self.variant not in variants:
+            hint = did_you_mean(str(self.variant), variants)
+            raise ValueError(f"`variant` must be one of {', '.join(variants)}. Found {self.variant!r}.{hint}")
         object.__setattr__(self, "variant", AIMVariant(self.variant))
         if self.rounds < 1 or self.batch < 1:
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
