@@ -18,7 +18,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.report.files import sha256_of
+from counterfoil.files import sha256_of
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.schema import Schema
-from counterfoil.schema.column import Column
+from counterfoil.table import with_identifiers
 
 MOST_TRIES = 50
 """Rounds of drawing again before a rule that the model hardly ever meets is given up."""
@@ -52,7 +52,7 @@ def draw(
     for _ in range(MOST_TRIES):
         missing = n - len(codes)
         if missing == 0:
-            return Rows(codes, _with_identifiers(schema, values, rng))
+            return Rows(codes, with_identifiers(schema, values, rng))
         more_codes = model.sample(max(2 * missing, 64), rng, where=where)
         more_values = _values(schema, more_codes, rng)
         good = np.flatnonzero(_good(schema, more_values))[:missing]
@@ -75,13 +75,3 @@ def _good(schema: Schema, values: pa.Table) -> np.ndarray:
     for rule in schema.row_rules:
         good &= rule.holds(values)
     return good
-
-
-def _with_identifiers(schema: Schema, values: pa.Table, rng: np.random.Generator) -> pa.Table:
-    columns = {}
-    for column in schema.columns:
-        if isinstance(column, Column):
-            columns[column.name] = values.column(column.name)
-        elif (fresh := column.generate(values.num_rows, rng)) is not None:
-            columns[column.name] = fresh
-    return pa.table(columns)

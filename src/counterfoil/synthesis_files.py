@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.drawing import Rows
+from counterfoil.files import sha256_of, write_text
 from counterfoil.marginals import graphical_model
 from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.error_bars import Bound, ErrorBars, MeasuredBound, PassedOverBound, ToldBound
-from counterfoil.report.files import sha256_of, write_text
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis

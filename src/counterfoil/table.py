@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.files import replacing
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.schema import Schema
@@ -39,14 +38,19 @@ def decode(schema: Schema, codes: Mapping[str, np.ndarray], rng: np.random.Gener
     lengths = {len(codes[column.name]) for column in schema.synthesized}
     if len(lengths) != 1:
         raise ValueError(f"Every column must have as many codes as the others; found {sorted(lengths)}.")
-    n_rows = lengths.pop()
-    arrays: dict[str, pa.Array] = {}
+    columns = {column.name: column.decode(codes[column.name], rng) for column in schema.synthesized}
+    return with_identifiers(schema, pa.table(columns), rng)
+
+
+def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) -> pa.Table:
+    """The synthesized columns of `table` in the schema's order, with identifiers made anew between them."""
+    columns = {}
     for column in schema.columns:
         if isinstance(column, Column):
-            arrays[column.name] = column.decode(codes[column.name], rng)
-        elif (fresh := column.generate(n_rows, rng)) is not None:
-            arrays[column.name] = fresh
-    return pa.table(arrays)
+            columns[column.name] = table.column(column.name)
+        elif (fresh := column.generate(table.num_rows, rng)) is not None:
+            columns[column.name] = fresh
+    return pa.table(columns)
 
 
 def check_suffix(path: str | Path) -> None:
@@ -63,19 +67,8 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     for another suffix, OSError where the folder can't be written.
     """
     check_suffix(path)
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(table, file, target.suffix.lower())
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes files that only their owner reads; a release gets the mode of any new file.
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        _write(table, file, Path(path).suffix.lower())
 
 
 def _write(table: pa.Table, file: object, suffix: str) -> None:
@@ -87,9 +80,3 @@ def _write(table: pa.Table, file: object, suffix: str) -> None:
         from pyarrow import parquet
 
         parquet.write_table(table, file)
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current

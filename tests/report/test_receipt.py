@@ -13,7 +13,7 @@ import pytest
 
 from counterfoil.curator.account import PrivacyUnit
 from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
-from counterfoil.report.files import write_text
+from counterfoil.files import write_text
 from counterfoil.report.receipt import COMPOSITION_SENTENCES, Receipt
 from counterfoil.report.shape import receipt_schema
 

@@ -55,7 +55,7 @@ def require_named(outputs: list[dict[str, str]], synthetic: Path, receipt: Path)
         ValueError: when no file of the receipt has its SHA-256.
         OSError: when it can't be read.
     """
-    from counterfoil.report.files import sha256_of
+    from counterfoil.files import sha256_of
 
     digest = sha256_of(synthetic)
     if digest not in {output["sha256"] for output in outputs}:

@@ -25,7 +25,7 @@ def demo(
     """Copy a real survey at epsilon 1, and show the receipt and what was kept."""
     from counterfoil.demo import Demo
     from counterfoil.evaluation.comparison import compare
-    from counterfoil.report.files import write_text
+    from counterfoil.files import write_text
 
     terminal, found = Terminal(quiet=quiet), Demo.find()
     out.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ def schema(
     """
     from counterfoil.cli.outputs import require_free
     from counterfoil.curator.source_facts import columns_of
-    from counterfoil.report.files import write_text
+    from counterfoil.files import write_text
     from counterfoil.schema import draft
 
     if out is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema import Boolean, Column, Date, Datetime, Integer, Real, Schema
+from counterfoil.schema import Boolean, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.number import NumberColumn
 
 MOST_TRIES = 50
@@ -45,14 +45,3 @@ def allowed(schema: Schema, table: pa.Table) -> np.ndarray:
     for clique, impossible in schema.structural_zeros.items():
         good &= ~impossible[tuple(schema[name].encode(table.column(name)) for name in clique)]
     return good
-
-
-def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) -> pa.Table:
-    """The table in the schema's order, identifiers made anew."""
-    columns = {}
-    for column in schema.columns:
-        if isinstance(column, Column):
-            columns[column.name] = table.column(column.name)
-        elif (fresh := column.generate(table.num_rows, rng)) is not None:
-            columns[column.name] = fresh
-    return pa.table(columns)

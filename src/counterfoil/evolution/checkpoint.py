@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from counterfoil.files import replacing
 
 FORMAT = "counterfoil.evolution.checkpoint/1"
 
@@ -34,16 +34,8 @@ class Checkpoint:
     def save(self, path: Path) -> None:
         """Writes the file whole or not at all; raises OSError where it can't be written."""
         header = {"format": FORMAT, "release": self.release, "settings": self.settings, "state": self.state}
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **self.arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **self.arrays)
 
     @staticmethod
     def load(path: Path) -> Checkpoint:

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.cells import MOST_TRIES, allowed, with_identifiers
+from counterfoil.evolution.cells import MOST_TRIES, allowed
 from counterfoil.evolution.space import Space
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.table import write_table
+from counterfoil.table import with_identifiers, write_table
 
 if TYPE_CHECKING:
     import pandas as pd

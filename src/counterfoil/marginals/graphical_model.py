@@ -4,15 +4,14 @@ import json
 import math
 import os
 import random
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.files import replacing
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.junction_tree import JunctionTree
@@ -141,15 +140,8 @@ class GraphicalModel:
         }
         arrays: dict[str, NDArray] = {f"potential_{i}": table for i, table in enumerate(self.potentials.values())}
         arrays["header"] = np.array(json.dumps(header))
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez_compressed(stream, allow_pickle=False, **arrays)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     @cached_property
     def _calibrated(self) -> tuple[Program, Calibration]:

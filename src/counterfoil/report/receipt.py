@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from counterfoil.curator.account import FilterAccount, Neighbors
 from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
-from counterfoil.report.files import sha256_of, write_text
+from counterfoil.files import sha256_of, write_text
 from counterfoil.report.other_relation import under_other_relation
 from counterfoil.report.shape import require_shape
 from counterfoil.report.text import receipt_text

@@ -13,7 +13,7 @@ from counterfoil.curator.accounting import COMPOSITIONS, PrivacyEvent, event_fro
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.report.files import sha256_of
+from counterfoil.files import sha256_of
 from counterfoil.report.other_relation import under_other_relation
 
 NOISES: dict[str, Any] = {

@@ -1,31 +1,42 @@
-"""Small files of a release: written whole or not at all, and told apart by their SHA-256."""
+"""Files that are written whole or not at all, and told apart by their SHA-256."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes `text` to a temporary file beside `path`, syncs it, and renames it to `path`.
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file to write to, which takes the name `path` once it is complete and synced.
 
     Raises:
         OSError: when it can't be written; what was at `path` is left as it was.
     """
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    target = Path(path)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes files that only their owner reads; this one gets the mode of any new file.
         os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, path)
+        os.replace(draft, target)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes `text` as UTF-8, whole or not at all; see `replacing`."""
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def sha256_of(path: Path) -> str:
