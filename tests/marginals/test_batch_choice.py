@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.marginals import junction_tree
-from counterfoil.marginals.batch_choice import Batch, ExponentialChoice, GaussianChoice, expected_error, rounded
+from counterfoil.marginals.batch_choice import Batch, ExponentialChoice, GaussianChoice, Round, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.coarsening import Coarsening, identity
 from counterfoil.marginals.domain import Domain
@@ -40,16 +40,16 @@ def chosen(
     coarsening = merge or identity(FOUR)
     model = GraphicalModel(coarsening.domain, {}, 4000.0)
     with opened(FOUR, ROWS, budget=Budget(500.0, 1e-6)) as curator:
-        batch = choice.choose(
-            curator.filter(GaussianFilter()),
+        now = Round(
             candidates,
+            coarsening,
             model_cliques=[(name,) for name in FOUR.attributes],
             estimates=model.marginals(candidates.weights),
             deviation=5.0,
-            share=share,
+            size_share=share,
             mu_squared=mu_squared,
-            coarsening=coarsening,
         )
+        batch = choice.choose(curator.filter(GaussianFilter()), now)
         return batch, curator.charges()
 
 

@@ -25,7 +25,7 @@ from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.selection import MarginalErrors
-from counterfoil.marginals.batch_choice import Batch, BatchChoice, expected_error, rounded
+from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.columns import Columns, measure_columns
 from counterfoil.marginals.domain import Clique
@@ -110,16 +110,16 @@ class BatchedAIM:
         for number in range(self.rounds):
             portion = min(patience * left / (self.rounds - number), left)
             self.progress(f"round {number + 1} of at most {self.rounds}", 1 - left / capacity)
-            batch = self.choice.choose(
-                account,
+            now = Round(
                 candidates,
+                columns.coarsening,
                 model_cliques=fitter.cliques,
                 estimates=model.marginals(candidates.weights),
                 deviation=marginal_deviation(account, self.curator.domain, portion / self.choice.size),
-                share=1 - (left - portion) / capacity,
+                size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing,
-                coarsening=columns.coarsening,
             )
+            batch = self.choice.choose(account, now)
             model = fitter.fit(measure_by_size(account, columns.coarsening, batch.estimates, portion))
             left -= portion
             if left <= 1e-9 * capacity:

@@ -34,25 +34,54 @@ class Batch:
     deviation: float
 
 
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a round's choice may depend on; all of it public.
+
+    Args:
+        candidates: which marginals there are, on the coarse domain.
+        coarsening: the values that are counted together.
+        model_cliques: what the model's size depends on.
+        estimates: what the model says of each candidate.
+        deviation: the noise in a cell that a measurement is going to have, in records.
+        size_share: how much of its largest size the model may take.
+        mu_squared: what the choice costs.
+    """
+
+    candidates: Candidates
+    coarsening: Coarsening
+    model_cliques: Sequence[Clique]
+    estimates: Mapping[Clique, np.ndarray]
+    deviation: float
+    size_share: float
+    mu_squared: float
+
+    def admitted(self, chosen: Sequence[Clique]) -> tuple[Clique, ...]:
+        """The candidates that still fit once `chosen` are measured.
+
+        Cliques of columns that `chosen` join already are left for the next round: the model that would judge them is
+        out of date.
+        """
+        covered = frozenset(name for clique in chosen for name in clique)
+        return self.candidates.admitted([*self.model_cliques, *chosen], self.size_share, covered=covered)
+
+    def expected_errors(self, cliques: Sequence[Clique]) -> np.ndarray:
+        """`expected_error` of each of `cliques`."""
+        return np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
+
+    def batch(self, chosen: Sequence[Clique]) -> Batch:
+        """`chosen` with what the model says of them."""
+        return Batch({clique: self.estimates[clique] for clique in chosen}, self.deviation)
+
+
 class BatchChoice(Protocol):
-    """Chooses up to `size` marginals that are worth measuring with `deviation` in a cell."""
+    """Chooses up to `size` marginals that are worth measuring."""
 
     @property
     def size(self) -> int: ...
 
-    def choose(
-        self,
-        account: FilterAccount,
-        candidates: Candidates,
-        *,
-        model_cliques: Sequence[Clique],
-        estimates: Mapping[Clique, np.ndarray],
-        deviation: float,
-        share: float,
-        mu_squared: float,
-        coarsening: Coarsening,
-    ) -> Batch:
-        """Costs `mu_squared`. The model may take `share` of its largest size."""
+    def choose(self, account: FilterAccount, now: Round) -> Batch:
+        """At least one marginal. Costs at most `now.mu_squared`."""
         ...
 
 
@@ -79,36 +108,19 @@ class ExponentialChoice:
 
     size: int = 4
 
-    def choose(
-        self,
-        account: FilterAccount,
-        candidates: Candidates,
-        *,
-        model_cliques: Sequence[Clique],
-        estimates: Mapping[Clique, np.ndarray],
-        deviation: float,
-        share: float,
-        mu_squared: float,
-        coarsening: Coarsening,
-    ) -> Batch:
-        selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(mu_squared / self.size)))
+    def choose(self, account: FilterAccount, now: Round) -> Batch:
+        selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
         chosen: list[Clique] = []
-        covered: frozenset[str] = frozenset()
-        while len(chosen) < self.size:
-            # Cliques that join columns already joined in this round would be judged by a model that is out of date.
-            admitted = candidates.admitted([*model_cliques, *chosen], share, covered=covered)
-            if not admitted:
-                break
+        while len(chosen) < self.size and (admitted := now.admitted(chosen)):
             query = WorstApproximatedMarginal(
                 admitted,
-                rounded(estimates, admitted),
-                weights=np.array([candidates.weights[clique] for clique in admitted]),
-                penalties=np.array([expected_error(estimates[clique], deviation) for clique in admitted]),
-                coarsening=coarsening,
+                rounded(now.estimates, admitted),
+                weights=np.array([now.candidates.weights[clique] for clique in admitted]),
+                penalties=now.expected_errors(admitted),
+                coarsening=now.coarsening,
             )
             chosen.append(admitted[account.choose(query, selection)])
-            covered |= set(chosen[-1])
-        return Batch({clique: estimates[clique] for clique in chosen}, deviation)
+        return now.batch(chosen)
 
 
 @dataclass(frozen=True)
@@ -117,31 +129,16 @@ class GaussianChoice:
 
     size: int = 4
 
-    def choose(
-        self,
-        account: FilterAccount,
-        candidates: Candidates,
-        *,
-        model_cliques: Sequence[Clique],
-        estimates: Mapping[Clique, np.ndarray],
-        deviation: float,
-        share: float,
-        mu_squared: float,
-        coarsening: Coarsening,
-    ) -> Batch:
-        cliques = tuple(candidates.weights)
-        query = MarginalErrors(cliques, rounded(estimates, cliques), coarsening)
-        told = account.ask(query, gaussian_noise(mu_squared))
-        gains = {
-            clique: candidates.weights[clique] * (error - expected_error(estimates[clique], deviation))
-            for clique, error in zip(cliques, told, strict=True)
-        }
+    def choose(self, account: FilterAccount, now: Round) -> Batch:
+        cliques = tuple(now.candidates.weights)
+        query = MarginalErrors(cliques, rounded(now.estimates, cliques), now.coarsening)
+        told = account.ask(query, gaussian_noise(now.mu_squared))
+        weights = np.array([now.candidates.weights[clique] for clique in cliques])
+        gains = dict(zip(cliques, weights * (told - now.expected_errors(cliques)), strict=True))
         chosen: list[Clique] = []
-        covered: frozenset[str] = frozenset()
-        for clique in sorted(cliques, key=gains.__getitem__, reverse=True):
-            if len(chosen) == self.size or (chosen and gains[clique] <= 0):
+        while len(chosen) < self.size and (admitted := now.admitted(chosen)):
+            best = max(admitted, key=gains.__getitem__)
+            if chosen and gains[best] <= 0:
                 break
-            if not covered.issuperset(clique) and candidates.fits([*model_cliques, *chosen], clique, share):
-                chosen.append(clique)
-                covered |= set(clique)
-        return Batch({clique: estimates[clique] for clique in chosen}, deviation)
+            chosen.append(best)
+        return now.batch(chosen)
