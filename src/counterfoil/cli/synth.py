@@ -220,16 +220,17 @@ def what_was_charged(charges: int, request: Request) -> str:
 def report(
     terminal: Terminal, request: Request, synthesis: Made, outputs: Outputs, *, method: str, delta_by_default: bool
 ) -> None:
-    """Says what was made, where it is, and what it cost."""
+    """Says what was made, where it is, what it cost and what it is good for."""
+    from counterfoil.report.text import good_for
+
     receipt, budget = synthesis.receipt, request.budget
     note = " (the default)" if delta_by_default else ""
     terminal.say(f"Made {synthesis.rows:,} synthetic rows with {method}.")
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
-    for certificate in receipt.document.get("certificates", [])[:1]:
-        terminal.say("")
-        terminal.say(textwrap.fill(certificate["sentence"], 80))
+    for sentence in good_for(receipt.document):
+        terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
     if not receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(

@@ -34,7 +34,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
         "What it cost": _cost(document),
         "What was asked of the sensitive table": _asked(document),
         "Where the noise came from": iter([document["noise_source"]]),
-        "What it is good for": _good_for(document),
+        "What it is good for": good_for(document),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
         "Warnings": iter(document["warnings"]),
@@ -135,7 +135,8 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"{query}, {times}{share}: {QUESTIONS.get(query, 'a noisy statistic')}; scale of the noise {spread}."
 
 
-def _good_for(document: Mapping[str, Any]) -> Iterator[str]:
+def good_for(document: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each error measure that was bought, and for each certificate."""
     for measure in document.get("fidelity", ()):
         told = Told.from_json(measure)
         yield f"{MEASURES[told.measure]} ({told.about}): {told.estimate:.4f}, standard error {told.standard_error:.4f}."
