@@ -38,11 +38,9 @@ class Pair:
 def pairs(data: str, *, relation: str, syntheses: int, splits: int) -> list[Pair]:
     """All targets of a table, from the same copies."""
     table, found = encoded(data), []
-    for train, test in table.splits(splits):
-        copies = [
-            drawn_codes(copy_of(table, train, epsilon=EPSILON, relation=relation, seed=seed))
-            for seed in range(syntheses)
-        ]
+    for number, (train, test) in enumerate(table.splits(splits)):
+        seeds = range(number * syntheses, (number + 1) * syntheses)
+        copies = [drawn_codes(copy_of(table, train, epsilon=EPSILON, relation=relation, seed=seed)) for seed in seeds]
         for target in TARGETS[data]:
             truth = table.codes[test]
             copied = np.mean([table.score(copy, truth, target).accuracy for copy in copies])

@@ -86,8 +86,10 @@ def paper_at(data: str, epsilon: float, metric: str) -> float:
 def cells(data: str, epsilon: float, *, relation: str, syntheses: int, splits: int) -> list[Cell]:
     """All metrics at one epsilon: `syntheses` of the training part of each of `splits`."""
     table, found = encoded(data), []
-    for train, test in table.splits(splits):
-        copies = [table.codes[train]] if epsilon == REAL else _copies(data, train, epsilon, relation, syntheses)
+    for number, (train, test) in enumerate(table.splits(splits)):
+        # Seeds differ between splits too: with the same noise in all of them, ten splits would be one.
+        seeds = range(number * syntheses, (number + 1) * syntheses)
+        copies = [table.codes[train]] if epsilon == REAL else _copies(data, train, epsilon, relation, seeds)
         scores = [table.score(copy, table.codes[test]) for copy in copies]
         found.append([np.mean([getattr(score, metric) for score in scores]) for metric in METRICS])
     means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
@@ -96,8 +98,8 @@ def cells(data: str, epsilon: float, *, relation: str, syntheses: int, splits: i
     ]
 
 
-def _copies(data: str, train: np.ndarray, epsilon: float, relation: str, syntheses: int) -> Iterator[np.ndarray]:
-    for seed in range(syntheses):
+def _copies(data: str, train: np.ndarray, epsilon: float, relation: str, seeds: range) -> Iterator[np.ndarray]:
+    for seed in seeds:
         yield drawn_codes(copy_of(encoded(data), train, epsilon=epsilon, relation=relation, seed=seed))
 
 
