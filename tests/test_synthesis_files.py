@@ -15,10 +15,10 @@ import pytest
 from counterfoil import synthesis_files
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
+from counterfoil.files import sha256_of
 from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.files import sha256_of
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
