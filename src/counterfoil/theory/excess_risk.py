@@ -151,7 +151,7 @@ def excess_risk(deviation: UniformDeviation, *, training_gap: float = 0.0) -> Bo
     return Bound(
         terms=terms,
         trivial=deviation.trivial,
-        assumptions=(*deviation.assumptions, "the model minimises the synthetic risk up to the training gap"),
+        assumptions=(*deviation.assumptions, "the model minimizes the synthetic risk up to the training gap"),
         source="docs/theory/excess_risk.md, section 1",
     )
 
