@@ -19,7 +19,7 @@ def _libraries() -> ThreadpoolController:
 
 
 def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, with matrix products on one thread while it runs: 5 times less time with two, for AIM on triples."""
+    """`function`, with matrix products on one thread while it runs."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
