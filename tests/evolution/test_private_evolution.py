@@ -220,6 +220,17 @@ def test_bad_input_is_one_sentence():
         curator_of(np.array([[np.nan, 0.0]]))
 
 
+def test_iterations_that_depend_on_a_private_count_are_asked_for_before_anything_is_charged(tmp_path):
+    method = PrivateEvolution.preset("laplace-threshold", space=BALL)
+    with ledger_of(tmp_path) as ledger:
+        with pytest.raises(ValueError, match="`iterations` must be given"):
+            method.synthesize(curator_of(corner(20), relation="add_or_remove_one", ledger=ledger))
+        assert (ledger.spent().epsilon, ledger.releases()) == (0.0, [])
+    # Where the number of records is public, the theory needs nothing else.
+    found = method.synthesize(curator_of(corner(20), budget=Budget(4.0, 1e-4))).receipt.document
+    assert found["method"]["parameters"]["iterations"] == theory.iterations(20, 4.0).value
+
+
 def test_one_record_and_an_epsilon_too_small_for_a_vote_give_a_warning_with_numbers():
     synthesis = PrivateEvolution(space=BALL, iterations=3).synthesize(curator_of(corner(1), budget=Budget(0.01, 1e-6)))
     assert "times the number of records" in synthesis.receipt.document["warnings"][0]

@@ -19,9 +19,6 @@ from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds, deviati
 from counterfoil.evolution.space import Space
 from counterfoil.theory import private_evolution as theory
 
-EXPECTED_RECORDS = 1000
-"""Stands for the number of records where T must be fixed before anything is known of it: a public guess."""
-
 Ask = Callable[[np.ndarray], tuple[np.ndarray, float]]
 """Takes embedded candidates [m, k], gives their noisy shares of the votes [m] and the deviation of the noise."""
 
@@ -123,7 +120,8 @@ def open_account(
     """Opens the account, or continues that of a run whose `stored` state a checkpoint held; counts the records.
 
     Raises:
-        ValueError: where the budget is too small for the rounds.
+        ValueError: where the budget is too small for the rounds, or T depends on a number of records that is private
+            and noise that is fixed in advance.
     """
     if isinstance(rounds, GaussianRounds):
         return _gaussian(curator, space, rounds, iterations, stored)
@@ -153,10 +151,18 @@ def _gaussian(
 def _positive(
     curator: Curator, space: Space, rounds: PositiveRounds, iterations: int | None, stored: dict[str, Any] | None
 ) -> EvolutionAccount:
-    known = curator.row_count_is_public
-    expected = float(curator.public_row_count()) if known else float(EXPECTED_RECORDS)
-    planned = int(theory.iterations(expected, curator.budget.epsilon).value) if iterations is None else iterations
-    noises = rounds.noises(curator.budget, planned, count=not known)
+    known, epsilon = curator.row_count_is_public, curator.budget.epsilon
+    if iterations is None and not known:
+        # Rounds whose number followed a noisy count would be chosen after an answer, which a plan does not allow.
+        few, many = (int(theory.iterations(n, epsilon).value) for n in (1e4, 1e6))
+        raise ValueError(
+            "`iterations` must be given for noise on positive votes where the number of records is private: all rounds "
+            f"are planned before anything is asked. Found none. At epsilon {epsilon:g} the theory takes {few} for ten "
+            f"thousand records and {many} for a million."
+        )
+    if iterations is None:
+        iterations = int(theory.iterations(float(curator.public_row_count()), epsilon).value)
+    noises = rounds.noises(curator.budget, iterations, count=not known)
     count = [] if known else [rounds.count_noise(curator.budget)]
     account = curator.plan([*count, *noises], PrivacyLossPlan())
     if stored is None:
@@ -165,7 +171,7 @@ def _positive(
         total = float(stored["total"])
     # A round that was charged and not answered is lost: the plan has no other in its place.
     left = noises[len(account.events) - len(count) :]
-    found = EvolutionAccount(account, space, total, left, planned, curator.budget.epsilon, planned - len(left))
+    found = EvolutionAccount(account, space, total, left, iterations, epsilon, iterations - len(left))
     return _with_deviations(found, stored)
 
 

@@ -39,8 +39,8 @@ class PrivateEvolution:
         rounds: which noise the votes get, and how the budget is divided over the rounds.
         cleanup: from noisy votes to a probability measure.
         selection: from a probability measure to the next population.
-        iterations: T; 2 log(n epsilon) where None. Where n is private and the noise fixed in advance
-            (`PositiveRounds`), n is taken as `EXPECTED_RECORDS` for that.
+        iterations: T; 2 log(n epsilon) where None. Must be given where n is private and the noise fixed in advance
+            (`PositiveRounds`).
         population: n_s; what Theorem 4.1 balances where None.
         lookahead: votes go to the mean embedding of so many variations of a candidate, if any, instead of itself.
 
@@ -109,7 +109,8 @@ class PrivateEvolution:
             initial: public points to start from, instead of random ones.
 
         Raises:
-            ValueError: for a budget without delta, or a checkpoint of another run.
+            ValueError: for a budget without delta, no `iterations` where they must be given, or a checkpoint of
+                another run.
         """
         space = TableSpace(curator.schema) if self.space is None else self.space
         require_space(curator, space)
