@@ -17,6 +17,8 @@ from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
 from counterfoil.evolution.resampling import independent, systematic
 from counterfoil.evolution.rounds import GaussianRounds
 from counterfoil.evolution.selection import Multiplicities, Resample
+from counterfoil.evolution.signed_measure import SignedMeasure
+from counterfoil.evolution.table_space import TableSpace
 from counterfoil.schema import Categorical, Integer, Real, Schema
 from counterfoil.theory import private_evolution as theory
 from counterfoil.transport import bounded_lipschitz, wasserstein
@@ -229,6 +231,23 @@ def test_iterations_that_depend_on_a_private_count_are_asked_for_before_anything
     # Where the number of records is public, the theory needs nothing else.
     found = method.synthesize(curator_of(corner(20), budget=Budget(4.0, 1e-4))).receipt.document
     assert found["method"]["parameters"]["iterations"] == theory.iterations(20, 4.0).value
+
+
+@pytest.mark.parametrize(
+    ("space", "sentence"),
+    [
+        (Ball(("x0", "x9")), "only have columns that the schema synthesizes. Found 'x9'. Known: x0, x1"),
+        (Ball(("x0",)), "Column 'x1' is no coordinate of the space"),
+        (TableSpace(point_schema((-1, -1), (1, 2))), "for the columns of its own schema"),
+        (TableSpace(point_schema((-1, -1, -1), (1, 1, 1))), "Found 'x2'. Known: x0, x1"),
+    ],
+)
+@pytest.mark.parametrize("method", [PrivateEvolution, SignedMeasure])
+def test_a_space_of_other_columns_is_refused_before_anything_is_charged(tmp_path, method, space, sentence):
+    with ledger_of(tmp_path) as ledger:
+        with pytest.raises(ValueError, match=sentence):
+            method(space=space).synthesize(curator_of(corner(20), ledger=ledger))
+        assert ledger.releases() == []
 
 
 def test_one_record_and_an_epsilon_too_small_for_a_vote_give_a_warning_with_numbers():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +16,11 @@ import pyarrow as pa
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.cells import MOST_TRIES, allowed
 from counterfoil.evolution.space import Space
+from counterfoil.files import write_text
+from counterfoil.release_folder import ReleaseFolder, load_rows
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
 from counterfoil.table import with_identifiers, write_table
 
 if TYPE_CHECKING:
@@ -24,6 +29,10 @@ if TYPE_CHECKING:
 
 Draw = Callable[[int, np.random.Generator], np.ndarray]
 """Takes n, gives n points of the space."""
+
+_ROWS, _SUPPORT, _POINTS = "rows.parquet", "support.parquet", "points.npz"
+_SCHEMA, _RECEIPT = "schema.toml", "receipt.json"
+_FOLDER = ReleaseFolder("counterfoil.points", 1, (_ROWS, _SUPPORT, _POINTS, _SCHEMA, _RECEIPT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +94,69 @@ class PointSynthesis:
             raise ValueError("The schema has a column `weight`: take `support` and `weights` from Python instead.")
         write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)))
 
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes everything to `folder`, which must not exist yet: rows, weighted points, schema and receipt.
+
+        Raises:
+            ValueError: when `folder` exists.
+            OSError: when it can't be written.
+        """
+        with _FOLDER.writing(folder) as draft:
+            write_table(self.table, draft / _ROWS)
+            write_table(self.support, draft / _SUPPORT)
+            np.savez(draft / _POINTS, allow_pickle=False, points=self.points, weights=self.weights)
+            write_text(draft / _SCHEMA, self.schema.to_toml())
+            self.receipt.save(draft / _RECEIPT)
+
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> PointSynthesis:
+        """What `save` wrote.
+
+        Raises:
+            ValueError: for a folder that is incomplete, damaged, or of another format.
+            OSError: when a file can't be read.
+        """
+        source = Path(folder)
+        _FOLDER.require_whole(source)
+        try:
+            with np.load(source / _POINTS, allow_pickle=False) as stored:
+                points, weights = stored["points"], stored["weights"]
+            found = PointSynthesis(
+                Schema.from_toml(source / _SCHEMA),
+                load_rows(source / _ROWS),
+                load_rows(source / _SUPPORT),
+                points,
+                weights,
+                Receipt.load(source / _RECEIPT),
+            )
+            found._require_consistent()
+        except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
+        return found
+
+    def _require_consistent(self) -> None:
+        """Refuses parts of different releases: a file may be whole and not belong here."""
+        declared = self.receipt.document["schema_sha256"]
+        if declared != hashlib.sha256(self.schema.to_toml().encode()).hexdigest():
+            raise ValueError("its receipt is for another schema")
+        columns = [column.name for column in self.schema.synthesized]
+        if self.support.column_names != columns or not set(columns) <= set(self.table.column_names):
+            raise ValueError("its rows and its schema have other columns")
+        m = self.support.num_rows
+        if self.points.ndim != 2 or self.points.shape[0] != m or self.weights.shape != (m,):
+            raise ValueError("its points and its weights differ in number")
+        if not (np.isfinite(self.points).all() and (self.weights >= 0).all() and abs(self.weights.sum() - 1) < 1e-6):
+            raise ValueError("its points must be finite, and its weights probabilities")
+
 
 def require_space(curator: Curator, space: Space) -> None:
     """Raises ValueError where the points of `space` are no rows of the curator's schema: before anything is charged."""
+    known = curator.domain.attributes
+    for name in (*space.columns, *space.numbers):
+        if name not in known:
+            raise ValueError(
+                f"A space may only have columns that the schema synthesizes. Found {name!r}.{did_you_mean(name, known)}"
+            )
     rng = np.random.default_rng()
     space.table(space.random(1, rng), curator.schema, rng)
 

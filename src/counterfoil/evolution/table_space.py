@@ -138,8 +138,13 @@ class TableSpace:
         return np.concatenate([points[None], varied])
 
     def table(self, points: np.ndarray, schema: Schema, rng: np.random.Generator) -> pa.Table:
-        """Rows of values in the schema's order."""
-        del schema
+        """Rows of values in the schema's order.
+
+        Raises:
+            ValueError: for another schema, whose codes and ranges would not be those of the points.
+        """
+        if schema.synthesized != self.schema.synthesized:
+            raise ValueError("A `TableSpace` is for the columns of its own schema. Found another: make it of that one.")
         return pa.table({axis.column.name: axis.values(points[:, i], rng) for i, axis in enumerate(self._axes)})
 
     def describe(self) -> dict[str, Any]:
