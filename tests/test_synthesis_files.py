@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil import synthesis_files
+from counterfoil import release_folder
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.files import sha256_of
 from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.graphical_model import GraphicalModel
+from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
@@ -145,9 +146,9 @@ def test_a_save_that_fails_leaves_nothing(made, tmp_path, monkeypatch, at):
     if at == "model":
         monkeypatch.setattr(GraphicalModel, "save", fail)
     elif at == "receipt":
-        monkeypatch.setattr(synthesis_files.Receipt, "save", fail)
+        monkeypatch.setattr(Receipt, "save", fail)
     else:
-        monkeypatch.setattr(synthesis_files, "sha256_of", fail)
+        monkeypatch.setattr(release_folder, "sha256_of", fail)
     with pytest.raises(OSError, match="no space"):
         made.save(tmp_path / "release")
     assert os.listdir(tmp_path) == []

@@ -37,7 +37,7 @@ READING_CALLS = {
     *("open_source", "open_file", "open_stream"),
 }
 # Reads the synthetic rows that it wrote itself, which are public.
-READS_RELEASES = "synthesis_files.py"
+READS_RELEASES = "release_folder.py"
 PRIVATE_TO_THE_CURATOR = {"_records", "_engine", "_release", "_ledger", "_account", "_source", "_kept"}
 # What reveals something, with the only places that may use it.
 REVEALING = {

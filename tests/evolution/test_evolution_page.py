@@ -11,7 +11,8 @@ import numpy as np
 PAGE = Path(__file__).parents[2] / "docs" / "evolution.md"
 
 
-def test_the_code_on_the_page_runs():
+def test_the_code_on_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8")
     blocks = [textwrap.dedent(block) for block in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE)]
     code = [block for block in blocks if "import" in block]
@@ -21,3 +22,4 @@ def test_the_code_on_the_page_runs():
         exec(compile(block, str(PAGE), "exec"), names)
     assert names["synthesis"].receipt.private
     assert names["evolved"].weights.sum() > 0.999
+    assert (tmp_path / "points").is_dir()

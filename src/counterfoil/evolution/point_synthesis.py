@@ -17,7 +17,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.evolution.cells import MOST_TRIES, allowed
 from counterfoil.evolution.space import Space
 from counterfoil.files import write_text
-from counterfoil.release_folder import ReleaseFolder, load_rows
+from counterfoil.release_folder import ReleaseFolder, load_parquet
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
@@ -123,8 +123,8 @@ class PointSynthesis:
                 points, weights = stored["points"], stored["weights"]
             found = PointSynthesis(
                 Schema.from_toml(source / _SCHEMA),
-                load_rows(source / _ROWS),
-                load_rows(source / _SUPPORT),
+                load_parquet(source / _ROWS),
+                load_parquet(source / _SUPPORT),
                 points,
                 weights,
                 Receipt.load(source / _RECEIPT),

@@ -1,0 +1,258 @@
+"""Synthetic points saved and read back: all of them, or a clear refusal."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterfoil import release_folder
+from counterfoil.curator.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.evolution.measure_tree import MeasureTree
+from counterfoil.evolution.point_synthesis import PointSynthesis
+from counterfoil.evolution.private_evolution import PrivateEvolution
+from counterfoil.evolution.signed_measure import SignedMeasure
+from counterfoil.files import sha256_of
+from counterfoil.report.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.synthesis import Synthesis
+
+MIXED = Schema.from_toml("""
+name = "visits"
+
+[columns.visit]
+kind = "identifier"
+replace = "uuid"
+
+[columns.day]
+kind = "date"
+lower = 2024-01-01
+upper = 2024-12-31
+bins = 12
+missing = true
+
+[columns.cost]
+kind = "real"
+lower = 0.0
+upper = 500.0
+bins = 8
+
+[columns.ward]
+kind = "categorical"
+values = ["north", "south"]
+other = true
+""")
+NUMBERS = Schema.from_toml("""
+[columns.x]
+kind = "real"
+lower = 0.0
+upper = 1.0
+bins = 8
+
+[columns.age]
+kind = "integer"
+lower = 0
+upper = 90
+""")
+VISITS = {
+    "visit": ["a", "b", "c", "d"] * 10,
+    "day": [date(2024, 3, 1), None, date(2024, 7, 5), date(2024, 12, 31)] * 10,
+    "cost": [1.5, 300.0, 20.0, 499.0] * 10,
+    "ward": ["north", "south", "attic", "north"] * 10,
+}
+FILES = ["points.npz", "receipt.json", "rows.parquet", "schema.toml", "support.parquet", "synthesis.json"]
+EVOLUTION = PrivateEvolution.preset("practical", iterations=2, population=5)
+
+
+def release_by(method, schema: Schema = MIXED) -> PointSynthesis:
+    if schema is NUMBERS:
+        table = pa.table({"x": np.linspace(0, 1, 40), "age": np.arange(40)})
+    else:
+        table = pa.table(VISITS)
+    budget = Budget(1.0, 1e-6) if isinstance(method, PrivateEvolution) else Budget(1.0)
+    with Curator(table, schema, budget=budget, seed=8) as curator:
+        return method.synthesize(curator)
+
+
+@pytest.fixture(scope="module")
+def made() -> PointSynthesis:
+    return release_by(EVOLUTION)
+
+
+@pytest.fixture(scope="module")
+def master(made, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "release"
+    made.save(path)
+    return path
+
+
+@pytest.fixture
+def saved(master, tmp_path) -> Path:
+    return Path(shutil.copytree(master, tmp_path / "release"))
+
+
+@pytest.mark.parametrize(
+    ("method", "schema"),
+    [(EVOLUTION, MIXED), (SignedMeasure(cells=9), NUMBERS), (SignedMeasure(cells=9), MIXED), (MeasureTree(), NUMBERS)],
+    ids=["evolution", "signed measure", "signed measure of a table", "measure tree"],
+)
+def test_what_is_loaded_is_what_was_saved(method, schema, tmp_path):
+    made = release_by(method, schema)
+    made.save(tmp_path / "release")
+    loaded = PointSynthesis.load(tmp_path / "release")
+    assert loaded.to_arrow().equals(made.to_arrow())
+    assert loaded.to_arrow().schema.equals(made.to_arrow().schema)
+    assert loaded.support.equals(made.support)
+    assert loaded.support.schema.equals(made.support.schema)
+    assert np.array_equal(loaded.points, made.points)
+    assert np.array_equal(loaded.weights, made.weights)
+    assert loaded.schema == made.schema
+    assert loaded.receipt == made.receipt
+    assert loaded.rows == made.rows
+    for writing in ("write", "write_points"):
+        for synthesis, name in ((made, "made.csv"), (loaded, "loaded.csv")):
+            getattr(synthesis, writing)(tmp_path / name)
+        assert (tmp_path / "made.csv").read_bytes() == (tmp_path / "loaded.csv").read_bytes()
+
+
+def test_a_loaded_synthesis_is_saved_the_same(saved, tmp_path):
+    PointSynthesis.load(saved).save(tmp_path / "again")
+    for name in set(FILES) - {"points.npz", "synthesis.json"}:  # archives may hold the time
+        assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_the_folder_holds_these_files_and_nothing_is_left_beside_it(saved):
+    assert sorted(os.listdir(saved)) == FILES
+    assert os.listdir(saved.parent) == ["release"]
+    modes = {stat.S_IMODE((saved / name).stat().st_mode) for name in FILES}
+    assert len(modes) == 1, "all can be read by whoever can read one"
+
+
+def test_a_folder_is_not_written_over(made, saved):
+    before = {name: sha256_of(saved / name) for name in FILES}
+    with pytest.raises(ValueError, match=r"saved to a new folder\. Found .*release': remove it"):
+        made.save(saved)
+    assert before == {name: sha256_of(saved / name) for name in FILES}
+
+
+@pytest.mark.parametrize("at", ["receipt", "index"])
+def test_a_save_that_fails_leaves_nothing(made, tmp_path, monkeypatch, at):
+    def fail(*_, **__):
+        raise OSError("no space left on device")
+
+    owner, name = (Receipt, "save") if at == "receipt" else (release_folder, "sha256_of")
+    monkeypatch.setattr(owner, name, fail)
+    with pytest.raises(OSError, match="no space"):
+        made.save(tmp_path / "release")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file(saved, name):
+    (saved / name).unlink()
+    message = "folder with synthesis.json in it" if name == "synthesis.json" else f"incomplete: {name} is missing"
+    with pytest.raises(ValueError, match=message):
+        PointSynthesis.load(saved)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("harm", ["cut", "changed", "emptied"])
+def test_a_damaged_file(saved, name, harm):
+    data = bytearray((saved / name).read_bytes())
+    if harm == "changed":
+        data[len(data) // 2] ^= 1
+    (saved / name).write_bytes({"cut": data[: len(data) // 2], "changed": data, "emptied": b""}[harm])
+    with pytest.raises(ValueError, match=r"damaged|format version"):
+        PointSynthesis.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        ({"format_version": 2}, "must have format version 1. Found 2: read it with the release of Counterfoil"),
+        ({"format": "counterfoil.synthesis"}, r"of another kind: read it with `Synthesis\.load`"),
+        ({"format": "counterfoil.receipt"}, "damaged: synthesis.json"),
+        ({"format": ["counterfoil.points"]}, "damaged: synthesis.json"),
+        ({"files": None}, "damaged"),
+        ({"files": {}}, "damaged"),
+    ],
+)
+def test_another_format(saved, index, message):
+    path = saved / "synthesis.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | index))
+    with pytest.raises(ValueError, match=message):
+        PointSynthesis.load(saved)
+
+
+def test_points_are_not_read_as_a_table(saved):
+    with pytest.raises(ValueError, match=r"of another kind: read it with `PointSynthesis\.load`"):
+        Synthesis.load(saved)
+
+
+def test_what_is_not_there(tmp_path):
+    for path in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(ValueError, match=r"A saved synthesis is a folder with synthesis\.json in it. Found none"):
+            PointSynthesis.load(path)
+
+
+def agree(saved: Path, name: str) -> None:
+    """Has the index name the file as it is now."""
+    index = json.loads((saved / "synthesis.json").read_text())
+    index["files"][name] = sha256_of(saved / name)
+    (saved / "synthesis.json").write_text(json.dumps(index))
+
+
+@pytest.mark.parametrize("name", FILES[:-1])
+def test_a_file_that_says_something_else(saved, name):
+    (saved / name).write_text("[something else]")
+    agree(saved, name)
+    with pytest.raises(ValueError, match="can't be read"):
+        PointSynthesis.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": np.ones(2)}, "differ in number"),
+        ({"points": np.zeros(3)}, "differ in number"),
+        ({"weights": "twice"}, "probabilities"),
+        ({"weights": "negative"}, "probabilities"),
+        ({"points": "nan"}, "finite"),
+        ({"weights": None}, "can't be read"),
+        ({"weights": "objects"}, "can't be read: .*allow_pickle"),
+        ({"weights": "texts"}, "differ in number|can't be read"),
+    ],
+)
+def test_points_that_are_none(made, saved, change, message):
+    of = {
+        "twice": 2 * made.weights,
+        "negative": np.eye(1, len(made.weights))[0] - 0.5 * np.eye(1, len(made.weights), 1)[0],
+        "nan": np.full_like(made.points, np.nan),
+        "objects": np.array([{}] * len(made.weights), dtype=object),
+        "texts": np.array(["one"] * len(made.weights)),
+    }
+    arrays = {"points": made.points, "weights": made.weights}
+    for name, value in change.items():
+        arrays[name] = of[value] if isinstance(value, str) else value
+    np.savez(saved / "points.npz", **{name: value for name, value in arrays.items() if value is not None})
+    agree(saved, "points.npz")
+    with pytest.raises(ValueError, match=message):
+        PointSynthesis.load(saved)
+
+
+@pytest.mark.parametrize("name", ["schema.toml", "rows.parquet", "support.parquet", "receipt.json"])
+def test_parts_of_another_release(saved, name, tmp_path):
+    other = release_by(SignedMeasure(cells=9), NUMBERS)
+    other.save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / name, saved / name)
+    agree(saved, name)
+    with pytest.raises(ValueError, match=r"its receipt is for another schema|other columns"):
+        PointSynthesis.load(saved)
