@@ -1,0 +1,284 @@
+"""Whatever is released follows from the answers that were paid for, and from public facts.
+
+Every method is run on a table, its answers are recorded, and it is run again on another table of which not one row is
+the same, with the recorded answers in place of its own. All that is released must be the same, to the last bit:
+
+- the rows, as codes and as values; weighted points and the support of a measure;
+- the model and its marginals, the error bars, and how many records were counted;
+- the receipt: parameters, charges, costs, warnings, fidelity, certificates; its time of day alone is left out;
+- what progress said, and a checkpoint of a run that could be continued.
+
+Public facts are the schema, the budget, the relation, the method's parameters, the seed of what draws rows, and, under
+replace_one of single rows, their number, which both tables share there. How long a run takes is none of these and is
+not kept from depending on the records.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterfoil.curator.account import PrivacyUnit
+from counterfoil.curator.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.evolution.checkpoint import Checkpoint
+from counterfoil.evolution.euclidean import Box
+from counterfoil.evolution.measure_tree import MeasureTree
+from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
+from counterfoil.evolution.signed_measure import SignedMeasure
+from counterfoil.fidelity.fidelity import Fidelity
+from counterfoil.marginals import direct
+from counterfoil.marginals.aim import AIM, AIMVariant
+from counterfoil.marginals.direct import Direct, Estimator
+from counterfoil.marginals.independent import Independent
+from counterfoil.marginals.mst import MST
+from counterfoil.marginals.workload import Workload
+from counterfoil.methods import METHODS, method_named
+from counterfoil.schema import Boolean, Categorical, Integer, Real, Rule, Schema
+from transcripts import Recording, recorded, replayed
+
+SCHEMA = Schema(
+    (
+        Categorical("job", ("cook", "nurse", "smith"), other=True),
+        Integer("age", 0, 9, missing=True),
+        Real("pay", 0.0, 10.0, bins=4),
+        Boolean("rich"),
+    ),
+    rules=(Rule("not rich", "job == 'cook'"),),
+)
+TINY = Schema((Boolean("a"), Boolean("b")))
+NUMBERS = Schema((Real("x", 0.0, 1.0, bins=8), Real("y", 0.0, 1.0, bins=8)))
+BUDGET, PURE = Budget(2.0, 1e-3), Budget(2.0)
+UNIT = PrivacyUnit("who", 2)
+NEIGHBORS: dict[str, dict[str, Any]] = {
+    "add": {"relation": "add_or_remove_one"},
+    "replace": {"relation": "replace_one"},
+    "unit": {"relation": "replace_one", "privacy_unit": UNIT},
+}
+
+
+def people(side: int, rows: int) -> pa.Table:
+    """Two tables without a row in common: not one value of `pay` is in both."""
+    rng = np.random.default_rng(side)
+    poor = rng.random(rows) < (0.3, 0.8)[side]
+    return pa.table(
+        {
+            "job": np.where(poor, "cook", np.array(["nurse", "smith", "clown"])[rng.integers(0, 3, rows)]),
+            "age": pa.array(rng.integers(0, 10, rows), mask=rng.random(rows) < 0.1),
+            "pay": np.clip(rng.normal((2, 7)[side], 1, rows), 0, 10),
+            "rich": ~poor & (rng.random(rows) < 0.7),
+            "who": [f"{side} {i // 3}" for i in range(rows)],
+        }
+    )
+
+
+def pairs(side: int, rows: int) -> pa.Table:
+    same = np.arange(rows) % 4 < (3, 1)[side]
+    return pa.table({"a": np.full(rows, side == 1), "b": same, "who": [f"{side} {i // 3}" for i in range(rows)]})
+
+
+def places(side: int, rows: int) -> pa.Table:
+    points = np.random.default_rng(side).normal((0.2, 0.7)[side], 0.1, (rows, 2)).clip(0, 1)
+    return pa.table({"x": points[:, 0], "y": points[:, 1], "who": [f"{side} {i // 3}" for i in range(rows)]})
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A method, what it is run on, and under which neighbors."""
+
+    method: Any
+    table: Callable[[int, int], pa.Table] = people
+    schema: Schema = SCHEMA
+    budget: Budget = BUDGET
+    rows: int = 120
+    neighbors: tuple[str, ...] = tuple(NEIGHBORS)
+    fidelity: Fidelity | None = None
+
+
+def evolution(name: str, **options: Any) -> PrivateEvolution:
+    return PrivateEvolution.preset(name, iterations=3, population=12, **options)
+
+
+CASES = {
+    **{f"aim {variant}": Case(AIM(variant=variant, rounds=3, batch=2)) for variant in AIMVariant},
+    "mst": Case(MST()),
+    "independent": Case(Independent()),
+    "independent, pure": Case(Independent(), budget=PURE),
+    "direct private_pgm": Case(Direct(2)),
+    "direct private_pgm, pure": Case(Direct(Workload({("job", "age"): 1.0, ("pay",): 1.0})), budget=PURE),
+    "direct minimax": Case(Direct(2, estimator=Estimator.MINIMAX)),
+    "direct brute_force": Case(Direct(2, estimator=Estimator.BRUTE_FORCE), pairs, TINY, rows=8, neighbors=("replace",)),
+    "mst with fidelity": Case(MST(), fidelity=Fidelity(0.3, "rich")),
+    "independent with fidelity, pure": Case(Independent(), budget=PURE, fidelity=Fidelity(0.3, "rich")),
+    "aim published with fidelity": Case(AIM(variant=AIMVariant.PUBLISHED), pairs, TINY, fidelity=Fidelity(0.2)),
+    "aim with certificates alone": Case(AIM(rounds=2), fidelity=Fidelity(0.0, "rich")),
+    **{f"evolution {name}": Case(evolution(name), places, NUMBERS) for name in PRESETS},
+    "evolution of tables": Case(evolution("bounded-lipschitz", lookahead=2)),
+    "evolution in a box": Case(evolution("practical", space=Box.of(NUMBERS)), places, NUMBERS),
+    "signed-measure": Case(SignedMeasure(), places, NUMBERS),
+    "signed-measure, pure, of tables": Case(SignedMeasure(cells=20), budget=PURE),
+    "measure-tree": Case(MeasureTree(), places, NUMBERS, budget=PURE),
+}
+
+
+def test_every_method_is_replayed():
+    kinds = {type(method_named(name)) for name in METHODS}
+    assert {type(case.method) for case in CASES.values()} == kinds
+    assert {case.method.estimator for case in CASES.values() if isinstance(case.method, Direct)} == set(Estimator)
+
+
+def release(case: Case, neighbors: str, side: int, recording: Recording, **options: Any) -> Any:
+    """One whole release, with a seed for what it draws."""
+    # Where the number of rows is private, the other table has another one.
+    rows = case.rows + (0 if neighbors == "replace" else 31 * side)
+    table = case.table(side, rows)
+    if neighbors != "unit":
+        table = table.drop_columns(["who"])
+    with Curator(table, case.schema, budget=case.budget, seed=3, **NEIGHBORS[neighbors]) as curator:
+        if case.fidelity is not None:
+            case.fidelity.prepare(curator)
+        made = case.method.synthesize(curator, progress=recording.progress, **options)
+        return made if case.fidelity is None else case.fidelity.measure(curator, made)
+
+
+def differences(one: Any, other: Any, where: str = "", seen: dict | None = None) -> Iterator[str]:
+    """Every place where two objects are not the same to the last bit, whatever can be reached from them."""
+    seen = {} if seen is None else seen
+    if one is other or (id(one), id(other)) in seen:
+        return
+    seen[id(one), id(other)] = one, other  # kept, so that ids are not used again
+    if type(one) is not type(other):
+        yield f"{where}: {type(one).__name__} and {type(other).__name__}"
+    elif isinstance(one, np.ndarray):
+        if one.dtype != other.dtype or one.shape != other.shape or one.tobytes() != other.tobytes():
+            yield f"{where}: another array"
+    elif isinstance(one, pa.Table):
+        if one.schema != other.schema or not one.equals(other):
+            yield f"{where}: another table"
+    elif isinstance(one, (str, bytes, int, float, complex, type(None), pa.DataType)):
+        if not (one == other or one != one):
+            yield f"{where}: {one!r} and {other!r}"
+    elif isinstance(one, Mapping):
+        if list(one) != list(other):
+            yield f"{where}: keys {list(one)} and {list(other)}"
+        else:
+            for key in one:
+                if key != "created":
+                    yield from differences(one[key], other[key], f"{where}.{key}", seen)
+    elif isinstance(one, (list, tuple, set, frozenset)):
+        first, second = (sorted(x, key=repr) if isinstance(x, (set, frozenset)) else x for x in (one, other))
+        if len(first) != len(second):
+            yield f"{where}: {len(first)} and {len(second)} items"
+        for index, pair in enumerate(zip(first, second, strict=False)):
+            yield from differences(*pair, f"{where}[{index}]", seen)
+    else:
+        names = [*getattr(one, "__dict__", {}), *getattr(type(one), "__slots__", ())]
+        assert names, f"{where}: nothing is known of {type(one)}"
+        for name in names:
+            yield from differences(getattr(one, name), getattr(other, name), f"{where}.{name}", seen)
+
+
+REPLAYS = [(name, neighbors) for name, case in CASES.items() for neighbors in case.neighbors]
+
+
+@pytest.mark.parametrize(("name", "neighbors"), REPLAYS)
+def test_a_release_follows_from_its_answers(monkeypatch, name, neighbors):
+    case = CASES[name]
+    made, recording = recorded(monkeypatch, lambda heard: release(case, neighbors, 0, heard))
+    again, replay = replayed(monkeypatch, recording, lambda heard: release(case, neighbors, 1, heard))
+    assert not list(differences(made, again))
+    assert recording.told == replay.told
+    assert recording.asked
+
+
+@pytest.mark.parametrize("name", ["aim batched", "evolution practical", "measure-tree"])
+def test_another_table_gives_other_answers(monkeypatch, name):
+    """So that the test above says something: with the same seed, and answers of its own."""
+    case = CASES[name]
+    made, one = recorded(monkeypatch, lambda heard: release(case, "add", 0, heard))
+    again, other = recorded(monkeypatch, lambda heard: release(case, "add", 1, heard))
+    assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(one.asked, other.asked, strict=False))
+    assert list(differences(made, again))
+
+
+def test_a_checkpoint_follows_from_its_answers(monkeypatch, tmp_path):
+    case, paths = CASES["evolution practical"], [tmp_path / "one", tmp_path / "other"]
+    _, recording = recorded(monkeypatch, lambda heard: release(case, "add", 0, heard, checkpoint=paths[0]))
+    replayed(monkeypatch, recording, lambda heard: release(case, "add", 1, heard, checkpoint=paths[1]))
+    one, other = (Checkpoint.load(path) for path in paths)
+    assert not list(differences(one, other))
+
+
+# Leaks that must be found
+
+
+def peek(curator: Curator) -> np.ndarray:
+    return curator._records.marginals([("rich",)])[0]
+
+
+def leak_a_warning(patch: pytest.MonkeyPatch) -> None:
+    """A warning that only some tables give."""
+    original = direct.release
+
+    def leaky(curator, *args, **keywords):
+        made = original(curator, *args, **keywords)
+        document = made.receipt.to_json()
+        document["warnings"] = ["Few are rich."] if peek(curator)[1] < 50 else []
+        return dataclasses.replace(made, receipt=type(made.receipt)(document))
+
+    patch.setattr(direct, "release", leaky)
+
+
+def leak_a_total(patch: pytest.MonkeyPatch) -> None:
+    """The exact number of rows in place of the noisy one."""
+    original = direct.release
+    patch.setattr(
+        direct, "release", lambda curator, *a, **k: original(curator, *a, **(k | {"rows": int(peek(curator).sum())}))
+    )
+
+
+def leak_an_order(patch: pytest.MonkeyPatch) -> None:
+    """Rows in an order that the records decide; their number and their values are right."""
+    original = direct.release
+
+    def leaky(curator, *args, **keywords):
+        made = original(curator, *args, **keywords)
+        order = np.roll(np.arange(made.rows), int(peek(curator)[0]))
+        drawn = dataclasses.replace(made.drawn, table=made.drawn.table.take(pa.array(order)))
+        return dataclasses.replace(made, drawn=drawn)
+
+    patch.setattr(direct, "release", leaky)
+
+
+def leak_by_progress(patch: pytest.MonkeyPatch) -> None:
+    """A message that counts exactly."""
+    original = Independent.synthesize
+
+    def leaky(self, curator, *, progress, **keywords):
+        progress(f"{peek(curator).sum()} rows", 0.0)
+        return original(self, curator, progress=progress, **keywords)
+
+    patch.setattr(Independent, "synthesize", leaky)
+
+
+@pytest.mark.parametrize("leak", [leak_a_warning, leak_a_total, leak_an_order, leak_by_progress])
+def test_leaks_are_found(monkeypatch, leak):
+    leak(monkeypatch)
+    case = CASES["independent"]
+    made, recording = recorded(monkeypatch, lambda heard: release(case, "add", 0, heard))
+    again, replay = replayed(monkeypatch, recording, lambda heard: release(case, "add", 1, heard))
+    assert list(differences(made, again)) or recording.told != replay.told
+
+
+def test_another_question_is_noticed(monkeypatch):
+    case = CASES["independent"]
+    _, recording = recorded(monkeypatch, lambda heard: release(case, "add", 0, heard))
+    with pytest.raises(AssertionError):
+        replayed(
+            monkeypatch, recording, lambda heard: release(dataclasses.replace(case, method=Direct(2)), "add", 1, heard)
+        )

@@ -1,0 +1,185 @@
+"""All answers of one release: what they say of two neighbors, or the same answers over again for another table.
+
+A release is post-processing of its answers (`tests/test_replay.py` shows that), so that whoever heard all of them,
+choices included, knows all that it tells of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+
+from counterfoil.curator.account import Account
+from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.records import ExactRecords
+
+
+@dataclass
+class ScaleSpy:
+    """Notes the scale at which noise was really drawn. The innermost of all that wraps a source of randomness."""
+
+    randomness: Randomness
+    scale: float = np.nan
+
+    @property
+    def private(self) -> bool:
+        return self.randomness.private
+
+    @property
+    def source(self) -> str:
+        return self.randomness.source
+
+    def discrete_gaussian(self, scale: float, size: int) -> np.ndarray:
+        self.scale = scale
+        return self.randomness.discrete_gaussian(scale, size)
+
+    def discrete_laplace(self, scale: float, size: int) -> np.ndarray:
+        self.scale = scale
+        return self.randomness.discrete_laplace(scale, size)
+
+    def noisy_max(self, scores: np.ndarray, scale: float) -> int:
+        self.scale = scale
+        return self.randomness.noisy_max(scores, scale)
+
+    def generator(self) -> np.random.Generator:
+        return self.randomness.generator()
+
+
+@dataclass
+class Evidence:
+    """What the answers of one run say of two neighbors.
+
+    Args:
+        ratio: log of their probability on the second neighbor over that on the first, with the noise as it was drawn:
+            by Neyman and Pearson, no other number tells the two apart better.
+        dearest: the most that an answer could tell apart over what was charged for it; above 1, it was undercharged.
+        mu_squared: by query, what its answers are worth to somebody who tells the two apart, Gaussian ones alone.
+    """
+
+    ratio: float = 0.0
+    dearest: float = 0.0
+    mu_squared: dict[str, float] = field(default_factory=dict)
+
+    def add_answer(self, query: Any, noise: Any, answer: np.ndarray, exact: Sequence[np.ndarray], scale: float) -> None:
+        one, other = (answer - side for side in exact)
+        moved = exact[1] - exact[0]
+        if isinstance(noise, GaussianNoise):
+            self.ratio += float((one**2 - other**2).sum()) / (2 * scale**2)
+            mu_squared = float(moved @ moved) / scale**2
+            self.dearest = max(self.dearest, mu_squared**0.5 / noise.event().mu)
+            self.mu_squared[query.name] = self.mu_squared.get(query.name, 0.0) + mu_squared
+            return
+        assert isinstance(noise, LaplaceNoise)
+        self.ratio += float((np.abs(one) - np.abs(other)).sum()) / scale
+        self.dearest = max(self.dearest, float(np.abs(moved).sum()) / scale / noise.epsilon)
+
+    def add_choice(self, noise: ExponentialSelection, index: int, scores: Sequence[np.ndarray], scale: float) -> None:
+        """The range of the loss is that of the scores' differences: what all choices have in common cancels."""
+        one, other = (log_softmax(side / scale) for side in scores)
+        self.ratio += float(other[index] - one[index])
+        self.dearest = max(self.dearest, float(np.ptp(other - one)) / noise.epsilon)
+
+
+class Listener:
+    """Hears every answer of every account while `patch` holds; `evidence` is of the run since `start`."""
+
+    def __init__(self, patch: Any) -> None:
+        self.evidence = Evidence()
+        self._sides: Sequence[ExactRecords] = ()
+        self._spy: ScaleSpy | None = None
+        ask, choose = Account.ask, Account.choose
+
+        def heard_ask(account: Account, query: Any, noise: Any) -> np.ndarray:
+            answer = ask(account, query, noise)
+            self.evidence.add_answer(query, noise, answer, self._exact(query), self._scale)
+            return answer
+
+        def heard_choose(account: Account, query: Any, noise: Any) -> int:
+            index = choose(account, query, noise)
+            self.evidence.add_choice(noise, index, self._exact(query), self._scale)
+            return index
+
+        patch.setattr(Account, "ask", heard_ask)
+        patch.setattr(Account, "choose", heard_choose)
+
+    def start(self, sides: Sequence[ExactRecords], spy: ScaleSpy) -> None:
+        self.evidence, self._sides, self._spy = Evidence(), sides, spy
+
+    def _exact(self, query: Any) -> list[np.ndarray]:
+        return [query.exact(side) for side in self._sides]
+
+    @property
+    def _scale(self) -> float:
+        assert self._spy is not None
+        return self._spy.scale
+
+
+@dataclass
+class Recording:
+    """Every question of a run with its answer, and what was told of the progress."""
+
+    asked: list[tuple[dict[str, Any], Any]] = field(default_factory=list)
+    told: list[tuple[str, float]] = field(default_factory=list)
+
+    def progress(self, message: str, fraction: float) -> None:
+        self.told.append((message, fraction))
+
+
+def recorded(patch: Any, run: Callable[[Recording], Any]) -> tuple[Any, Recording]:
+    """What `run` returns, and its recording."""
+    recording = Recording()
+    originals = {name: getattr(Account, name) for name in ("ask", "choose")}
+
+    def recording_of(name: str) -> Callable:
+        def hear(account: Account, query: Any, noise: Any) -> Any:
+            answer = originals[name](account, query, noise)
+            recording.asked.append((_question(query, noise), answer))
+            return answer
+
+        return hear
+
+    return _with_account(patch, recording_of, lambda: run(recording)), recording
+
+
+def replayed(patch: Any, recording: Recording, run: Callable[[Recording], Any]) -> tuple[Any, Recording]:
+    """What `run` returns where every answer is the recorded one; the records are never looked at for an answer.
+
+    Raises:
+        AssertionError: where another question is asked.
+    """
+    again = Recording()
+
+    def replaying(name: str) -> Callable:
+        def answer(account: Account, query: Any, noise: Any) -> Any:
+            asked, told = recording.asked[len(again.asked)]
+            norm = "score_sensitivity" if name == "choose" else _norm(noise)
+            account._charge(query, noise, getattr(query, norm))
+            assert _question(query, noise) == asked
+            again.asked.append((asked, told))
+            return told.copy() if isinstance(told, np.ndarray) else told
+
+        return answer
+
+    made = _with_account(patch, replaying, lambda: run(again))
+    assert len(again.asked) == len(recording.asked)
+    return made, again
+
+
+def _with_account(patch: Any, doors: Callable[[str], Callable], run: Callable[[], Any]) -> Any:
+    with patch.context() as inner:
+        for name in ("ask", "choose"):
+            inner.setattr(Account, name, doors(name))
+        return run()
+
+
+def _norm(noise: Any) -> str:
+    return "l2_sensitivity" if isinstance(noise, GaussianNoise) else "l1_sensitivity"
+
+
+def _question(query: Any, noise: Any) -> dict[str, Any]:
+    return {"query": query.name, "noise": noise.to_json(), **query.describe()}
