@@ -13,7 +13,10 @@ from counterfoil.schema import Schema
 from counterfoil.table import with_identifiers
 
 MOST_TRIES = 50
-"""Rounds of drawing again before a rule that the model hardly ever meets is given up."""
+"""Rounds of drawing again before rules that the model hardly ever meets are given up."""
+
+_MOST_DRAWN = 200_000
+"""Rows in such a round, unless more are missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,29 +43,26 @@ def draw(
     """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules.
 
     Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
-    break them, at most `MOST_TRIES` times.
+    break them, at most `MOST_TRIES` times: where the model hardly ever meets them, there are fewer than `n` rows.
 
     Raises:
-        ValueError: when too few rows meet the rules, naming them; or when `where` has probability zero.
+        ValueError: when `where` has probability zero.
     """
     codes = model.sample(n, rng, where=where)
     values = _values(schema, codes, rng)
     good = _good(schema, values)
-    codes, values = codes[good], values.filter(pa.array(good))
+    codes, values, drawn = codes[good], values.filter(pa.array(good)), n
     for _ in range(MOST_TRIES):
         missing = n - len(codes)
         if missing == 0:
-            return Rows(codes, with_identifiers(schema, values, rng))
-        more_codes = model.sample(max(2 * missing, 64), rng, where=where)
+            break
+        size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
+        more_codes = model.sample(size, rng, where=where)
         more_values = _values(schema, more_codes, rng)
         good = np.flatnonzero(_good(schema, more_values))[:missing]
         codes = np.concatenate([codes, more_codes[good]])
-        values = pa.concat_tables([values, more_values.take(pa.array(good))])
-    rules = "; ".join(rule.text for rule in schema.row_rules)
-    raise ValueError(
-        f"Only {len(codes)} of {n} rows met the rules after {MOST_TRIES} tries: {rules}. "
-        "Relax the rules, or state them on one or two columns, where the model itself can follow them."
-    )
+        values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
+    return Rows(codes, with_identifiers(schema, values, rng))
 
 
 def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:

@@ -16,6 +16,7 @@ from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.shortfall import shortfall
 from counterfoil.table import write_table
 
 if TYPE_CHECKING:
@@ -81,11 +82,15 @@ class Synthesis:
             seed: makes the draw repeatable; it protects nobody, because the model may be shared.
 
         Raises:
-            ValueError: for an unknown column, a value that it can't have, or a condition of probability 0.
+            ValueError: for an unknown column, a value that it can't have, a condition of probability 0, or when too few
+                rows that are drawn meet the schema's rules.
         """
         evidence = {name: self._codes_of(name, value) for name, value in (where or {}).items()}
         rng = np.random.default_rng(seed)
-        return draw(self.model, self.schema, rows, rng, where=evidence or None).table
+        table = draw(self.model, self.schema, rows, rng, where=evidence or None).table
+        for sentence in shortfall(self.schema, found=table.num_rows, asked=rows):
+            raise ValueError(sentence)
+        return table
 
     def marginal(self, attributes: Iterable[str]) -> np.ndarray:
         """The model's counts for `attributes`, in the schema's order, shaped by their numbers of codes."""

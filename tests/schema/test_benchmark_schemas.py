@@ -57,7 +57,7 @@ def test_a_schema_places_every_value_of_its_table(path: Path) -> None:
     for clique, impossible in schema.structural_zeros.items():
         assert not impossible[tuple(codes[name] for name in clique)].any(), clique
     for rule in schema.row_rules:
-        assert rule.holds(table).all(), rule.text
+        assert rule.holds(table).all(), rule.rule.text
 
 
 @pytest.mark.parametrize("name", ["pgm_adult", "encoded_adult", "encoded_law"])

@@ -16,7 +16,7 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.methods import default_delta, require_fidelity_possible
+from counterfoil.methods import POINT_METHODS, default_delta, require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.curator.account import PrivacyUnit
@@ -102,6 +102,7 @@ def synth(
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.curator.budget import Budget
     from counterfoil.schema import Schema
+    from counterfoil.schema.possibility import rarely_met, require_possible
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source))
@@ -118,6 +119,7 @@ def synth(
         fidelity=fidelity_of(fidelity, target),
     )
     request.schema.require_confirmed()
+    require_possible(request.schema)
     if request.fidelity is not None:
         require_fidelity_possible(method)
     require_rows_fit(rows, request.schema.domain)
@@ -132,6 +134,8 @@ def synth(
         iterations=iterations,
         population=population,
     )
+    if (rare := rarely_met(request.schema, zeros_followed=method not in POINT_METHODS)) is not None:
+        terminal.note(f"WARNING: {rare}")
     if ledger is None:
         terminal.note("No ledger: nothing will count this release against later ones of the same table.")
     synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
@@ -231,6 +235,8 @@ def report(
     terminal.say(f"  receipt  {outputs.receipt}")
     for sentence in good_for(receipt.document):
         terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
+    for sentence in receipt.document["warnings"]:
+        terminal.alarm(f"WARNING: {sentence}")
     if not receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(
@@ -246,6 +252,7 @@ def report(
             "spent": receipt.document["spent"],
             "fidelity": receipt.document.get("fidelity", []),
             "certificates": receipt.document.get("certificates", []),
+            "warnings": receipt.document["warnings"],
             "ledger": None if request.ledger is None else str(request.ledger),
         }
     )

@@ -22,6 +22,7 @@ from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemR
 from counterfoil.curator.records import ExactRecords
 from counterfoil.marginals.domain import Domain
 from counterfoil.schema import Schema
+from counterfoil.schema.possibility import require_possible
 
 
 class Curator:
@@ -54,6 +55,7 @@ class Curator:
         in_memory: bool | None = None,
     ) -> None:
         schema.require_confirmed()
+        require_possible(schema)
         self.schema = schema
         self.budget = budget
         self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit)

@@ -21,6 +21,7 @@ from counterfoil.release_folder import ReleaseFolder, load_parquet
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.shortfall import shortfall
 from counterfoil.table import with_identifiers, write_table
 
 if TYPE_CHECKING:
@@ -185,15 +186,22 @@ def release_points(
         warnings: public sentences.
 
     Raises:
-        ValueError: when too few of the drawn rows meet the schema's rules.
+        ValueError: when no row that is drawn meets the schema's rules.
     """
     n = max(round(total), 1) if rows is None else rows
     rng = curator.randomness.generator()
     points, weights = measure
     table = _rows(curator.schema, space, draw, n, rng)
     method, parameters = describe
+    found = table.num_rows
     receipt = Receipt.from_curator(
-        curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None, warnings=warnings
+        curator,
+        method=method,
+        parameters=parameters,
+        rows=found,
+        rows_requested=rows is not None,
+        rows_short=found < n,
+        warnings=[*warnings, *shortfall(curator.schema, found=found, asked=n)],
     )
     curator.close()
     support = space.table(points, curator.schema, rng)
@@ -220,10 +228,6 @@ def _rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.Gener
         parts.append(table.take(pa.array(good)))
         missing, drawn = missing - len(good), drawn + size
         if missing == 0:
-            return pa.concat_tables(parts).take(pa.array(rng.permutation(n)))
+            break
         size = min(64 + 2 * missing * drawn // max(n - missing, 1), _MOST_DRAWN)
-    texts = "; ".join([rule.text for rule in schema.row_rules] + ["+".join(zero) for zero in schema.structural_zeros])
-    raise ValueError(
-        f"Only {n - missing} of {n} rows met the rules after {MOST_TRIES} tries: {texts}. "
-        "Relax the rules, or use a method that counts marginals, which can follow rules on one or two columns."
-    )
+    return pa.concat_tables(parts).take(pa.array(rng.permutation(n - missing)))

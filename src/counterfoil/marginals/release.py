@@ -10,6 +10,7 @@ from counterfoil.drawing import draw
 from counterfoil.marginals.error_bars import ErrorBars
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.report.receipt import Receipt
+from counterfoil.shortfall import shortfall
 from counterfoil.synthesis import Synthesis
 
 Progress = Callable[[str, float], None]
@@ -35,11 +36,22 @@ def release(
     error_bars: ErrorBars,
     rows: int | None,
 ) -> Synthesis:
-    """Draws `rows` rows (by default as many as the model has) and puts everything together; ends the release."""
+    """Draws `rows` rows (by default as many as the model has) and puts everything together; ends the release.
+
+    Raises:
+        ValueError: when no row that is drawn meets the schema's rules.
+    """
     n = max(round(model.total), 1) if rows is None else rows
     drawn = draw(model, curator.schema, n, curator.randomness.generator())
+    found = drawn.table.num_rows
     receipt = Receipt.from_curator(
-        curator, method=method, parameters=parameters, rows=n, rows_requested=rows is not None
+        curator,
+        method=method,
+        parameters=parameters,
+        rows=found,
+        rows_requested=rows is not None,
+        rows_short=found < n,
+        warnings=shortfall(curator.schema, found=found, asked=n),
     )
     if not curator.reserved:  # else there are questions left, about these rows
         curator.close()

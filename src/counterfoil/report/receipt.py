@@ -69,6 +69,7 @@ class Receipt:
         parameters: Mapping[str, Any],
         rows: int,
         rows_requested: bool = False,
+        rows_short: bool = False,
         warnings: Sequence[str] = (),
     ) -> Self:
         """The receipt of what `curator` was asked.
@@ -79,6 +80,7 @@ class Receipt:
             parameters: its public parameters, as JSON.
             rows: how many rows were drawn.
             rows_requested: whether that number was asked for by the user.
+            rows_short: whether more were wanted than could be drawn.
             warnings: public sentences; none may depend on the records.
 
         Raises:
@@ -99,7 +101,7 @@ class Receipt:
             "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
             **costs,
             "noise_source": curator.randomness.source,
-            "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested)},
+            "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
             "warnings": list(warnings),
@@ -214,7 +216,9 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _how_many(neighbors: Neighbors, requested: bool) -> str:
+def _how_many(neighbors: Neighbors, requested: bool, short: bool) -> str:
+    if short:
+        return "all that met the schema's rules, fewer than were wanted"
     if requested:
         return "asked for by the user"
     if neighbors.relation.value == "replace_one" and neighbors.unit is None:

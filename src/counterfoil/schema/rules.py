@@ -27,6 +27,11 @@ class Rule:
     then: str
     condition: str = ""
 
+    @property
+    def text(self) -> str:
+        """The rule as one sentence."""
+        return f"if {self.condition} then {self.then}" if self.condition else self.then
+
 
 @dataclass(frozen=True)
 class Zeros:
@@ -46,11 +51,6 @@ class BoundRule:
         self.columns = tuple(name for name in columns if name in used)
         self._known = columns
         self._expressions = expressions
-
-    @property
-    def text(self) -> str:
-        """The rule as one sentence."""
-        return f"if {self.rule.condition} then {self.rule.then}" if self.rule.condition else self.rule.then
 
     def holds(self, table: pa.Table) -> np.ndarray:
         """Boolean [n]: whether each row of decoded values satisfies the rule."""
