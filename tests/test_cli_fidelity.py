@@ -54,6 +54,23 @@ def test_where_nothing_is_certified_it_says_so(office):
     assert "It holds if" not in said.out
 
 
+def test_a_target_is_the_focus_unless_another_is_named(office):
+    def focus() -> str | None:
+        return json.loads((office.path / MADE[2]).read_text())["method"]["parameters"]["focus"]
+
+    again = "--delta", "1e-6", "--force"
+    assert office.synth("--target", "income", *again, method="aim").status == 0
+    assert focus() == "income"
+    assert office.synth("--target", "income", "--focus", "age", *again, method="aim").status == 0
+    assert focus() == "age"
+    assert office.synth("--target", "income", "--variant", "published", *again, method="aim").status == 0
+    assert focus() is None
+    refused = office.synth("--focus", "incme", *again, method="aim")
+    assert refused.status == 2
+    assert "Did you mean 'income'?" in " ".join(refused.err.split())
+    assert office.synth("--focus", "age", *again, method="mst").status == 2
+
+
 def test_a_target_alone_costs_nothing_more(office):
     assert office.synth("--target", "income", "--delta", "1e-6").status == 0
     document = json.loads((office.path / MADE[2]).read_text())

@@ -10,7 +10,14 @@ from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.methods import DEFAULT_DELTA, Made, Synthesizer, method_named, require_fidelity_possible
+from counterfoil.methods import (
+    DEFAULT_DELTA,
+    Made,
+    Synthesizer,
+    default_focus,
+    method_named,
+    require_fidelity_possible,
+)
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
 
@@ -60,10 +67,14 @@ def synthesize(
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
     facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
-    synthesizer = method_named(method) if isinstance(method, str) else method
-    if fidelity is not None and isinstance(method, str):
-        require_fidelity_possible(method)
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
+    if isinstance(method, str):
+        if measured is not None:
+            require_fidelity_possible(method)
+        target = None if measured is None else measured.target
+        synthesizer = method_named(method, focus=default_focus(method, target))
+    else:
+        synthesizer = method
     with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
         if measured is not None:
             measured.prepare(curator)

@@ -85,6 +85,11 @@ def require_fidelity_possible(method: str) -> None:
         raise ValueError(f"Error measures can be bought for the methods {able}. Found {method!r}.")
 
 
+def default_focus(method: str, target: str | None, variant: str | None = None) -> str | None:
+    """The focus of `method` where a target was named: AIM alone has one, and as published it has not."""
+    return target if method == "aim" and variant != "published" else None
+
+
 def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> Synthesizer:
     """The synthesizer called `name`, with those `parameters` that are not None.
 

@@ -16,7 +16,7 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.methods import POINT_METHODS, default_delta, require_fidelity_possible
+from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.curator.account import PrivacyUnit
@@ -79,6 +79,12 @@ def synth(
         str | None,
         typer.Option("--target", help="Certify linear models for this column of two values.", metavar="COLUMN"),
     ] = None,
+    focus: Annotated[
+        str | None,
+        typer.Option(
+            "--focus", help="With aim: keep best what predicts this column; --target if left out.", metavar="COLUMN"
+        ),
+    ] = None,
     ledger: LedgerFile = None,
     privacy_unit: Annotated[
         str | None, typer.Option("--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN")
@@ -133,6 +139,7 @@ def synth(
         preset=preset,
         iterations=iterations,
         population=population,
+        focus=default_focus(method, target, variant) if focus is None else focus,
     )
     if (rare := rarely_met(request.schema, zeros_followed=method not in POINT_METHODS)) is not None:
         terminal.note(f"WARNING: {rare}")

@@ -41,6 +41,8 @@ class AIM:
         rounds: the most rounds of the batched and Gaussian variants.
         batch: the most marginals in such a round.
         entropy_weight: how strongly the fit is drawn to independence, in records.
+        focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
+            part of the budget; not in the published variant.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
     private synthetic data" (arXiv 2201.12677).
@@ -52,6 +54,7 @@ class AIM:
     rounds: int = 8
     batch: int = 4
     entropy_weight: float = ENTROPY_WEIGHT
+    focus: str | None = None
 
     def __post_init__(self) -> None:
         variants = [variant.value for variant in AIMVariant]
@@ -59,6 +62,8 @@ class AIM:
             hint = did_you_mean(str(self.variant), variants)
             raise ValueError(f"`variant` must be one of {', '.join(variants)}. Found {self.variant!r}.{hint}")
         object.__setattr__(self, "variant", AIMVariant(self.variant))
+        if self.focus is not None and self.variant is AIMVariant.PUBLISHED:
+            raise ValueError("The published variant has no `focus`: leave it out, or use the batched one.")
         if self.rounds < 1 or self.batch < 1:
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
         for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
@@ -74,9 +79,13 @@ class AIM:
             progress: called with what is being done and the share of the budget that is spent.
 
         Raises:
-            ValueError: before anything is charged, for a workload that names unknown columns, or a delta of 0.
+            ValueError: before anything is charged, for a workload or focus that names unknown columns, or a delta of 0.
         """
         check_rows(rows)
+        known = curator.domain.attributes
+        if self.focus is not None and self.focus not in known:
+            hint = did_you_mean(self.focus, known)
+            raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
         model, error_bars = self._run(curator, progress).run()
         return release(curator, model, method="aim", parameters=self._describe(), error_bars=error_bars, rows=rows)
 
@@ -85,7 +94,7 @@ class AIM:
         if self.variant is AIMVariant.PUBLISHED:
             return PublishedAIM(*common, progress)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress)
+        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress, self.focus)
 
     def _describe(self) -> dict[str, object]:
         workload = self.workload
@@ -97,4 +106,5 @@ class AIM:
             "rounds": self.rounds,
             "batch": self.batch,
             "entropy_weight": self.entropy_weight,
+            "focus": self.focus,
         }

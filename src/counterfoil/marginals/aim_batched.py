@@ -11,13 +11,15 @@ What differs from the published algorithm (`aim_published`), and why:
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
   marginal's error contains those of its columns.
+- With a focus, the columns are followed by the pairs of that column with each other one, in one question: what a model
+  that predicts it learns from. Nothing is spent on choosing them.
 - Rare values are merged once the columns are known (see `coarsening`), and come back when the model is refined.
 - The errors of the final model are told with noise, for a fiftieth of the budget: they are the error bars.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,12 +30,13 @@ from counterfoil.curator.queries.selection import MarginalErrors
 from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.columns import Columns, measure_columns
-from counterfoil.marginals.domain import Clique
+from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.error_bars import Bound, ErrorBars, ToldBound
+from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
+from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.release import Progress
-from counterfoil.marginals.workload import Workload
+from counterfoil.marginals.workload import DEFAULT_MAX_CELLS, Workload
 
 _LARGEST_TOLD = 1_000_000
 """Marginals with more cells get no error bar of their own: their estimates would be too large to hold."""
@@ -47,6 +50,7 @@ class Shares:
 
     Args:
         columns: for all columns, in the first question.
+        focus: for the pairs of the focus with every other column, in the second; 0 where there is none.
         choosing: for choosing marginals, in equal parts a round.
         error_bars: for the errors of the final model.
     """
@@ -54,11 +58,17 @@ class Shares:
     columns: float = 0.4
     choosing: float = 0.05
     error_bars: float = 0.02
+    focus: float = 0.0
 
     def __post_init__(self) -> None:
         parts = (self.columns, self.choosing, self.error_bars)
-        if not (all(part > 0 for part in parts) and sum(parts) < 1):
-            raise ValueError(f"Shares of the budget must be positive and leave something of 1. Found {parts}.")
+        if not (all(part > 0 for part in parts) and self.focus >= 0 and self.marginals > 0):
+            raise ValueError(f"Shares of the budget must be positive and leave something of 1. Found {self}.")
+
+    @property
+    def marginals(self) -> float:
+        """What is left for marginals that are chosen."""
+        return 1 - self.columns - self.focus - self.choosing - self.error_bars
 
 
 @dataclass
@@ -68,6 +78,7 @@ class BatchedAIM:
     Args:
         workload: the marginals to keep; or an order, for all of it that are small enough once rare values are merged.
         choice: how a round's marginals are chosen.
+        focus: a column whose pairs with all others are measured before any rounds, or None.
         rounds: the most rounds; fewer when a round teaches nothing and the budget is kept for larger ones.
     """
 
@@ -78,7 +89,11 @@ class BatchedAIM:
     choice: BatchChoice
     rounds: int
     progress: Progress
-    shares: Shares = field(default_factory=Shares)
+    focus: str | None = None
+
+    @property
+    def shares(self) -> Shares:
+        return Shares() if self.focus is None else Shares(columns=0.25, focus=0.4)
 
     def run(self) -> tuple[GraphicalModel, ErrorBars]:
         Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
@@ -90,7 +105,14 @@ class BatchedAIM:
         candidates = Candidates.of(
             self.workload, self.curator.domain, self.max_model_size, merged=columns.coarsening.domain
         )
-        coarse = self._rounds(account, columns, candidates, capacity)
+        fitter = columns.coarse_fitter()
+        left = (self.shares.focus + self.shares.marginals) * capacity
+        if pairs := self._pairs_with_focus(columns.coarsening.domain, candidates):
+            self.progress("measuring pairs with the focus", self.shares.columns)
+            noise = gaussian_noise(self.shares.focus * capacity)
+            fitter.fit(measure(account, self.curator.domain, pairs, noise, coarsening=columns.coarsening))
+            left -= self.shares.focus * capacity
+        coarse = self._rounds(account, columns, candidates, fitter, left)
         self.progress("telling error bars", 1 - self.shares.error_bars)
         model = columns.refine(coarse)
         cliques = [clique for clique in candidates.weights if self.curator.domain.size(clique) <= _LARGEST_TOLD]
@@ -98,14 +120,24 @@ class BatchedAIM:
         counted, total_error = columns.fitter.counted, columns.fitter.total_error
         return model, ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
 
+    def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
+        """Those of the focus's pairs that are small enough, and that the model can hold together."""
+        pairs: list[Clique] = []
+        if self.focus is None:
+            return pairs
+        for name in coarse.attributes:
+            pair = coarse.canonical({name, self.focus})
+            if name != self.focus and coarse.size(pair) <= DEFAULT_MAX_CELLS and candidates.fits(pairs, pair, 1.0):
+                pairs.append(pair)
+        return pairs
+
     def _rounds(
-        self, account: FilterAccount, columns: Columns, candidates: Candidates, capacity: float
+        self, account: FilterAccount, columns: Columns, candidates: Candidates, fitter: Fitter, left: float
     ) -> GraphicalModel:
-        """The model on the coarse domain, after all rounds."""
-        fitter = columns.coarse_fitter()
+        """The model on the coarse domain, after all rounds, which measure for `left` (mu squared)."""
+        capacity = account.capacity * (1 - 1e-9)
         model = fitter.fit([])
         choosing = self.shares.choosing * capacity / self.rounds
-        left = (1 - self.shares.columns - self.shares.choosing - self.shares.error_bars) * capacity
         patience = 1.0
         for number in range(self.rounds):
             portion = min(patience * left / (self.rounds - number), left)

@@ -13,6 +13,9 @@ from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measurement import NoisyMarginal
 
+_MOST_HALVINGS = 6
+"""How often a threshold that merges all of a column is halved, at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class Coarsening:
@@ -112,18 +115,26 @@ def merge_rare(
 
     Rare values of an attribute become one. The first `ordered[name]` codes of an ordered attribute are in order, and
     there only neighbors are merged, until together they reach `deviations` of their own noise: a column of fine bins
-    gets wider ones where it is thin.
+    gets wider ones where it is thin. Where all values of an attribute would become one, which says nothing of it any
+    more, half as many deviations will do, and so on.
 
     Source: McKenna, Miklau and Sheldon 2021, section 3.2, for attributes without order; the rest is ours.
     """
     codes = {}
     for marginal in one_way:
         (name,) = marginal.clique
-        threshold, n_ordered = deviations * marginal.scale, ordered.get(name, 0)
-        first = _merge_neighbors(marginal.counts[:n_ordered], threshold)
-        start = int(first.max()) + 1 if n_ordered else 0
-        codes[name] = np.concatenate([first, start + _merge_all(marginal.counts[n_ordered:], threshold)])
+        for halvings in range(_MOST_HALVINGS):
+            threshold = deviations / 2**halvings * marginal.scale
+            codes[name] = _merge_column(marginal.counts, ordered.get(name, 0), threshold)
+            if codes[name].max() > 0:
+                break
     return Coarsening(domain, codes)
+
+
+def _merge_column(counts: np.ndarray, n_ordered: int, threshold: float) -> np.ndarray:
+    first = _merge_neighbors(counts[:n_ordered], threshold)
+    start = int(first.max()) + 1 if n_ordered else 0
+    return np.concatenate([first, start + _merge_all(counts[n_ordered:], threshold)])
 
 
 def _merge_all(counts: np.ndarray, threshold: float) -> np.ndarray:
