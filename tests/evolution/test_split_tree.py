@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln, gammaln
 
-from counterfoil.evolution.split_tree import SplitTree, posterior
+from counterfoil.evolution import split_tree
+from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 
 
 def log_split(n1, n2, a: float):
@@ -59,6 +60,15 @@ def test_means_and_density_are_those_of_enumeration(counts, scales, concentratio
     assert evidence == pytest.approx(log_density, abs=2e-4)
 
 
+def test_splits_that_the_prior_thinks_nearly_impossible_are_those_of_enumeration():
+    """Divided by W, a convolution's smallest entries are among the largest: rounding there would be taken for mass."""
+    counts, scales = [20.0, 18.0, 1.0, 19.0, 0.0], [30.0, 8.0, 3.0, 3.0, 3.0]
+    means, log_density = posterior(small_tree(counts, scales), [40.0, 40.0])
+    expected, expected_density = enumerated(counts, scales, [40.0, 40.0], most=120)
+    assert np.concatenate(means) == pytest.approx(expected, abs=2e-3)
+    assert log_density == pytest.approx(expected_density, abs=2e-3)
+
+
 def full_tree(rng, *, depth, n, concentration, scales):
     """A tree of the given depth whose counts are drawn from the model; those at depths in `scales` are told."""
     tree, counts = SplitTree(), np.array([n])
@@ -97,6 +107,34 @@ def test_the_density_prefers_the_concentration_of_the_data():
             tree, _ = full_tree(rng, depth=8, n=3000, concentration=true, scales={0: 10.0, 8: 1.0})
             gaps.append(posterior(tree, [true] * 8)[1] - posterior(tree, [1.0 / true] * 8)[1])
         assert min(gaps) > 20
+
+
+def test_means_stay_consistent_where_points_lie_in_few_cells_and_the_prior_is_even():
+    """In 1 of 16 cells, and asked about at three depths: a concentration far from the truth costs likelihood only."""
+    rng = np.random.default_rng(2)
+    truth = np.zeros((16, 64))
+    truth[5] = rng.poisson(40, 64)
+    tree = SplitTree()
+    for depth, scale in ((0, 200.0), (4, 12.0), (10, 3.0)):
+        while tree.depth < depth:
+            tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
+        exact_counts = truth.reshape(2**depth, -1).sum(axis=1)
+        tree.tell(exact_counts + rng.laplace(0, scale, 2**depth), scale)
+    means, _ = posterior(tree, [10.0] * 10)
+    for upper, lower in itertools.pairwise(means):
+        assert lower.reshape(-1, 2).sum(axis=1) == pytest.approx(upper, abs=1e-6 * 2560)
+    assert abs(means[4][5] - 2560) < 120
+    assert evidence(tree, [10.0] * 10) < evidence(tree, [0.2] * 4 + [10.0] * 6) - 20
+
+
+def test_transforms_stand_in_for_sums_of_products(monkeypatch):
+    tree, _ = full_tree(np.random.default_rng(3), depth=5, n=500, concentration=1.0, scales={0: 20.0, 2: 6.0, 5: 3.0})
+    sums = posterior(tree, [1.0] * 5)
+    monkeypatch.setattr(split_tree, "_MOST_PRODUCTS", 0)
+    transforms = posterior(tree, [1.0] * 5)
+    assert np.concatenate(transforms[0]) == pytest.approx(np.concatenate(sums[0]), rel=1e-6)
+    assert transforms[1] == pytest.approx(sums[1], abs=1e-6)
+    assert evidence(tree, [40.0] * 5) < transforms[1]
 
 
 def test_a_lone_root_and_answers_far_apart_are_no_special_cases():

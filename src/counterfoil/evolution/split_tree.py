@@ -6,14 +6,17 @@ w(N) = G(N + a) / (N! G(a)) and W the same for 2 a: products, so that the law of
 from two passes of messages, up and down the tree, each a convolution of sequences. The means are consistent by
 themselves (halves add up to their cell), non-negative, and shrink what is only noise. All of it is post-processing.
 
-Where a message is below 1e-13 of its largest value, the transforms that convolve it hold no digits: there it is 1e-13.
+W(N) spans many more digits than a float has, so what is small in a convolution may be large once W is divided out.
+Sums of products hold all their digits however small they are, those from Fourier transforms do not: transforms serve
+where sums would take too long, for answers with noise of hundreds of records, and what they can't tell is taken as 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numba
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln
@@ -24,7 +27,13 @@ _REACH = 14.0
 _WIDTH = 9.0
 """So many deviations of a message are kept on either side of its mean."""
 
-_FLOOR = 1e-13
+_FLOOR = 1e-200
+"""Of the largest value of a message: what is smaller is raised to it, so that answers far apart divide no 0 by 0."""
+
+_RESOLUTION = 1e-13
+"""Of the largest value of a convolution: what is smaller is rounding, where a transform made it."""
+
+_MOST_PRODUCTS = 1 << 22
 _CHUNK = 1 << 22
 
 
@@ -134,8 +143,7 @@ def _pass_down(tree: SplitTree, concentrations: Sequence[float], upward: list[_M
         split = tree.split[t]
         if not split.any():
             return means
-        parents = _Messages(messages.lows[split], above[split])
-        parents = _Messages(parents.lows, parents.values * np.exp(-_log_weights(parents, 2 * concentrations[t])))
+        parents, _ = _unweighted(messages.lows[split], above[split], 2 * concentrations[t])
         parents, _ = _told(parents, tree.answers[t], split)
         above = _to_halves(parents, upward[t + 1], concentrations[t])
     return means
@@ -171,22 +179,59 @@ def _log_weights(messages: _Messages, concentration: float) -> np.ndarray:
     return table[messages.counts]
 
 
+def _weighted(messages: _Messages, concentration: float) -> tuple[np.ndarray, float]:
+    """Messages times w, each divided by its largest value, and the log of what was divided out."""
+    logs = _log_weights(messages, concentration)
+    peaks = logs.max(axis=1, keepdims=True)
+    values = messages.values * np.exp(logs - peaks)
+    largest = values.max(axis=1, keepdims=True)
+    return values / largest, float((np.log(largest) + peaks).sum())
+
+
+def _unweighted(lows: np.ndarray, values: np.ndarray, concentration: float) -> tuple[_Messages, float]:
+    """The reverse, for values as they come from a convolution."""
+    logs = _log_weights(_Messages(lows, values), concentration)
+    least = logs.min(axis=1, keepdims=True)
+    values = values * np.exp(least - logs)
+    largest = values.max(axis=1, keepdims=True)
+    return _Messages(lows, np.maximum(values / largest, _FLOOR)), float((np.log(largest) - least).sum())
+
+
 def _joined(halves: _Messages, concentration: float) -> tuple[_Messages, float]:
     """The messages of cells from those of their halves, two by two; and the log of what was divided out."""
-    weighted = halves.values * np.exp(_log_weights(halves, concentration))
-    width = 2 * weighted.shape[1] - 1
+    weighted, log_weighted = _weighted(halves, concentration)
+    sums = _convolved(weighted[0::2], weighted[1::2])
+    cells, log_scale = _unweighted(halves.lows[0::2] + halves.lows[1::2], sums, 2 * concentration)
+    return cells, log_weighted + log_scale
+
+
+def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Row by row, of non-negative sequences [m, v] and [m, w]: [m, v + w - 1]."""
+    width = first.shape[1] + second.shape[1] - 1
+    sums = np.zeros((len(first), width))
+    if first.shape[1] * second.shape[1] <= _MOST_PRODUCTS:
+        _add_products(np.ascontiguousarray(first), np.ascontiguousarray(second), sums)
+        return sums
     size = next_fast_len(width, real=True)
-    values = np.empty((len(weighted) // 2, width))
-    step = max(1, _CHUNK // size)
-    for start in range(0, len(values), step):
-        part = weighted[2 * start : 2 * (start + step)]
-        spectrum = rfft(part, size)
-        values[start : start + step] = irfft(spectrum[0::2] * spectrum[1::2], size)[:, :width]
-    values = np.maximum(values, _FLOOR * values.max(axis=1, keepdims=True))
-    cells = _Messages(halves.lows[0::2] + halves.lows[1::2], values)
-    values = values * np.exp(-_log_weights(cells, 2 * concentration))
-    largest = values.max(axis=1, keepdims=True)
-    return _Messages(cells.lows, values / largest), float(np.log(largest).sum())
+    for rows in _chunks(len(first), size):
+        sums[rows] = irfft(rfft(first[rows], size) * rfft(second[rows], size), size)[:, :width]
+    sums[sums < _RESOLUTION * sums.max(axis=1, keepdims=True)] = 0.0
+    return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_products(first: np.ndarray, second: np.ndarray, sums: np.ndarray) -> None:  # pragma: no cover - compiled
+    for m in range(len(sums)):
+        row, total = second[m], sums[m]
+        for i in range(first.shape[1]):
+            factor = first[m, i]
+            for j in range(len(row)):
+                total[i + j] += factor * row[j]
+
+
+def _chunks(rows: int, width: int) -> Iterator[slice]:
+    step = max(1, _CHUNK // width)
+    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def _trimmed(messages: _Messages) -> _Messages:
@@ -215,22 +260,18 @@ def _to_halves(parents: _Messages, halves: _Messages, concentration: float) -> n
 
     For the first half: w(N1) times the sum over N2 of (parent at N1 + N2) w(N2) (second half at N2), a correlation.
     """
-    weights = np.exp(_log_weights(halves, concentration))
+    weighted, _ = _weighted(halves, concentration)
     width, wide = halves.values.shape[1], parents.values.shape[1]
-    size = next_fast_len(wide + width, real=True)
-    found = np.empty_like(halves.values)
-    step = max(1, _CHUNK // size)
-    for start in range(0, len(parents.lows), step):
-        cells, pair = slice(start, start + step), slice(2 * start, 2 * (start + step))
-        spectrum = rfft(parents.values[cells], size)
-        others = rfft((halves.values[pair] * weights[pair]).reshape(-1, 2, width)[:, ::-1], size)
-        sums = irfft(spectrum[:, None] * np.conj(others), size)
-        lows = halves.lows[pair].reshape(-1, 2)
-        # Entry j holds the sum for N1 = j + (parent's low) - (other half's low); negative j are at the end.
-        shifts = lows.sum(axis=1) - parents.lows[cells]
-        places = np.broadcast_to(shifts[:, None, None] + np.arange(width), (*sums.shape[:2], width))
-        inside = (places > -width) & (places < wide)
-        values = np.where(inside, np.take_along_axis(sums, places % size, axis=2), 0.0)
-        found[pair] = np.maximum(values, _FLOOR * values.max(axis=2, keepdims=True)).reshape(-1, width)
-    found = found * weights
-    return found / found.max(axis=1, keepdims=True)
+    found = np.empty_like(weighted)
+    shifts = halves.lows.reshape(-1, 2).sum(axis=1) - parents.lows
+    for cells in _chunks(len(parents.lows), 2 * (wide + width)):
+        halved = slice(2 * cells.start, 2 * cells.stop)
+        others = weighted[halved].reshape(-1, 2, width)[:, ::-1, ::-1].reshape(-1, width)
+        sums = _convolved(others, np.repeat(parents.values[cells], 2, axis=0))
+        # The entry for N1 is at N1 + (other half's low) - (parent's low) + width - 1; off either end, it is 0.
+        places = np.repeat(shifts[cells], 2)[:, None] + np.arange(width - 1, 2 * width - 1)
+        inside = (places >= 0) & (places < sums.shape[1])
+        found[halved] = np.where(inside, np.take_along_axis(sums, np.clip(places, 0, sums.shape[1] - 1), axis=1), 0.0)
+    logs = _log_weights(halves, concentration)
+    found *= np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.maximum(found / np.maximum(found.max(axis=1, keepdims=True), _FLOOR), _FLOOR)
