@@ -11,19 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
-from counterfoil.curator.accounting import (
-    COMPOSITIONS,
-    ConcentratedFilter,
-    GaussianEvent,
-    GaussianFilter,
-    PrivacyLossPlan,
-    PureFilter,
-    event_from_json,
-)
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import COMPOSITIONS
 from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
 from counterfoil.curator.ledger_errors import BudgetExceeded
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_event import GaussianEvent, event_from_json
+from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter, PureFilter
+from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.randomness import SeededRandomness

@@ -26,11 +26,11 @@ from scipy.stats import binom, norm
 import counterfoil.curator
 from audit_tools import LessNoise, epsilon_lower_bound, lower_bound, outcomes, upper_bound
 from counterfoil.curator.account import Neighbors, PrivacyUnit
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness

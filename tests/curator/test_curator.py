@@ -7,12 +7,13 @@ import pyarrow as pa
 import pytest
 
 from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.accounting import ConcentratedFilter, GaussianFilter, PrivacyLossPlan, PureFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger, SourceIdentity
 from counterfoil.curator.ledger_errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter, PureFilter
+from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.marginals.domain import Domain
 from sensitive_tables import UNIT, frame_of, schema_of

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from counterfoil.curator.accounting import BoundedRangeEvent, GaussianEvent, PureEvent
 from counterfoil.curator.noise import SMOOTHING_VARIANCE, ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_event import BoundedRangeEvent, GaussianEvent, PureEvent
 from counterfoil.curator.randomness import SeededRandomness
 
 multipliers = st.floats(0.1, 1e4)

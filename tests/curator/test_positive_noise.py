@@ -12,16 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from counterfoil.curator.accounting import (
-    COMPOSITIONS,
-    ApproximateEvent,
-    GaussianEvent,
-    GaussianFilter,
-    PrivacyLossPlan,
-    event_from_json,
-)
 from counterfoil.curator.budget import Budget
+from counterfoil.curator.composition import COMPOSITIONS
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_event import ApproximateEvent, GaussianEvent, event_from_json
+from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.randomness import SeededRandomness, SystemRandomness
 
 

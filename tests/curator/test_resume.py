@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger, SourceIdentity
 from counterfoil.curator.ledger_errors import LedgerError, ReleaseClosed
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.evolution.euclidean import Box, point_schema
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.curator.accounting import gaussian_delta
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.privacy_curve import gaussian_delta
 from counterfoil.evolution.euclidean import Ball, Box, point_schema
 from counterfoil.evolution.measure_tree import MeasureTree
 from counterfoil.evolution.private_evolution import PrivateEvolution

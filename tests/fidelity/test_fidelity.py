@@ -14,9 +14,9 @@ from scipy.special import ndtri
 from audit_tools import LessNoise, epsilon_lower_bound, outcomes
 from counterfoil import Curator, synthesize
 from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.ledger_errors import BudgetExceeded
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.evaluation.comparison import reveal
 from counterfoil.evaluation.marginals import compare_marginals

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from counterfoil.curator.account import FilterAccount, PrivacyUnit
-from counterfoil.curator.accounting import ConcentratedFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.noise import SMOOTHING_VARIANCE
+from counterfoil.curator.privacy_filter import ConcentratedFilter
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.marginals import aim_published, junction_tree
 from counterfoil.marginals.aim import AIM

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.batch_choice import Batch, ExponentialChoice, GaussianChoice, Round, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.marginals.columns import Columns, measure_columns
 from counterfoil.schema import Schema
 

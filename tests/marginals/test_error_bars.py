@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.noise import SMOOTHING_VARIANCE
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.randomness import SeededRandomness
 from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.marginals.coarsening import Coarsening, identity
 from counterfoil.marginals.domain import Domain

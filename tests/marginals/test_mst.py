@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.budget import Budget
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.marginals.domain import Domain
 from counterfoil.marginals.mst import MST
 from small_releases import (

@@ -20,10 +20,10 @@ from scipy.special import log_softmax
 
 from audit_tools import LessNoise, epsilon_lower_bound
 from counterfoil.curator.account import FilterAccount, PrivacyUnit
-from counterfoil.curator.accounting import ConcentratedFilter, GaussianFilter
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger, SourceIdentity
+from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter
 from counterfoil.curator.randomness import Randomness, SeededRandomness
 from counterfoil.marginals import fitting, mst
 from counterfoil.marginals.aim import AIM

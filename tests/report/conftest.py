@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
-from counterfoil.curator.accounting import COMPOSITIONS
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import COMPOSITIONS
 from counterfoil.curator.ledger import Ledger, SourceIdentity
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise

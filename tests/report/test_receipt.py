@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 
 from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
+from counterfoil.curator.composition import COMPOSITIONS
+from counterfoil.curator.privacy_event import event_from_json
 from counterfoil.files import write_text
 from counterfoil.report.receipt import COMPOSITION_SENTENCES, Receipt
 from counterfoil.report.shape import receipt_schema

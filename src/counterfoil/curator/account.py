@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.curator.accounting import Composition, Filter, PrivacyEvent, event_from_json
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import Composition, Filter
 from counterfoil.curator.ledger import Release
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise, Noise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
 from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
 from counterfoil.curator.randomness import Randomness
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
-from counterfoil.curator.accounting import Composition, Filter
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import Composition, Filter
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine

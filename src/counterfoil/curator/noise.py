@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from counterfoil.curator.accounting import BoundedRangeEvent, GaussianEvent, PrivacyEvent, PureEvent
+from counterfoil.curator.privacy_event import BoundedRangeEvent, GaussianEvent, PrivacyEvent, PureEvent
 from counterfoil.curator.randomness import Randomness
 
 SMOOTHING_VARIANCE = 2.25
@@ -23,7 +23,7 @@ Gaussian around c has density(N(c, sigma**2))(y) divided by a sum in the same in
 within a factor exp(a), a = 2.2 h, of a post-processing of the continuous one in each cell, and k cells, asked
 adaptively or not, within exp(a k). From P <= e^(a k) P' and Q' <= e^(a k) Q follows that an (epsilon, delta)
 guarantee of the post-processed noise is an (epsilon + 2 a k, e^(a k) delta) guarantee of the discrete one:
-2 a k < 5e-19 k. `accounting.EPSILON_SLACK` and `DELTA_SLACK` hold 1e-9 and a millionth of delta back, enough for
+2 a k < 5e-19 k. `budget.EPSILON_SLACK` and `DELTA_SLACK` hold 1e-9 and a millionth of delta back, enough for
 2e9 cells. The zCDP of the discrete Gaussian needs no such allowance (Canonne, Kamath and Steinke 2020, Theorem 14).
 """
 

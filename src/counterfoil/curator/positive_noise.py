@@ -18,7 +18,7 @@ third kind adds up to at most the sum of c / b where -log(1 - q(c)) <= c / b, wh
 threshold that the paper prints.
 
 Source: Gonzalez, Fanti and Ramdas, section 4.2; the idea is older (Vadhan 2017, Theorem 3.5). How rounds compose:
-`accounting.ApproximateEvent`.
+`privacy_event.ApproximateEvent`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.accounting import ApproximateEvent
+from counterfoil.curator.privacy_event import ApproximateEvent
 from counterfoil.curator.randomness import Randomness
 
 # Division of a sensitivity by an epsilon, and the powers that give the threshold, round in the last digits.

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from counterfoil.curator.account import Account, FilterAccount
-from counterfoil.curator.accounting import GaussianFilter, PrivacyLossPlan
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.evolution.record_count import count_records
 from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds, deviation, typical

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.account import Account
-from counterfoil.curator.accounting import PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import LaplaceNoise
+from counterfoil.curator.privacy_filter import PureFilter
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Halving, Intervals

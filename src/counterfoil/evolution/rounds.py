@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from counterfoil.curator.accounting import ApproximateEvent, GaussianFilter, PrivacyEvent, PrivacyLossPlan, PureEvent
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_event import ApproximateEvent, PrivacyEvent, PureEvent
+from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.theory import private_evolution as theory
 
 COUNT_SHARE = 0.01

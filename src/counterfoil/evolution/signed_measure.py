@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.evolution.cleanup import Cleanup, Projection

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import ConcentratedFilter, PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import ConcentratedFilter, PureFilter
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap

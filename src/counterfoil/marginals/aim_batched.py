@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import GaussianFilter
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.selection import MarginalErrors
 from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error, rounded
 from counterfoil.marginals.candidates import Candidates

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import ConcentratedFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise
+from counterfoil.curator.privacy_filter import ConcentratedFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.marginals.batch_choice import rounded

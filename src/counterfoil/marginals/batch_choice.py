@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import bounded_range_of_mu
 from counterfoil.curator.noise import ExponentialSelection
+from counterfoil.curator.privacy_event import bounded_range_of_mu
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.coarsening import Coarsening

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
+from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.closest import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.marginals.domain import Clique, Domain

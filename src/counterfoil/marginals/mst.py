@@ -9,9 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.accounting import GaussianFilter, bounded_range_of_mu
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection
+from counterfoil.curator.privacy_event import bounded_range_of_mu
+from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.marginals.batch_choice import expected_error, rounded
 from counterfoil.marginals.coarsening import Coarsening

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from counterfoil.curator.account import Neighbors
-from counterfoil.curator.accounting import Composition, GaussianEvent, PrivacyEvent, PureEvent, event_from_json
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import Composition
+from counterfoil.curator.privacy_event import GaussianEvent, PrivacyEvent, PureEvent, event_from_json
 
 
 def under_other_relation(

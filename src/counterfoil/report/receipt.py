@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from counterfoil.curator.account import FilterAccount, Neighbors
-from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
+from counterfoil.curator.composition import COMPOSITIONS
+from counterfoil.curator.privacy_event import event_from_json
 from counterfoil.files import sha256_of, write_text
 from counterfoil.report.other_relation import under_other_relation
 from counterfoil.report.shape import require_shape

@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from counterfoil.curator.accounting import COMPOSITIONS, event_from_json
+from counterfoil.curator.composition import COMPOSITIONS
+from counterfoil.curator.privacy_event import event_from_json
 from counterfoil.fidelity.told import MEASURES, Told
 
 WIDTH = 80

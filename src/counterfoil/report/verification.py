@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.curator.account import Neighbors, PrivacyUnit
-from counterfoil.curator.accounting import COMPOSITIONS, PrivacyEvent, event_from_json
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.composition import COMPOSITIONS
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
+from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
 from counterfoil.files import sha256_of
 from counterfoil.report.other_relation import under_other_relation
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from counterfoil.curator.accounting import largest_mu
 from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.curator.privacy_curve import largest_mu
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.complexity import complexity, sampling_error
 from counterfoil.theory.private_evolution import Parameter

@@ -1,0 +1,179 @@
+"""Privacy events: what one answer cost, whatever was asked. All that a receipt needs to be checked.
+
+Each event knows its cost in three currencies, which are never mixed because each has its own name:
+
+- `mu`: the mechanism is mu-Gaussian differentially private (its trade-off curve lies above that of telling
+  N(0, 1) from N(mu, 1)); squares add up.
+- `rho`: the mechanism is rho-zero-concentrated differentially private; they add up.
+- `pure_epsilon`: the mechanism is (epsilon, 0)-differentially private; they add up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from scipy.special import erfinv, log_ndtr, ndtri_exp
+
+
+@dataclass(frozen=True)
+class PrivacyEvent:
+    """The cost of one answer, in each currency: infinite where the mechanism has none.
+
+    Raises:
+        ValueError: for a parameter that is not positive and finite.
+    """
+
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _require_positive(**asdict(self))
+
+    @property
+    def mu(self) -> float:
+        return math.inf
+
+    @property
+    def rho(self) -> float:
+        return math.inf
+
+    @property
+    def pure_epsilon(self) -> float:
+        return math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        """The kind and the parameters, as `event_from_json` reads them."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class GaussianEvent(PrivacyEvent):
+    """Gaussian noise of standard deviation `noise_multiplier` times the l2 sensitivity."""
+
+    kind: ClassVar[str] = "gaussian"
+    noise_multiplier: float
+
+    @property
+    def mu(self) -> float:
+        """Exactly 1 / noise_multiplier (Dong, Roth and Su 2022, Theorem 1)."""
+        return 1 / self.noise_multiplier
+
+    @property
+    def rho(self) -> float:
+        """Exactly 1 / (2 noise_multiplier**2) (Bun and Steinke 2016, Proposition 1.6)."""
+        return 0.5 * self.mu * self.mu
+
+
+@dataclass(frozen=True)
+class PureEvent(PrivacyEvent):
+    """Any (epsilon, 0)-differentially private mechanism, Laplace noise for one."""
+
+    kind: ClassVar[str] = "pure"
+    epsilon: float
+
+    @property
+    def mu(self) -> float:
+        """2 Phi^-1(e^epsilon / (1 + e^epsilon)): randomized response is the worst pure mechanism.
+
+        Its trade-off curve is two segments that meet where both errors are 1 / (1 + e^epsilon); the convex
+        Gaussian curve through that point lies below both.
+        """
+        return _symmetric_mu(self.epsilon)
+
+    @property
+    def rho(self) -> float:
+        """epsilon**2 / 2 (Bun and Steinke 2016, Proposition 1.4)."""
+        return self.epsilon**2 / 2
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.epsilon
+
+
+@dataclass(frozen=True)
+class BoundedRangeEvent(PrivacyEvent):
+    """An epsilon-bounded-range mechanism: the exponential mechanism, or noisy max with Gumbel noise.
+
+    For each pair of neighbors the privacy loss lies in some interval [t - epsilon, t] (Durfee and Rogers 2019).
+    """
+
+    kind: ClassVar[str] = "bounded_range"
+    epsilon: float
+
+    @property
+    def mu(self) -> float:
+        """2 Phi^-1(e^(epsilon/2) / (1 + e^(epsilon/2))).
+
+        The worst mechanism with losses in [t - epsilon, t] has two outcomes, with probabilities p and q of the
+        first such that logit p - logit q = epsilon, and is mu-Gaussian for mu = Phi^-1(p) - Phi^-1(q), that is,
+        the integral of d Phi^-1(logistic(x)) / dx over an interval of length epsilon. That derivative is even
+        and falls with abs(x), so the interval around 0, t = epsilon / 2, is the worst.
+        """
+        return _symmetric_mu(self.epsilon / 2)
+
+    @property
+    def rho(self) -> float:
+        """epsilon**2 / 8 (Cesar and Rogers 2021, Theorem 3)."""
+        return self.epsilon**2 / 8
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.epsilon
+
+
+@dataclass(frozen=True)
+class ApproximateEvent(PrivacyEvent):
+    """Any (epsilon, delta)-differentially private mechanism, known by these two numbers alone.
+
+    It has none of the three currencies, and composes in a plan only: telling apart four outcomes is the worst such
+    mechanism, of which every other one is a post-processing (Kairouz, Oh and Viswanath 2015, Theorem 3.1).
+    """
+
+    kind: ClassVar[str] = "approximate"
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta >= 1:
+            raise ValueError(f"`delta` must be below 1. Found {self.delta!r}.")
+
+
+def bounded_range_of_mu(mu: float) -> float:
+    """The epsilon of the bounded-range event that costs `mu`: the inverse of `BoundedRangeEvent.mu`."""
+    _require_positive(mu=mu)
+    return float(2 * (log_ndtr(mu / 2) - log_ndtr(-mu / 2))) * (1 - 1e-12)
+
+
+_EVENTS = {event.kind: event for event in (GaussianEvent, PureEvent, BoundedRangeEvent, ApproximateEvent)}
+
+
+def event_from_json(record: dict[str, Any]) -> PrivacyEvent:
+    """The event that `to_json` wrote.
+
+    Raises:
+        ValueError: for a record of another shape, or with a parameter that is not positive.
+    """
+    parameters = dict(record)
+    kind = parameters.pop("kind", None)
+    if kind not in _EVENTS:
+        raise ValueError(f"A privacy event must be one of {', '.join(_EVENTS)}. Found {kind!r}.")
+    try:
+        return _EVENTS[kind](**parameters)
+    except TypeError as error:
+        raise ValueError(f"A privacy event of kind {kind!r} has the wrong parameters: {parameters}.") from error
+
+
+def _require_positive(**parameters: float) -> None:
+    for name, value in parameters.items():
+        if not (isinstance(value, (int, float)) and 0 < value < math.inf):
+            raise ValueError(f"`{name}` must be positive and finite. Found {value!r}.")
+
+
+def _symmetric_mu(epsilon: float) -> float:
+    # 2 Phi^-1(logistic(epsilon)), in the form that keeps its digits: logistic near 1/2 first, then near 1.
+    if epsilon < 1:
+        return float(2 * math.sqrt(2) * erfinv(math.tanh(epsilon / 2)))
+    # The logarithm is what is given: far in the tail the number itself is zero.
+    return float(-2 * ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))

@@ -1,0 +1,98 @@
+"""Privacy filters: rules that add up costs even where each noise is chosen after the earlier answers.
+
+Sums of rho hold for mechanisms chosen adaptively by Feldman and Zrnic 2021 (arXiv 2008.11193), of squares of mu by
+Smith and Thakurta 2022 (arXiv 2210.17520) and Koskela, Tobaben and Honkela 2022 (arXiv 2209.15596), of pure epsilons by
+Rogers, Roth, Ullman and Vadhan 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from counterfoil.curator.budget import DELTA_SLACK, EPSILON_SLACK, Budget
+from counterfoil.curator.privacy_curve import concentrated_epsilon, gaussian_epsilon, largest_mu, largest_rho
+from counterfoil.curator.privacy_event import PrivacyEvent
+
+
+class _AdditiveFilter(ABC):
+    """What the filters share: costs are summed exactly and compared with the capacity."""
+
+    @abstractmethod
+    def capacity(self, budget: Budget) -> float: ...
+    @abstractmethod
+    def cost(self, event: PrivacyEvent) -> float: ...
+
+    def affords(self, budget: Budget, events: Sequence[PrivacyEvent]) -> bool:
+        return math.fsum(self.cost(event) for event in events) <= self.capacity(budget)
+
+
+class GaussianFilter(_AdditiveFilter):
+    """mu**2 adds up; the sum has the exact trade-off curve of one Gaussian mechanism."""
+
+    name: ClassVar[str] = "gaussian"
+    unit: ClassVar[str] = "mu_squared"
+
+    def capacity(self, budget: Budget) -> float:
+        mu = largest_mu(_usable(budget, self.name))
+        return mu * mu
+
+    def cost(self, event: PrivacyEvent) -> float:
+        return event.mu * event.mu
+
+    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
+        mu = math.sqrt(math.fsum(self.cost(event) for event in events))
+        return _with_slack(gaussian_epsilon, mu, delta)
+
+
+class ConcentratedFilter(_AdditiveFilter):
+    """rho adds up; the sum is converted by Canonne, Kamath and Steinke 2020, Proposition 12."""
+
+    name: ClassVar[str] = "zcdp"
+    unit: ClassVar[str] = "rho"
+
+    def capacity(self, budget: Budget) -> float:
+        return largest_rho(_usable(budget, self.name))
+
+    def cost(self, event: PrivacyEvent) -> float:
+        return event.rho
+
+    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
+        return _with_slack(concentrated_epsilon, math.fsum(self.cost(event) for event in events), delta)
+
+
+class PureFilter(_AdditiveFilter):
+    """Epsilons add up; delta stays 0."""
+
+    name: ClassVar[str] = "pure"
+    unit: ClassVar[str] = "epsilon"
+
+    def capacity(self, budget: Budget) -> float:
+        return budget.epsilon
+
+    def cost(self, event: PrivacyEvent) -> float:
+        return event.pure_epsilon
+
+    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
+        return math.fsum(self.cost(event) for event in events)
+
+
+def _usable(budget: Budget, rule: str) -> Budget:
+    if budget.delta == 0:
+        raise ValueError(
+            f"`delta` must be positive for noise composed as {rule!r}. Found 0: give a delta, such as 1e-9, "
+            "or choose a method with pure privacy."
+        )
+    if budget.epsilon <= 2 * EPSILON_SLACK:
+        raise ValueError(f"`epsilon` must be above {2 * EPSILON_SLACK}. Found {budget.epsilon}.")
+    return Budget(budget.epsilon - EPSILON_SLACK, budget.delta * (1 - DELTA_SLACK))
+
+
+def _with_slack(epsilon_of: Callable[[float, float], float], cost: float, delta: float) -> float:
+    if cost == 0:
+        return 0.0
+    if not (0 < delta < 1 and math.isfinite(cost)):
+        return math.inf
+    return epsilon_of(cost, delta * (1 - DELTA_SLACK)) + EPSILON_SLACK
