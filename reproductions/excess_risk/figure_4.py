@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reproductions.excess_risk.table_2 import REAL, Cell, cells, parsed, table_text, write_csv
+from reproductions.excess_risk.table_2 import REAL, Cell, cells, parsed, runs_of, table_text, write_csv
 
 EPSILON = 1.0
 
@@ -16,15 +16,15 @@ EPSILON = 1.0
 def main(arguments: Sequence[str] | None = None) -> list[Cell]:
     """Writes figure_4_RELATION.csv and .png, prints ours beside the paper's."""
     chosen = parsed(arguments, "Figure 4 of the paper, without DP-SGD and PATE.")
-    runs = {"relation": chosen.relation, "syntheses": chosen.syntheses, "splits": chosen.splits}
+    runs = runs_of(chosen)
     found = [
         cell
         for data in chosen.datasets
         for epsilon in (EPSILON, REAL)
-        for cell in cells(data, epsilon, **runs)
+        for cell in cells(data, epsilon, runs)
         if cell.metric == "accuracy"
     ]
-    path = chosen.out / f"figure_4_{chosen.relation}"
+    path = chosen.out / f"figure_4_{runs.suffix}"
     write_csv(path.with_suffix(".csv"), found, chosen.relation)
     _draw(str(path.with_suffix(".png")), found)
     print(table_text(found))

@@ -8,12 +8,13 @@ targets of Dutch, Adult and Law.) Takes about 5 minutes of one core; seconds wit
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from reproductions.excess_risk.protocol import copy_of, drawn_codes, encoded
+from reproductions.excess_risk.protocol import copy_of, drawn_codes, encoded, split
 from reproductions.excess_risk.table_2 import parsed
 
 EPSILON = 1.0
@@ -36,15 +37,19 @@ class Pair:
 
 
 def pairs(data: str, *, relation: str, syntheses: int, splits: int) -> list[Pair]:
-    """All targets of a table, from the same copies."""
-    table, found = encoded(data), []
-    for number, (train, test) in enumerate(table.splits(splits)):
-        seeds = range(number * syntheses, (number + 1) * syntheses)
-        copies = [drawn_codes(copy_of(table, train, epsilon=EPSILON, relation=relation, seed=seed)) for seed in seeds]
-        for target in TARGETS[data]:
-            truth = table.codes[test]
-            copied = np.mean([table.score(copy, truth, target).accuracy for copy in copies])
-            found.append((target, float(copied), table.score(table.codes[train], truth, target).accuracy))
+    """All targets of a table, from the same copies of the whole of it."""
+    table = encoded(data)
+    every = np.arange(len(table.codes))
+    copies = [
+        drawn_codes(copy_of(table, every, epsilon=EPSILON, relation=relation, seed=seed)) for seed in range(syntheses)
+    ]
+    found = []
+    for target, number in itertools.product(TARGETS[data], range(splits)):
+        train, test = split(len(every), number)
+        truth = table.codes[test]
+        parts = [copy[split(len(copy), number, copy=seed)[0]] for seed, copy in enumerate(copies)]
+        copied = np.mean([table.score(part, truth, target).accuracy for part in parts])
+        found.append((target, float(copied), table.score(table.codes[train], truth, target).accuracy))
     return [
         Pair(data, target, *np.mean([part[1:] for part in found if part[0] == target], axis=0).tolist())
         for target in TARGETS[data]

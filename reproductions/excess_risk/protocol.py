@@ -1,19 +1,21 @@
 """The paper's experiment: train on synthetic rows, test on real ones.
 
-A table is split 80 to 20; AIM copies the training part; logistic regression (scikit-learn, LBFGS) is trained on the
-copy, or on the training part itself, and tested on the rest. Features are the integer codes of the paper's own
-encoding, scaled to [0, 1]; delta is 1/n^2. The paper does not say whether AIM saw the rows of the test too. Its Table 1
-gives 3859 rows for Churn, which is four fifths of that table, and section D.2 says that all methods protect the
-training data: so the training part is what is copied here, which is also what a test asks for.
+As the paper's code has it (github.com/DPML-syn/MarginalPreserving_DP_SyntheticData, `gen_data.py` and
+`evaluate/evaluate_syndata.py`): AIM copies the *whole* table, at delta 1/n^2; then copy and table are split 80 to 20,
+each by itself, ten times; logistic regression is trained on the copy's larger part and tested on the table's smaller
+one. So the rows of a test were copied too: a release is asked how well it stands for its own table, which is what its
+receipt speaks of. `held_out` asks the stricter question, how a copy of the training part does on other rows.
+Features are integer codes as they are; the optimum of scikit-learn's penalized loss is found by Newton's method, which
+takes a second where LBFGS takes minutes on features of different scales.
 
 What is ours: columns of more codes than `bins_for` says are cut into equal bins, and rows are drawn uniformly within
-them; AIM is `AIM` with its defaults, but less drawn to independence on small tables. Both follow from the number of
-rows, which is no secret here, and not from what is in them.
+them, at least `FEWEST_DRAWN` of them, because rows cost nothing. Bins follow from the number of rows, which is no
+secret here, and not from what is in them. AIM is ours with its defaults; it is told the target as its focus, which the
+paper's is not, or is not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -23,7 +25,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from counterfoil import AIM, Schema, synthesize
-from counterfoil.methods import Synthesizer
 from counterfoil.schema import Integer
 from counterfoil.synthesis import Synthesis
 
@@ -33,6 +34,7 @@ EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 RELATIONS = ("add_or_remove_one", "replace_one")
 METRICS = ("accuracy", "auc", "risk")
 TEST_SHARE = 0.2
+FEWEST_DRAWN = 20_000
 
 TARGETS = {
     "adult": "income>50K",
@@ -72,6 +74,11 @@ class Encoded:
         return Schema(tuple(columns), name=self.schema.name)
 
     @property
+    def target(self) -> str:
+        """The column that the paper predicts."""
+        return TARGETS[self.name]
+
+    @property
     def delta(self) -> float:
         """1 / n^2."""
         return len(self.codes) ** -2.0
@@ -80,21 +87,17 @@ class Encoded:
         """Some rows, as a sensitive table."""
         return pa.table(dict(zip(self.schema.domain.attributes, self.codes[rows].T, strict=True)))
 
-    def splits(self, number: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Training and test rows; the same ones in every run."""
-        for seed in range(number):
-            order = np.random.default_rng([2024, seed]).permutation(len(self.codes))
-            cut = round(len(order) * TEST_SHARE)
-            yield order[cut:], order[:cut]
-
     def score(self, train: np.ndarray, test: np.ndarray, target: str | None = None) -> Score:
         """Trains on the codes [n, columns] of one table, tests on those of another."""
-        at = self.schema.domain.attributes.index(TARGETS[self.name] if target is None else target)
-        return _score(*self._parts(train, at), *self._parts(test, at))
+        at = self.schema.domain.attributes.index(target or self.target)
+        return _score(np.delete(train, at, axis=1), train[:, at], np.delete(test, at, axis=1), test[:, at])
 
-    def _parts(self, codes: np.ndarray, at: int) -> tuple[np.ndarray, np.ndarray]:
-        scaled = codes / np.maximum(np.array(self.schema.domain.sizes) - 1, 1)
-        return np.delete(scaled, at, axis=1), codes[:, at]
+
+def split(rows: int, number: int, *, copy: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test rows of the split with that number, of a table or of a copy of it; the same in every run."""
+    order = np.random.default_rng([2024, number, 0 if copy is None else 1 + copy]).permutation(rows)
+    cut = round(rows * TEST_SHARE)
+    return order[cut:], order[:cut]
 
 
 @cache
@@ -118,13 +121,15 @@ def bins_for(rows: int) -> int:
     return 5 if rows < 1_000 else 8 if rows < 25_000 else 16
 
 
-def default_method(rows: int) -> AIM:
-    """AIM, with an entropy weight in proportion to the rows."""
-    return AIM(entropy_weight=min(max(rows / 500, 3.0), 100.0))
-
-
 def copy_of(
-    data: Encoded, rows: np.ndarray, *, epsilon: float, relation: str, seed: int, method: Synthesizer | None = None
+    data: Encoded,
+    rows: np.ndarray,
+    *,
+    epsilon: float,
+    relation: str,
+    seed: int,
+    focus: str | None = None,
+    drawn: int | None = None,
 ) -> Synthesis:
     """A synthesis of some rows. Seeds make runs repeatable; the rows are public anyway."""
     return synthesize(
@@ -134,7 +139,8 @@ def copy_of(
         delta=data.delta,
         relation=relation,
         seed=seed,
-        method=default_method(len(rows)) if method is None else method,
+        method=AIM(focus=focus),
+        rows=drawn,
     )
 
 
@@ -153,7 +159,8 @@ def _score(features: np.ndarray, labels: np.ndarray, test: np.ndarray, truth: np
     if len(seen) == 1:
         probabilities[:, seen[0]] = 1.0
     else:
-        probabilities[:, seen] = LogisticRegression(max_iter=1000).fit(features, labels).predict_proba(test)
+        model = LogisticRegression(solver="newton-cholesky", max_iter=10_000).fit(features, labels)
+        probabilities[:, seen] = model.predict_proba(test)
     present = np.unique(truth)
     ranked = present[1:] if len(present) == 2 else present
     auc = float(np.mean([roc_auc_score(truth == label, probabilities[:, label]) for label in ranked]))

@@ -16,13 +16,25 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from reproductions.excess_risk.protocol import EPSILONS, METRICS, RELATIONS, TARGETS, copy_of, drawn_codes, encoded
+from reproductions.excess_risk.protocol import (
+    EPSILONS,
+    FEWEST_DRAWN,
+    METRICS,
+    RELATIONS,
+    TARGETS,
+    Encoded,
+    Score,
+    copy_of,
+    drawn_codes,
+    encoded,
+    split,
+)
 
 PAPER = {
     ("adult", "accuracy"): (0.832, 0.836, 0.838, 0.840, 0.840, 0.841, 0.842, 0.842, 0.843),
@@ -84,24 +96,90 @@ def paper_at(data: str, epsilon: float, metric: str) -> float:
     return PAPER[data, metric][len(EPSILONS) if epsilon == REAL else EPSILONS.index(epsilon)]
 
 
-def cells(data: str, epsilon: float, *, relation: str, syntheses: int, splits: int) -> list[Cell]:
-    """All metrics at one epsilon: `syntheses` of the training part of each of `splits`."""
-    table, found = encoded(data), []
-    for number, (train, test) in enumerate(table.splits(splits)):
-        # Seeds differ between splits too: with the same noise in all of them, ten splits would be one.
-        seeds = range(number * syntheses, (number + 1) * syntheses)
-        copies = [table.codes[train]] if epsilon == REAL else _copies(data, train, epsilon, relation, seeds)
-        scores = [table.score(copy, table.codes[test]) for copy in copies]
-        found.append([np.mean([getattr(score, metric) for score in scores]) for metric in METRICS])
-    means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+@dataclass(frozen=True)
+class Runs:
+    """How often, and how.
+
+    Args:
+        relation: which tables are neighbors.
+        syntheses: how many copies.
+        splits: how many splits of each copy and of the table.
+        focused: whether AIM is told the target.
+        held_out: whether the training part of each split is copied, instead of the whole table.
+    """
+
+    relation: str
+    syntheses: int
+    splits: int
+    focused: bool = True
+    held_out: bool = False
+
+    @property
+    def description(self) -> str:
+        parts = [f"{self.syntheses} syntheses x {self.splits} splits, {self.relation}"]
+        parts += ["the target is not told"] if not self.focused else []
+        parts += ["training part copied"] if self.held_out else []
+        return ", ".join(parts)
+
+    @property
+    def suffix(self) -> str:
+        """Of the files that hold what was found."""
+        return self.relation + ("" if self.focused else "_unfocused") + ("_held_out" if self.held_out else "")
+
+
+def cells(data: str, epsilon: float, runs: Runs) -> list[Cell]:
+    """All metrics at one epsilon."""
+    table = encoded(data)
+    if epsilon == REAL:
+        found = [[_score_of_real(table, number) for number in range(runs.splits)]]
+    elif runs.held_out:
+        found = [
+            [_score_of_held_out(table, epsilon, seed, number, runs) for number in range(runs.splits)]
+            for seed in range(runs.syntheses)
+        ]
+    else:
+        found = [_scores_of_copy(table, epsilon, seed, runs) for seed in range(runs.syntheses)]
+    scores = np.array([[[getattr(one, metric) for metric in METRICS] for one in line] for line in found])
+    # Copies and splits both vary; this counts what they share twice, so that it is rather too large.
+    variance = sum(np.var(scores.mean(axis=1 - axis), axis=0) / scores.shape[axis] for axis in (0, 1))
+    means, errors = scores.mean(axis=(0, 1)), np.sqrt(variance)
     return [
         Cell(data, epsilon, metric, float(m), float(e)) for metric, m, e in zip(METRICS, means, errors, strict=True)
     ]
 
 
-def _copies(data: str, train: np.ndarray, epsilon: float, relation: str, seeds: range) -> Iterator[np.ndarray]:
-    for seed in seeds:
-        yield drawn_codes(copy_of(encoded(data), train, epsilon=epsilon, relation=relation, seed=seed))
+def _score_of_real(table: Encoded, number: int) -> Score:
+    train, test = split(len(table.codes), number)
+    return table.score(table.codes[train], table.codes[test])
+
+
+def _scores_of_copy(table: Encoded, epsilon: float, seed: int, runs: Runs) -> list[Score]:
+    copy = _copy(table, np.arange(len(table.codes)), epsilon, seed, runs)
+    found = []
+    for number in range(runs.splits):
+        (train, _), (_, test) = split(len(copy), number, copy=seed), split(len(table.codes), number)
+        found.append(table.score(copy[train], table.codes[test]))
+    return found
+
+
+def _score_of_held_out(table: Encoded, epsilon: float, seed: int, number: int, runs: Runs) -> Score:
+    train, test = split(len(table.codes), number)
+    # Seeds differ between splits too: with the same noise in all of them, ten splits would be one.
+    return table.score(_copy(table, train, epsilon, seed + number * runs.syntheses, runs), table.codes[test])
+
+
+def _copy(table: Encoded, rows: np.ndarray, epsilon: float, seed: int, runs: Runs) -> np.ndarray:
+    return drawn_codes(
+        copy_of(
+            table,
+            rows,
+            epsilon=epsilon,
+            relation=runs.relation,
+            seed=seed,
+            focus=table.target if runs.focused else None,
+            drawn=max(len(rows), FEWEST_DRAWN),
+        )
+    )
 
 
 def verdicts(found: Sequence[Cell]) -> list[str]:
@@ -140,6 +218,7 @@ def table_text(found: Sequence[Cell]) -> str:
 
 
 def write_csv(path: Path, found: Sequence[Cell], relation: str) -> None:
+    """One line for each cell."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["relation", "data", "epsilon", "metric", "ours", "standard_error", "paper"])
@@ -179,8 +258,10 @@ def parsed(arguments: Sequence[str] | None, description: str) -> argparse.Namesp
     parser.add_argument("--relation", choices=RELATIONS, default=RELATIONS[0])
     parser.add_argument("--datasets", nargs="+", choices=TARGETS, default=None)
     parser.add_argument("--epsilons", nargs="+", type=float, choices=EPSILONS, default=None)
-    parser.add_argument("--syntheses", type=int, default=None, help="for each split (10; 2 with --quick)")
-    parser.add_argument("--splits", type=int, default=None, help="(10; 2 with --quick)")
+    parser.add_argument("--syntheses", type=int, default=None, help="copies (10; 2 with --quick)")
+    parser.add_argument("--splits", type=int, default=None, help="of each copy (10; 2 with --quick)")
+    parser.add_argument("--no-focus", action="store_true", help="AIM is not told the target")
+    parser.add_argument("--held-out", action="store_true", help="copy the training part of each split, not the whole")
     parser.add_argument("--out", type=Path, default=Path("reproductions-out"), help="a folder for the files")
     chosen = parser.parse_args(arguments)
     chosen.datasets = chosen.datasets or (["compas", "churn", "heart"] if chosen.quick else list(TARGETS))
@@ -191,18 +272,22 @@ def parsed(arguments: Sequence[str] | None, description: str) -> argparse.Namesp
     return chosen
 
 
+def runs_of(chosen: argparse.Namespace) -> Runs:
+    """What was asked for."""
+    return Runs(chosen.relation, chosen.syntheses, chosen.splits, not chosen.no_focus, chosen.held_out)
+
+
 def main(arguments: Sequence[str] | None = None, *, name: str = "table_2") -> list[Cell]:
     """Runs the table, writes NAME_RELATION.csv and .png, prints it."""
     chosen = parsed(arguments, "Table 2 of the paper.")
-    found: list[Cell] = []
-    path = chosen.out / f"{name}_{chosen.relation}"
+    runs, found = runs_of(chosen), list[Cell]()
+    path = chosen.out / f"{name}_{runs.suffix}"
     for data in chosen.datasets:
         for epsilon in (*chosen.epsilons, REAL):
-            found += cells(data, epsilon, relation=chosen.relation, syntheses=chosen.syntheses, splits=chosen.splits)
-            write_csv(path.with_suffix(".csv"), found, chosen.relation)  # a long run that is stopped leaves its part
-    runs = f"{chosen.syntheses} syntheses x {chosen.splits} splits, {chosen.relation}"
-    write_png(path.with_suffix(".png"), found, f"Table 2: {runs}")
-    print(f"{runs}\n{table_text(found)}")
+            found += cells(data, epsilon, runs)
+            write_csv(path.with_suffix(".csv"), found, runs.relation)  # a long run that is stopped leaves its part
+    write_png(path.with_suffix(".png"), found, f"Table 2: {runs.description}")
+    print(f"{runs.description}\n{table_text(found)}")
     for line in verdicts(found):
         print(line)
     return found

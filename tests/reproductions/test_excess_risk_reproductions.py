@@ -98,14 +98,47 @@ def test_figures_4_and_5_quickly(tmp_path):
     assert all(0.6 < pair.copied <= pair.real + 0.02 for pair in pairs)
 
 
-@needs_tables
-def test_tests_are_apart_from_what_is_copied():
-    table = protocol.encoded("churn")
-    splits = list(table.splits(3))
+def test_splits():
+    splits = [protocol.split(4824, number) for number in range(3)]
     for train, test in splits:
-        assert len(train) == 3859  # the number that the paper gives for Churn
-        assert sorted(np.concatenate([train, test])) == list(range(len(table.codes)))
+        assert len(train) == 3859
+        assert sorted(np.concatenate([train, test])) == list(range(4824))
     assert not np.array_equal(splits[0][1], splits[1][1])
+    assert not np.array_equal(splits[0][1], protocol.split(4824, 0, copy=0)[1])
+    assert not np.array_equal(protocol.split(4824, 0, copy=1)[1], protocol.split(4824, 0, copy=0)[1])
+
+
+@needs_tables
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("focused", [False, True])
+def test_what_is_copied_and_what_is_told(monkeypatch, held_out, focused):
+    table, copied = protocol.encoded("heart"), []
+
+    def copy_of(data, rows, **keywords):
+        copied.append((rows, keywords))
+        return protocol.copy_of(data, rows, **keywords)
+
+    monkeypatch.setattr(table_2, "copy_of", copy_of)
+    found = table_2.cells("heart", 1.0, table_2.Runs("replace_one", 2, 2, focused=focused, held_out=held_out))
+    assert [cell.metric for cell in found] == list(protocol.METRICS)
+    assert len(copied) == (4 if held_out else 2)
+    for _, keywords in copied:
+        assert keywords["focus"] == ("output" if focused else None)
+        assert keywords["relation"] == "replace_one"
+    tests = [set(protocol.split(len(table.codes), number)[1]) for number in range(2)]
+    if held_out:
+        assert (
+            sorted(len(set(rows) & tests[number]) == 0 for rows, _ in copied for number in range(2))
+            == [0] * 4 + [1] * 4
+        )
+        assert len({keywords["seed"] for _, keywords in copied}) == 4
+    else:
+        assert all(len(rows) == len(table.codes) for rows, _ in copied)
+
+
+@needs_tables
+def test_encoded_tables():
+    table = protocol.encoded("churn")
     assert max(table.binned.domain.sizes) <= protocol.bins_for(len(table.codes)) == 8
     assert table.delta == pytest.approx(1 / 4824**2)
 
