@@ -25,7 +25,8 @@ _REACH = 14.0
 """Answers are taken to be at most so many scales off: beyond, the message is flat."""
 
 _WIDTH = 9.0
-"""So many deviations of a message are kept on either side of its mean."""
+"""So many deviations of a message are kept on either side of its mean, and at least so many counts: one that is
+nearly all at one count has tails that its deviation does not tell of."""
 
 _FLOOR = 1e-200
 """Of the largest value of a message: what is smaller is raised to it, so that answers far apart divide no 0 by 0."""
@@ -240,7 +241,7 @@ def _trimmed(messages: _Messages) -> _Messages:
     totals = messages.values.sum(axis=1)
     means = messages.values @ places / totals
     deviations = np.sqrt(np.maximum(messages.values @ places**2.0 / totals - means**2, 0))
-    width = min(len(places), int(2 * np.ceil(_WIDTH * deviations.max()) + 3))
+    width = min(len(places), int(2 * np.ceil(_WIDTH * max(deviations.max(), 1.0)) + 3))
     starts = np.clip(np.rint(means - width / 2), 0, len(places) - width).astype(np.int64)
     kept = np.take_along_axis(messages.values, starts[:, None] + np.arange(width), axis=1)
     return _Messages(messages.lows + starts, kept)
