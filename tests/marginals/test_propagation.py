@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.marginals.elimination import compile_program
 from counterfoil.marginals.junction_tree import build
-from counterfoil.marginals.propagation import Propagation, compile_program, evaluate, evaluate_logarithms
+from counterfoil.marginals.propagation import Propagation, evaluate, evaluate_logarithms
 from marginals.brute_force import cliques_of, domains, enumerate_joint, marginal_of
 
 

@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.marginals.elimination import compile_program
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.interactions import Interactions, Vector
 from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_total
-from counterfoil.marginals.propagation import Propagation, compile_program
+from counterfoil.marginals.propagation import Propagation
 from counterfoil.marginals.threads import on_one_thread
 
 _MEMORY = 10

@@ -14,15 +14,9 @@ from numpy.typing import NDArray
 from counterfoil.files import replacing
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.marginals.elimination import Program, compile_program
 from counterfoil.marginals.junction_tree import JunctionTree
-from counterfoil.marginals.propagation import (
-    Calibration,
-    Program,
-    Propagation,
-    compile_program,
-    evaluate,
-    evaluate_logarithms,
-)
+from counterfoil.marginals.propagation import Calibration, Propagation, evaluate, evaluate_logarithms
 from counterfoil.marginals.sampling import Codes, draw_rows
 from counterfoil.marginals.threads import on_one_thread
 

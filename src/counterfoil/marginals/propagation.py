@@ -1,11 +1,9 @@
 """Belief propagation without clique tables: sums of products as matrix products, and their derivatives.
 
-Eliminating one attribute after another from a product of factors (Koller and Friedman, chapter 9) multiplies
-the tensors that contain it and sums it out. With two tensors left, that step is a matrix product, so the
-table over the whole clique never exists and costs a fraction of a nanosecond a cell. Every marginal then
-comes from one reverse sweep: the derivative of the log partition function with respect to a log potential is
-that factor's marginal (Darwiche, "A differential approach to inference in Bayesian networks", 2003), and the
-reverse of a product is two products, so nothing is ever divided.
+A program of products (elimination.py) gives the partition function; the table over a whole clique never exists, and a
+cell of it costs a fraction of a nanosecond. Every marginal then comes from one reverse sweep: the derivative of the log
+partition function with respect to a log potential is that factor's marginal (Darwiche, "A differential approach to
+inference in Bayesian networks", 2003), and the reverse of a product is two products, so nothing is ever divided.
 
 Numbers are kept in the probability domain, rescaled as they go. A reverse sweep certifies that what fell
 below the smallest float could not matter; where it cannot, the same program runs on logarithms.
@@ -13,232 +11,19 @@ below the smallest float could not matter; where it cannot, the same program run
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Table = NDArray[np.float64]
-Axes = tuple[int, ...]
+from counterfoil.marginals.elimination import Program, Step
+from counterfoil.marginals.tensor_product import Table, TensorProduct, broadcast, spread
 
-# A batch of matrix products smaller than this (multiply-adds each) is faster as plain loops.
-_SMALL_MATRIX_PRODUCT = 2000
 # Rescale a message whose largest entry leaves this range: rare enough to be free, far from overflow.
 _LARGEST, _SMALLEST = 1e20, 1e-20
 # An entry that fell below 1e-308 adds at most 1e-308 times its derivative (relative to the total).
 _LARGEST_DERIVATIVE = 1e200
 # A tensor whose largest entry is below this kept too few digits.
 _LOST = 1e-200
-
-
-@dataclass(frozen=True)
-class Step:
-    """slots[out] = sum over the axes absent from `out_axes` of slots[left] * slots[right] (right < 0: no right)."""
-
-    left: int
-    right: int
-    out: int
-    left_axes: Axes
-    right_axes: Axes
-    out_axes: Axes
-
-
-@dataclass(frozen=True)
-class Program:
-    """The steps that turn input tensors (slots 0 .. n-1) into their product summed over all but `keep`.
-
-    `axes[slot]` are the axes of each slot's tensor, `buckets[axis]` the slots that held an axis just before
-    it was eliminated, `cost` an estimate of the work in nanoseconds.
-    """
-
-    sizes: tuple[int, ...]
-    axes: tuple[Axes, ...]
-    n_inputs: int
-    steps: tuple[Step, ...]
-    output: int
-    buckets: dict[int, tuple[int, ...]]
-    cost: float
-
-
-@dataclass
-class _Planner:
-    """Tensors still alive, and the steps taken so far."""
-
-    sizes: tuple[int, ...]
-    axes: list[Axes]
-    live: list[int]
-    steps: list[Step] = field(default_factory=list)
-    cost: float = 0.0
-
-    def cells(self, axes: Axes | set[int]) -> int:
-        return math.prod(self.sizes[x] for x in axes)
-
-    def emit(self, left: int, right: int, out_axes: Axes) -> int:
-        right_axes = self.axes[right] if right >= 0 else ()
-        out = len(self.axes)
-        self.axes.append(out_axes)
-        self.steps.append(Step(left, right, out, self.axes[left], right_axes, out_axes))
-        self.live = [slot for slot in self.live if slot not in (left, right)] + [out]
-        self.cost += self._work(self.axes[left], right_axes, out_axes)
-        return out
-
-    def _work(self, left: Axes, right: Axes, out: Axes) -> float:
-        """Nanoseconds, roughly, on one core: for choosing between programs."""
-        joint = {*left, *right}
-        cells = self.cells(joint)
-        if len(joint) == len(out) or not right:
-            return 5_000 + cells
-        batch = self.cells({*left} & {*right} & {*out})
-        moved = 1.5 * (self.cells(left) + self.cells(right) + self.cells(out))
-        if batch == 1 or cells >= batch * _SMALL_MATRIX_PRODUCT:
-            return 5_000 + moved + 200 * batch + 0.15 * cells
-        return 5_000 + moved + cells
-
-    def merge(self, left: int, right: int) -> int:
-        """Multiply two tensors; the axes of the larger one stay last, so that its memory order is kept."""
-        if self.cells(self.axes[left]) > self.cells(self.axes[right]):
-            left, right = right, left
-        new = tuple(x for x in self.axes[left] if x not in self.axes[right])
-        return self.emit(left, right, new + self.axes[right])
-
-    def merge_to(self, bucket: list[int], count: int) -> list[int]:
-        """Multiply the cheapest pairs until `count` tensors are left."""
-        bucket = list(bucket)
-        while len(bucket) > count:
-            pairs = [(i, j) for n, i in enumerate(bucket) for j in bucket[:n]]
-            i, j = min(pairs, key=lambda pair: self.cells({*self.axes[pair[0]], *self.axes[pair[1]]}))
-            bucket = [slot for slot in bucket if slot not in (i, j)] + [self.merge(i, j)]
-        return bucket
-
-    def sum_out(self, slot: int, gone: set[int]) -> int:
-        if not gone & set(self.axes[slot]):
-            return slot
-        return self.emit(slot, -1, tuple(x for x in self.axes[slot] if x not in gone))
-
-    def eliminate(self, axis: int, *, keep: frozenset[int], jointly: bool) -> None:
-        """Sum `axis` out and, if `jointly`, whatever else only the same tensors contain."""
-        bucket = self.merge_to([slot for slot in self.live if axis in self.axes[slot]], 2)
-        gone = {axis}
-        if jointly:
-            others = {x for slot in self.live if slot not in bucket for x in self.axes[slot]}
-            gone = {x for slot in bucket for x in self.axes[slot]} - others - keep
-        if len(bucket) == 2:
-            shared = set(self.axes[bucket[0]]) & set(self.axes[bucket[1]])
-            left, right = (self.sum_out(slot, gone - shared) for slot in bucket)
-            batch = tuple(x for x in self.axes[left] if x in shared - gone)
-            rows = tuple(x for x in self.axes[left] if x not in shared)
-            columns = tuple(x for x in self.axes[right] if x not in shared)
-            self.emit(left, right, batch + rows + columns)
-        elif bucket:
-            self.sum_out(bucket[0], gone)
-
-
-def compile_program(
-    sizes: Sequence[int],
-    inputs: Sequence[Axes],
-    order: Sequence[int],
-    *,
-    keep: Axes = (),
-    jointly: bool = True,
-) -> Program:
-    """Plan the product of tensors over `inputs` (axes each), summing axes out in `order`, keeping `keep`.
-
-    `order` must name every axis of the inputs that is not kept. The output's axes are `keep`, in some order.
-    """
-    planner = _Planner(tuple(sizes), list(inputs), list(range(len(inputs))))
-    buckets: dict[int, tuple[int, ...]] = {}
-    kept = frozenset(keep)
-    for axis in order:
-        buckets[axis] = tuple(slot for slot in planner.live if axis in planner.axes[slot])
-        planner.eliminate(axis, keep=kept, jointly=jointly)
-    (output,) = planner.merge_to(planner.live, 1)
-    assert set(planner.axes[output]) == kept
-    return Program(tuple(sizes), tuple(planner.axes), len(inputs), tuple(planner.steps), output, buckets, planner.cost)
-
-
-class _Product:
-    """out = sum of a * b over the axes absent from out; the memory is allocated once and used again."""
-
-    def __init__(self, sizes: tuple[int, ...], a: Axes, b: Axes, out: Axes) -> None:
-        self.summed = tuple(x for x in a if x in b and x not in out)
-        batch = tuple(x for x in out if x in a and x in b)
-        rows = tuple(x for x in out if x not in b)
-        columns = tuple(x for x in out if x not in a)
-        shape = [tuple(sizes[x] for x in part) for part in (batch, rows, self.summed, columns)]
-        n_batch, n_rows, n_summed, n_columns = (math.prod(part) for part in shape)
-        self.a_order = tuple(a.index(x) for x in batch + rows + self.summed)
-        self.b_order = tuple(b.index(x) for x in batch + self.summed + columns)
-        self.a_shape, self.b_shape = (n_batch, n_rows, n_summed), (n_batch, n_summed, n_columns)
-        self.as_matrices = n_batch == 1 or n_rows * n_summed * n_columns >= _SMALL_MATRIX_PRODUCT
-        if self.summed:
-            natural = batch + rows + columns
-            self.buffer = np.empty((n_batch, n_rows, n_columns))
-            self.out_shape = shape[0] + shape[1] + shape[3]
-        else:
-            natural = out
-            self.out_shape = tuple(sizes[x] for x in out)
-            self.buffer = np.empty(self.out_shape)
-            self.a_broadcast = _broadcast(a, out, sizes)
-            self.b_broadcast = _broadcast(b, out, sizes)
-        self.out_order = tuple(natural.index(x) for x in out)
-
-    def real(self, a: Table, b: Table) -> Table:
-        if not self.summed:
-            np.multiply(_spread(a, self.a_broadcast), _spread(b, self.b_broadcast), out=self.buffer)
-            return self.buffer
-        a, b = self._matrices(a, b)
-        if self.as_matrices:
-            np.matmul(a, b, out=self.buffer)
-        else:
-            _small_products(np.ascontiguousarray(a), np.ascontiguousarray(b), self.buffer)
-        return self.buffer.reshape(self.out_shape).transpose(self.out_order)
-
-    def log(self, a: Table, b: Table) -> Table:
-        """The same with logarithms in and out; slower, and safe for any range."""
-        if not self.summed:
-            return _spread(a, self.a_broadcast) + _spread(b, self.b_broadcast)
-        a, b = self._matrices(a, b)
-        total = np.full(self.buffer.shape, -np.inf)
-        for k in range(a.shape[2]):
-            np.logaddexp(total, a[:, :, k, None] + b[:, k, None, :], out=total)
-        return total.reshape(self.out_shape).transpose(self.out_order)
-
-    def _matrices(self, a: Table, b: Table) -> tuple[Table, Table]:
-        a = a.transpose(self.a_order).reshape(self.a_shape)
-        b = b.transpose(self.b_order).reshape(self.b_shape)
-        return a, b
-
-
-@numba.njit(cache=True, nogil=True)
-def _small_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
-    """out[i] = a[i] @ b[i], all C-contiguous."""
-    n_batch, n_rows, n_summed = a.shape
-    n_columns = b.shape[2]
-    for i in range(n_batch):
-        for m in range(n_rows):
-            if n_columns == 1:
-                total = 0.0
-                for k in range(n_summed):
-                    total += a[i, m, k] * b[i, k, 0]
-                out[i, m, 0] = total
-            else:
-                for n in range(n_columns):
-                    out[i, m, n] = a[i, m, 0] * b[i, 0, n]
-                for k in range(1, n_summed):
-                    weight = a[i, m, k]
-                    for n in range(n_columns):
-                        out[i, m, n] += weight * b[i, k, n]
-
-
-def _broadcast(axes: Axes, out: Axes, sizes: tuple[int, ...]) -> tuple[Axes, Axes]:
-    order = tuple(axes.index(x) for x in out if x in axes)
-    return order, tuple(sizes[x] if x in axes else 1 for x in out)
-
-
-def _spread(table: Table, how: tuple[Axes, Axes]) -> Table:
-    order, shape = how
-    return table.transpose(order).reshape(shape)
 
 
 class _Underflow(Exception):
@@ -279,8 +64,8 @@ class Propagation:
         self._forward = [_forward_product(sizes, step) for step in program.steps]
         self._reverse = [
             (
-                _Product(sizes, s.out_axes, s.right_axes, s.left_axes),
-                _Product(sizes, s.out_axes, s.left_axes, s.right_axes),
+                TensorProduct(sizes, s.out_axes, s.right_axes, s.left_axes),
+                TensorProduct(sizes, s.out_axes, s.left_axes, s.right_axes),
             )
             if s.right >= 0
             else None
@@ -344,8 +129,8 @@ class Propagation:
         step, pair = self.program.steps[i], self._reverse[i]
         if pair is None:
             sizes = self.program.sizes
-            spread = _spread(above, _broadcast(step.out_axes, step.left_axes, sizes))
-            derivatives[step.left] = np.broadcast_to(spread, tuple(sizes[x] for x in step.left_axes))
+            above = spread(above, broadcast(step.out_axes, step.left_axes, sizes))
+            derivatives[step.left] = np.broadcast_to(above, tuple(sizes[x] for x in step.left_axes))
         elif logarithmic:
             derivatives[step.left] = pair[0].log(above, tables[step.right])
             derivatives[step.right] = pair[1].log(above, tables[step.left])
@@ -396,11 +181,11 @@ def _rescale(table: Table) -> float:
     return -math.log(peak)
 
 
-def _forward_product(sizes: tuple[int, ...], step: Step) -> "_Product | None":
-    return _Product(sizes, step.left_axes, step.right_axes, step.out_axes) if step.right >= 0 else None
+def _forward_product(sizes: tuple[int, ...], step: Step) -> TensorProduct | None:
+    return TensorProduct(sizes, step.left_axes, step.right_axes, step.out_axes) if step.right >= 0 else None
 
 
-def _apply(step: Step, product: "_Product | None", left: Table, right: Table | None, *, logarithmic: bool) -> Table:
+def _apply(step: Step, product: TensorProduct | None, left: Table, right: Table | None, *, logarithmic: bool) -> Table:
     if product is not None and right is not None:
         return product.log(left, right) if logarithmic else product.real(left, right)
     gone = tuple(i for i, x in enumerate(step.left_axes) if x not in step.out_axes)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.propagation import Calibration, Program
+from counterfoil.marginals.elimination import Program
+from counterfoil.marginals.propagation import Calibration
 
 Codes = NDArray[np.int32]
 

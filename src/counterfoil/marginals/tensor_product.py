@@ -1,0 +1,100 @@
+"""The product of two tensors, summed over some axes: batches of matrix products, in numbers or in logarithms."""
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Table = NDArray[np.float64]
+Axes = tuple[int, ...]
+
+SMALL_MATRIX_PRODUCT = 2000
+"""A batch of matrix products smaller than this (multiply-adds each) is faster as plain loops."""
+
+
+class TensorProduct:
+    """out = sum of a * b over the axes absent from out; the memory is allocated once and used again."""
+
+    def __init__(self, sizes: tuple[int, ...], a: Axes, b: Axes, out: Axes) -> None:
+        self.summed = tuple(x for x in a if x in b and x not in out)
+        batch = tuple(x for x in out if x in a and x in b)
+        rows = tuple(x for x in out if x not in b)
+        columns = tuple(x for x in out if x not in a)
+        shape = [tuple(sizes[x] for x in part) for part in (batch, rows, self.summed, columns)]
+        n_batch, n_rows, n_summed, n_columns = (math.prod(part) for part in shape)
+        self.a_order = tuple(a.index(x) for x in batch + rows + self.summed)
+        self.b_order = tuple(b.index(x) for x in batch + self.summed + columns)
+        self.a_shape, self.b_shape = (n_batch, n_rows, n_summed), (n_batch, n_summed, n_columns)
+        self.as_matrices = n_batch == 1 or n_rows * n_summed * n_columns >= SMALL_MATRIX_PRODUCT
+        if self.summed:
+            natural = batch + rows + columns
+            self.buffer = np.empty((n_batch, n_rows, n_columns))
+            self.out_shape = shape[0] + shape[1] + shape[3]
+        else:
+            natural = out
+            self.out_shape = tuple(sizes[x] for x in out)
+            self.buffer = np.empty(self.out_shape)
+            self.a_broadcast = broadcast(a, out, sizes)
+            self.b_broadcast = broadcast(b, out, sizes)
+        self.out_order = tuple(natural.index(x) for x in out)
+
+    def real(self, a: Table, b: Table) -> Table:
+        """The product of numbers, in the memory of the last one."""
+        if not self.summed:
+            np.multiply(spread(a, self.a_broadcast), spread(b, self.b_broadcast), out=self.buffer)
+            return self.buffer
+        a, b = self._matrices(a, b)
+        if self.as_matrices:
+            np.matmul(a, b, out=self.buffer)
+        else:
+            _small_products(np.ascontiguousarray(a), np.ascontiguousarray(b), self.buffer)
+        return self.buffer.reshape(self.out_shape).transpose(self.out_order)
+
+    def log(self, a: Table, b: Table) -> Table:
+        """The same with logarithms in and out; slower, and safe for any range."""
+        if not self.summed:
+            return spread(a, self.a_broadcast) + spread(b, self.b_broadcast)
+        a, b = self._matrices(a, b)
+        total = np.full(self.buffer.shape, -np.inf)
+        for k in range(a.shape[2]):
+            np.logaddexp(total, a[:, :, k, None] + b[:, k, None, :], out=total)
+        return total.reshape(self.out_shape).transpose(self.out_order)
+
+    def _matrices(self, a: Table, b: Table) -> tuple[Table, Table]:
+        a = a.transpose(self.a_order).reshape(self.a_shape)
+        b = b.transpose(self.b_order).reshape(self.b_shape)
+        return a, b
+
+
+@numba.njit(cache=True, nogil=True)
+def _small_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
+    """out[i] = a[i] @ b[i], all C-contiguous."""
+    n_batch, n_rows, n_summed = a.shape
+    n_columns = b.shape[2]
+    for i in range(n_batch):
+        for m in range(n_rows):
+            if n_columns == 1:
+                total = 0.0
+                for k in range(n_summed):
+                    total += a[i, m, k] * b[i, k, 0]
+                out[i, m, 0] = total
+            else:
+                for n in range(n_columns):
+                    out[i, m, n] = a[i, m, 0] * b[i, 0, n]
+                for k in range(1, n_summed):
+                    weight = a[i, m, k]
+                    for n in range(n_columns):
+                        out[i, m, n] += weight * b[i, k, n]
+
+
+def broadcast(axes: Axes, out: Axes, sizes: tuple[int, ...]) -> tuple[Axes, Axes]:
+    """How `spread` turns a table over `axes` so that it is broadcast over `out`: an order, and a shape with ones."""
+    order = tuple(axes.index(x) for x in out if x in axes)
+    return order, tuple(sizes[x] if x in axes else 1 for x in out)
+
+
+def spread(table: Table, how: tuple[Axes, Axes]) -> Table:
+    """A view of the table in the order and the shape that `broadcast` gave."""
+    order, shape = how
+    return table.transpose(order).reshape(shape)
