@@ -10,7 +10,7 @@ import pyarrow as pa
 from counterfoil.curator.account import PrivacyUnit
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.records import ExactRecords
 from counterfoil.marginals.domain import Domain
 from counterfoil.schema.integer import Integer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
 
@@ -40,6 +41,23 @@ def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module, node.lineno
             yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def needed(tree: ast.Module, known: set[str]) -> set[str]:
+    """The modules among `known` that an import in `tree` runs, inside functions too, if not for type checkers alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and dotted(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+            node.body = []
+    return known & {name for name, _ in imported(tree)}
+
+
+def import_cycle(needs: Mapping[str, set[str]]) -> list[str]:
+    """Modules that all need each other in the end, in an order that could not be; empty where there are none."""
+    try:
+        tuple(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def forbidden_imports(tree: ast.AST, roots: set[str]) -> list[tuple[str, int]]:
@@ -162,6 +180,24 @@ def test_own_generators_are_allowed():
 @pytest.mark.parametrize("name", ["receipt.schema.json", "data/affairs.schema.toml", "py.typed"])
 def test_packaged_data_is_there(name):
     assert files("counterfoil").joinpath(name).is_file()
+
+
+def test_no_modules_need_each_other():
+    """Not even from inside a function: what two modules share is in a third."""
+    name_of = {path: ".".join(["counterfoil", *path.with_suffix("").parts]) for path, _ in trees()}
+    name_of = {path: name.removesuffix(".__init__") for path, name in name_of.items()}
+    known = set(name_of.values())
+    needs = {name_of[path]: needed(tree, known) - {name_of[path]} for path, tree in trees()}
+    assert sum(map(len, needs.values())) > len(needs), "they do import each other"
+    assert import_cycle(needs) == []
+
+
+def test_the_check_for_cycles_can_fail():
+    texts = {"p.a": "from p import b", "p.b": "def f():\n    from p.c import x", "p.c": "import p.a"}
+    needs = {name: needed(ast.parse(text), set(texts)) for name, text in texts.items()}
+    assert set(import_cycle(needs)) == set(texts)
+    needs["p.c"] = needed(ast.parse("if TYPE_CHECKING:\n    import p.a\nelse:\n    import q"), set(texts))
+    assert import_cycle(needs) == []
 
 
 def test_no_module_is_empty_of_purpose():

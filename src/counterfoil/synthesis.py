@@ -17,6 +17,7 @@ from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.shortfall import shortfall
+from counterfoil.synthesis_files import load_parts, save_synthesis
 from counterfoil.table import write_table
 
 if TYPE_CHECKING:
@@ -102,8 +103,6 @@ class Synthesis:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes everything to `folder`, which must not exist yet: rows, model, schema, error bars and receipt."""
-        from counterfoil.synthesis_files import save_synthesis
-
         save_synthesis(self, folder)
 
     @staticmethod
@@ -113,9 +112,7 @@ class Synthesis:
         Raises:
             ValueError: for a folder that is incomplete, damaged, or of another format.
         """
-        from counterfoil.synthesis_files import load_synthesis
-
-        return load_synthesis(folder)
+        return Synthesis(*load_parts(folder))
 
     def _codes_of(self, name: str, value: Any) -> list[int]:
         attributes = self.schema.domain.attributes

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +19,10 @@ from counterfoil.marginals.error_bars import Bound, ErrorBars, MeasuredBound, Pa
 from counterfoil.release_folder import ReleaseFolder, load_arrow
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.synthesis import Synthesis
 from counterfoil.table import encode
+
+if TYPE_CHECKING:
+    from counterfoil.synthesis import Synthesis
 
 _ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
 _ERROR_BARS, _RECEIPT = "error_bars.json", "receipt.json"
@@ -47,8 +49,10 @@ def save_synthesis(synthesis: Synthesis, folder: str | os.PathLike[str]) -> None
         synthesis.receipt.save(draft / _RECEIPT)
 
 
-def load_synthesis(folder: str | os.PathLike[str]) -> Synthesis:
-    """What `save_synthesis` wrote to `folder`.
+def load_parts(
+    folder: str | os.PathLike[str],
+) -> tuple[Schema, Rows, graphical_model.GraphicalModel, ErrorBars, Receipt]:
+    """What `save_synthesis` wrote to `folder`: the parts of a `Synthesis`, in its order.
 
     Raises:
         ValueError: for a folder that is incomplete, damaged, or of another format.
@@ -68,7 +72,7 @@ def load_synthesis(folder: str | os.PathLike[str]) -> Synthesis:
         receipt = Receipt.load(source / _RECEIPT)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
-    return Synthesis(schema, Rows(rows, table), model, bars, receipt)
+    return schema, Rows(rows, table), model, bars, receipt
 
 
 def _bars_to_json(bars: ErrorBars) -> dict[str, Any]:

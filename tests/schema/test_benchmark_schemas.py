@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.engines.opening import open_source
 from counterfoil.schema import Schema
 from counterfoil.table import decode, encode
 

@@ -14,7 +14,7 @@ from counterfoil.curator.composition import Composition, Filter
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
 from counterfoil.curator.ledger_errors import WrongSource
 from counterfoil.curator.noise import Noise

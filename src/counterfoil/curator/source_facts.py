@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.curator.engines.source import open_source
+from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.ledger import SourceIdentity
 
 

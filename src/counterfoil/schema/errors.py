@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 
 class SchemaError(ValueError):
@@ -12,6 +13,14 @@ class SchemaError(ValueError):
 
 class UnconfirmedSchema(SchemaError):
     """A draft whose facts nobody has confirmed yet."""
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """A column of a draft: `facts` are sentences on what is still to be said about it."""
+
+    column: str
+    facts: tuple[str, ...]
 
 
 class UnplacedValue(ValueError):

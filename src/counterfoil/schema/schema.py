@@ -12,17 +12,11 @@ import numpy as np
 
 from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError, UnconfirmedSchema, did_you_mean
+from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
-
-
-@dataclass(frozen=True)
-class Unconfirmed:
-    """A column of a draft: `facts` are sentences on what is still to be said about it."""
-
-    column: str
-    facts: tuple[str, ...]
+from counterfoil.schema.toml import read_schema
+from counterfoil.schema.toml_text import schema_text
 
 
 @dataclass(frozen=True)
@@ -63,14 +57,10 @@ class Schema:
 
         Raises SchemaError that names the file, the column, the key, and what is expected.
         """
-        from counterfoil.schema.toml import read_schema
-
-        return read_schema(source)
+        return read_schema(source, Schema)
 
     def to_toml(self) -> str:
         """TOML text that `from_toml` reads back as an equal schema."""
-        from counterfoil.schema.toml_text import schema_text
-
         self.require_confirmed()
         return schema_text(self)
 

@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.errors import SchemaError, Unconfirmed, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Datetime
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 from counterfoil.schema.rules import Rule, Zeros
-from counterfoil.schema.schema import Schema, Unconfirmed
 
 UNKNOWN = "?"
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,8 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
 _TOP = ("name", "description", "ignore", "columns", "rules", "zeros")
 
 
-def read_schema(source: str | Path) -> Schema:
-    """The schema in a file, or in TOML text (anything with a line break or an equals sign)."""
+def read_schema(source: str | Path, make: Callable[..., Made]) -> Made:
+    """What `make`, a `Schema`, makes of a file or of TOML text (anything with a line break or an equals sign)."""
     if isinstance(source, str) and ("\n" in source or "=" in source):
         place, text = "The schema", source
     else:
@@ -113,14 +114,14 @@ def read_schema(source: str | Path) -> Schema:
         except OSError as error:
             raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
     try:
-        return _schema(tomllib.loads(text))
+        return _schema(tomllib.loads(text), make)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{place}: not valid TOML: {error}.") from None
     except SchemaError as error:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _schema(facts: Mapping[str, Any]) -> Schema:
+def _schema(facts: Mapping[str, Any], make: Callable[..., Made]) -> Made:
     for key in facts:
         if key not in _TOP:
             raise SchemaError(f"unknown key `{key}`.{did_you_mean(key, _TOP)}")
@@ -136,7 +137,7 @@ def _schema(facts: Mapping[str, Any]) -> Schema:
             confirm.append(Unconfirmed(name, _open_facts(table)))
         else:
             columns.append(_column(name, table))
-    return Schema(
+    return make(
         tuple(columns),
         tuple(_rule(i, table) for i, table in enumerate(_tables(facts, "rules"), 1)),
         _checked("", "name", facts.get("name", ""), TEXT),

@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfoil.schema.column import Column
-from counterfoil.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from counterfoil.schema.schema import Schema
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 

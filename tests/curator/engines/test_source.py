@@ -25,7 +25,8 @@ from pyarrow import parquet
 from counterfoil.curator.engines import sqlite_source
 from counterfoil.curator.engines.csv_text import line_of_record, read_header
 from counterfoil.curator.engines.file_source import even_batches
-from counterfoil.curator.engines.source import Source, SourceError, open_source
+from counterfoil.curator.engines.opening import open_source
+from counterfoil.curator.engines.source import Source, SourceError
 
 SECRET = "zebra"
 

@@ -22,7 +22,8 @@ from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.file_source import connection
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.source import SourceError, open_source
+from counterfoil.curator.engines.opening import open_source
+from counterfoil.curator.engines.source import SourceError
 from counterfoil.curator.engines.units import kept_rows
 from counterfoil.schema import Identifier, Integer, Schema, UnplacedValue
 
