@@ -218,7 +218,7 @@ def test_small_tables_and_any_epsilon(name, relation, sizes, rows, epsilon):
     if epsilon > 1e4 and len(rows) > 1:
         for axis, column in enumerate(domain.attributes):
             exact = np.bincount([row[axis] for row in rows], minlength=domain[column])
-            # The entropy weighs up to a tenth of 60 records; noise is never below 1.5 in a cell.
+            # The entropy weighs about 4 records where there are 60; noise is never below 1.5 in a cell.
             assert np.abs(made.marginal([column]) - exact).sum() < 25
     for attributes in ([domain.attributes[0]], domain.attributes):
         assert 0 <= made.error_bar(attributes).fraction <= 2

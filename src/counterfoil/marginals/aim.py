@@ -40,7 +40,7 @@ class AIM:
         variant: how it asks, see `AIMVariant`.
         rounds: the most rounds of the batched and Gaussian variants.
         batch: the most marginals in such a round.
-        entropy_weight: how strongly the fit is drawn to independence, in records.
+        entropy_weight: how strongly the fit is drawn to independence, in records; less on small tables.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_t
 ENTROPY_WEIGHT = 100.0
 """Default weight of the entropy, in records: best of 30 to 300 on tables of 5,000 to 60,000 records."""
 
-ENTROPY_SHARE = 0.1
-"""The weight is at most this share of the records, so that a small table is not flattened."""
+ENTROPY_OF_ROOT = 0.5
+"""The weight is at most this multiple of the square root of the records, so that a small table is not flattened."""
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Fitter:
             self.measurements,
             total=total,
             structural_zeros=self.structural_zeros,
-            entropy_weight=min(self.entropy_weight, max(ENTROPY_SHARE * total, 1.0)),
+            entropy_weight=min(self.entropy_weight, max(ENTROPY_OF_ROOT * math.sqrt(total), 1.0)),
             warm_start=self.model,
             relative_gap=relative_gap,
         )
