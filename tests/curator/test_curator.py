@@ -50,6 +50,21 @@ def test_the_number_of_rows_is_private_otherwise():
             curator.public_row_count()
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_seed_repeats_a_release_of_units_that_have_too_many_rows(in_memory):
+    """Rows of a unit are told apart by their attribute: two choices agree by chance with 4^-300."""
+    domain, noise = Domain(("a",), (1200,)), LaplaceNoise(40.0)  # noise is zero but for e^-40
+    table = frame_of(domain, [(i,) for i in range(1200)], [str(i // 4) for i in range(1200)])
+
+    def answer(seed: int) -> np.ndarray:
+        facts = {"budget": Budget(40.0), "privacy_unit": PrivacyUnit(UNIT, 1), "in_memory": in_memory}
+        with Curator(table, schema_of(domain), seed=seed, **facts) as curator:
+            return curator.plan([noise], PureFilter()).ask(MarginalCounts(domain, (("a",),)), noise)
+
+    assert (answer(1) == answer(1)).all()
+    assert (answer(1) != answer(2)).any()
+
+
 def test_a_relation_must_be_one_of_two():
     with pytest.raises(ValueError, match="add_or_remove_two"):
         curator_of(relation="add_or_remove_two")

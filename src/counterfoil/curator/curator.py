@@ -71,7 +71,9 @@ class Curator:
         unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
         kept = in_memory if in_memory is not None else opened.location == "memory"
         engine_type = MemoryEngine if kept else DuckDBEngine
-        self._engine: Engine = engine_type(opened, schema, privacy_unit=unit[0], max_rows=unit[1])
+        self._engine: Engine = engine_type(
+            opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
+        )
         self._engine.prepare(self.domain.attributes)
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None

@@ -16,7 +16,7 @@ _TABLE_FROM = 2048
 
 
 class Randomness(Protocol):
-    """Draws that protect people (`discrete_*`, `noisy_max`), and those that only choose among public answers."""
+    """Draws that protect people (all but `generator`), and those that only choose among public answers."""
 
     private: bool
     source: str
@@ -33,6 +33,10 @@ class Randomness(Protocol):
         """The index of the largest of `scores` plus Gumbel noise: index i with odds exp(scores[i] / scale)."""
         ...
 
+    def words(self, size: int) -> np.ndarray:
+        """uint64[size], each of its bits a fair coin."""
+        ...
+
     def generator(self) -> np.random.Generator:
         """A fresh generator for post-processing: sampling rows from a model, breaking ties."""
         ...
@@ -47,7 +51,7 @@ class SystemRandomness:
     def discrete_gaussian(self, scale: float, size: int) -> np.ndarray:
         table = gaussian_sampler(scale) if size >= _TABLE_FROM else None
         if table is not None:
-            return table.draw(size, _system_words)
+            return table.draw(size, self.words)
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
         return np.array(dp.m.make_gaussian(*space, scale=scale)([0] * size), dtype=np.int64)
@@ -60,6 +64,9 @@ class SystemRandomness:
 
     def noisy_max(self, scores: np.ndarray, scale: float) -> int:
         return int(_noisy_max(scale)([float(score) for score in scores]))
+
+    def words(self, size: int) -> np.ndarray:
+        return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
 
     def generator(self) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(int.from_bytes(os.urandom(16), "little")))
@@ -78,26 +85,22 @@ class SeededRandomness:
         table = gaussian_sampler(scale)
         if table is None:
             return np.rint(self._generator.normal(0, scale, size)).astype(np.int64)
-        return table.draw(size, self._words)
+        return table.draw(size, self.words)
 
     def discrete_laplace(self, scale: float, size: int) -> np.ndarray:
         table = laplace_sampler(scale)
         if table is None:
             return np.rint(self._generator.laplace(0, scale, size)).astype(np.int64)
-        return table.draw(size, self._words)
+        return table.draw(size, self.words)
 
     def noisy_max(self, scores: np.ndarray, scale: float) -> int:
         return int(np.argmax(scores + self._generator.gumbel(0, scale, len(scores))))
 
-    def generator(self) -> np.random.Generator:
-        return self._generator.spawn(1)[0]
-
-    def _words(self, size: int) -> np.ndarray:
+    def words(self, size: int) -> np.ndarray:
         return self._generator.integers(0, 2**64, size, dtype=np.uint64)
 
-
-def _system_words(size: int) -> np.ndarray:
-    return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+    def generator(self) -> np.random.Generator:
+        return self._generator.spawn(1)[0]
 
 
 @lru_cache(maxsize=32)

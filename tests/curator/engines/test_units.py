@@ -25,6 +25,7 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.engines.source import SourceError
 from counterfoil.curator.engines.units import kept_rows
+from counterfoil.curator.randomness import SeededRandomness, SystemRandomness
 from counterfoil.schema import Identifier, Integer, Schema, UnplacedValue
 
 ENGINES: list[Callable[..., Engine]] = [MemoryEngine, DuckDBEngine]
@@ -34,7 +35,8 @@ FALSE_ALARM = 1e-6
 
 def kept_of(units: list[object], max_rows: int) -> np.ndarray:
     source = open_source(pd.DataFrame({"unit": units}))
-    return np.unpackbits(kept_rows(source, "unit", max_rows), count=len(units)).astype(bool)
+    kept = kept_rows(source, "unit", max_rows, SystemRandomness())
+    return np.unpackbits(kept, count=len(units)).astype(bool)
 
 
 @settings(max_examples=25, deadline=None)
@@ -70,6 +72,19 @@ def test_two_choices_differ() -> None:
     """The chance that 200 units choose alike twice is 2^-200."""
     units = np.repeat(np.arange(200), 2).tolist()
     assert (kept_of(units, 1) != kept_of(units, 1)).any()
+
+
+def test_a_seed_repeats_the_choice_whatever_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of 1000 units would choose alike by chance with 6^-1000."""
+    units = np.repeat(np.arange(1000), 4)
+    table = pa.table({"patient": units, "row": np.tile(np.arange(4), 1000)})
+    rows = []
+    for make, seed in [(MemoryEngine, 1), (MemoryEngine, 1), (DuckDBEngine, 1), (MemoryEngine, 2)]:
+        engine = make(open_source(table), SCHEMA, privacy_unit="patient", max_rows=2, randomness=SeededRandomness(seed))
+        rows.append(np.concatenate([block.codes["row"] for block in engine.blocks(["row"])]))
+    assert (rows[0] == rows[1]).all()
+    assert (rows[0] == rows[2]).all()
+    assert (rows[0] != rows[3]).any()
 
 
 @pytest.mark.parametrize("make", ENGINES)
@@ -134,5 +149,5 @@ def test_a_choice_that_cannot_be_made_is_explained(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(units, "connection", tiny)
     source = open_source(pa.table({"unit": [f"zebra {i}" for i in range(200_000)]}))
     with pytest.raises(SourceError, match=r"memory: DuckDB ran out of memory\.") as caught:
-        kept_rows(source, "unit", 1)
+        kept_rows(source, "unit", 1, SystemRandomness())
     assert "zebra" not in str(caught.value)

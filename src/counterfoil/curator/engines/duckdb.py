@@ -9,6 +9,7 @@ import numpy as np
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.engines.source import Source
+from counterfoil.curator.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
 Key = tuple[str, str]
@@ -23,6 +24,7 @@ class DuckDBEngine:
         source: where the rows are.
         schema: the public facts about them.
         privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
+        randomness: chooses these; the operating system's where None.
         cache_bytes: how much of the coded table to keep in memory.
         show_values: show the value at fault in an error, on the steward's own terminal.
     """
@@ -34,12 +36,18 @@ class DuckDBEngine:
         *,
         privacy_unit: str | None = None,
         max_rows: int | None = None,
+        randomness: Randomness | None = None,
         cache_bytes: int = 512 * 2**20,
         show_values: bool = False,
     ):
         self.schema = schema
         self._reader = BlockReader(
-            source, schema, privacy_unit=privacy_unit, max_rows=max_rows, show_values=show_values
+            source,
+            schema,
+            privacy_unit=privacy_unit,
+            max_rows=max_rows,
+            randomness=randomness,
+            show_values=show_values,
         )
         self._free = cache_bytes
         # By what is kept, the arrays of the first blocks of the table, without a gap.

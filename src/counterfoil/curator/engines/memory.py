@@ -9,6 +9,7 @@ import numpy as np
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.engines.source import Source
+from counterfoil.curator.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
 
@@ -19,6 +20,7 @@ class MemoryEngine:
         source: where the rows are.
         schema: the public facts about them.
         privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
+        randomness: chooses these; the operating system's where None.
         show_values: show the value at fault in an error, on the steward's own terminal.
     """
 
@@ -29,11 +31,17 @@ class MemoryEngine:
         *,
         privacy_unit: str | None = None,
         max_rows: int | None = None,
+        randomness: Randomness | None = None,
         show_values: bool = False,
     ):
         self.schema = schema
         self._reader = BlockReader(
-            source, schema, privacy_unit=privacy_unit, max_rows=max_rows, show_values=show_values
+            source,
+            schema,
+            privacy_unit=privacy_unit,
+            max_rows=max_rows,
+            randomness=randomness,
+            show_values=show_values,
         )
         self._rows = 0
         self._codes: dict[str, np.ndarray] = {}

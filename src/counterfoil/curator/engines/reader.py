@@ -11,6 +11,7 @@ import pyarrow as pa
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.source import BATCH_ROWS, Source, SourceError
 from counterfoil.curator.engines.units import kept_rows
+from counterfoil.curator.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.schema import Schema
 
@@ -29,6 +30,7 @@ class BlockReader:
         *,
         privacy_unit: str | None = None,
         max_rows: int | None = None,
+        randomness: Randomness | None = None,
         show_values: bool = False,
     ):
         schema.require_confirmed()
@@ -40,6 +42,7 @@ class BlockReader:
         self._source = source
         self._unit = privacy_unit
         self._max_rows = max_rows
+        self._randomness = randomness or SystemRandomness()
         self._show_values = show_values
         self._n_rows: int | None = None
         self._check_columns()
@@ -74,7 +77,7 @@ class BlockReader:
     def _kept(self) -> np.ndarray:
         assert self._unit is not None
         assert self._max_rows is not None
-        return kept_rows(self._source, self._unit, self._max_rows)
+        return kept_rows(self._source, self._unit, self._max_rows, self._randomness)
 
     def _read(self, batch: pa.RecordBatch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
         column, values = self.schema[name], batch.column(name)

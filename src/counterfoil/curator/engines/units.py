@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import tempfile
 from collections.abc import Iterator
 
@@ -12,15 +11,16 @@ import pyarrow.compute as pc
 
 from counterfoil.curator.engines.file_source import FAILURES, connection, explained
 from counterfoil.curator.engines.source import Source
+from counterfoil.curator.randomness import Randomness
 from counterfoil.schema.values import unique_texts
 
 _ROWS = pa.schema([("unit", pa.string()), ("row", pa.int64()), ("priority", pa.uint64())])
 
 
-def kept_rows(source: Source, unit: str, max_rows: int) -> np.ndarray:
+def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) -> np.ndarray:
     """Which rows to keep, as packed bits in the source's order: a uniform choice of at most `max_rows` per unit.
 
-    Formal guarantee: every row gets an independent priority of 64 random bits from the operating system, and a unit
+    Formal guarantee: every row gets an independent priority of 64 random bits, and a unit
     keeps the rows with the lowest ones. What one unit keeps depends on its own rows and their priorities alone,
     so on tables that differ in one unit the two choices can be coupled to agree on all the others: any query's
     sensitivity to one row, taken `max_rows` times, bounds its sensitivity to one unit.
@@ -29,7 +29,7 @@ def kept_rows(source: Source, unit: str, max_rows: int) -> np.ndarray:
     are one unit together: nobody can gain influence by leaving the cell empty.
     The sorting spills to a private temporary folder when it does not fit in DuckDB's memory limit.
     """
-    feed = _Feed(source, unit)
+    feed = _Feed(source, unit, randomness)
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
         opened.register("units", pa.RecordBatchReader.from_batches(_ROWS, feed.batches()))
         try:
@@ -50,8 +50,8 @@ def kept_rows(source: Source, unit: str, max_rows: int) -> np.ndarray:
 class _Feed:
     """The unit and the priority of every row, for DuckDB to pull."""
 
-    def __init__(self, source: Source, unit: str):
-        self._source, self._unit = source, unit
+    def __init__(self, source: Source, unit: str, randomness: Randomness):
+        self._source, self._unit, self._randomness = source, unit, randomness
         self.n_rows = 0
         self.error: Exception | None = None
 
@@ -62,7 +62,7 @@ class _Feed:
                 texts, positions = unique_texts(batch.column(0))
                 unit = pa.array([*texts, ""], type=pa.string()).take(pa.array(positions % (len(texts) + 1)))
                 row = pa.array(np.arange(self.n_rows, self.n_rows + n_rows))
-                priority = pa.array(np.frombuffer(secrets.token_bytes(8 * n_rows), dtype=np.uint64))
+                priority = pa.array(self._randomness.words(n_rows))
                 self.n_rows += n_rows
                 yield pa.record_batch([pc.fill_null(unit, ""), row, priority], schema=_ROWS)
         except Exception as error:
