@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.cells import MOST_TRIES, allowed
+from counterfoil.evolution.point_rows import Draw, draw_rows
 from counterfoil.evolution.space import Space
 from counterfoil.files import write_text
 from counterfoil.release_folder import ReleaseFolder, load_parquet
@@ -27,9 +27,6 @@ from counterfoil.table import with_identifiers, write_table
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-Draw = Callable[[int, np.random.Generator], np.ndarray]
-"""Takes n, gives n points of the space."""
 
 _ROWS, _SUPPORT, _POINTS = "rows.parquet", "support.parquet", "points.npz"
 _SCHEMA, _RECEIPT = "schema.toml", "receipt.json"
@@ -191,7 +188,7 @@ def release_points(
     n = max(round(total), 1) if rows is None else rows
     rng = curator.randomness.generator()
     points, weights = measure
-    table = _rows(curator.schema, space, draw, n, rng)
+    table = draw_rows(curator.schema, space, draw, n, rng)
     method, parameters = describe
     found = table.num_rows
     receipt = Receipt.from_curator(
@@ -213,21 +210,3 @@ def release_points(
         weights / weights.sum(),
         receipt,
     )
-
-
-_MOST_DRAWN = 1_000_000
-
-
-def _rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.Generator) -> pa.Table:
-    parts: list[pa.Table] = []
-    missing, size, drawn = n, n, 0
-    for _ in range(MOST_TRIES):
-        # The first draw is of `n` rows, spread evenly over the measure; later ones only fill what rules left open.
-        table = space.table(draw(size, rng), schema, rng)
-        good = rng.permutation(np.flatnonzero(allowed(schema, table)))[:missing]
-        parts.append(table.take(pa.array(good)))
-        missing, drawn = missing - len(good), drawn + size
-        if missing == 0:
-            break
-        size = min(64 + 2 * missing * drawn // max(n - missing, 1), _MOST_DRAWN)
-    return pa.concat_tables(parts).take(pa.array(rng.permutation(n - missing)))

@@ -13,6 +13,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
 from counterfoil.evolution.cleanup import Cleanup, Projection, Threshold
 from counterfoil.evolution.evolution_account import EvolutionAccount, open_account
+from counterfoil.evolution.point_rows import Placed
 from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.resampling import systematic
 from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds
@@ -121,7 +122,7 @@ class PrivateEvolution:
             curator,
             space,
             measure=(points, weights),
-            draw=lambda n, rng: points[systematic(weights, n, rng)],
+            draw=lambda n, rng: Placed(systematic(weights, n, rng), points.__getitem__),
             describe=("evolution", run.parameters()),
             total=run.account.total,
             rows=rows,

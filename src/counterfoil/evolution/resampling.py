@@ -11,12 +11,15 @@ def independent(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
 
 
 def systematic(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """int64 [n]: increasing indices, each `floor` or `ceil` of n times its share of float64[m] `weights`.
+    """int [n]: increasing indices, each `floor` or `ceil` of n times its share of float64[m] `weights`.
 
     A single random start for equal steps along the cumulative weights: far less is lost to chance than when drawing
-    independently, all the less where points near in index are near in space.
+    independently, all the less where points near in index are near in space. The integers are as small as m admits.
     """
-    return np.searchsorted(_steps(weights), (np.arange(n) + rng.random()) / n, side="right")
+    # Draws lie at (k + start) / n for k = 0, 1, ...: so many of them are below the end of each share.
+    ends = np.ceil(n * _steps(weights) - rng.random()).astype(np.int64).clip(0, n)
+    indices = np.arange(len(ends) + 1, dtype=np.min_scalar_type(len(ends)))
+    return np.repeat(indices, np.diff(ends, prepend=0, append=n))
 
 
 def _steps(weights: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.evolution.cleanup import Cleanup, Projection
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
+from counterfoil.evolution.point_rows import Placed
 from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.record_count import count_records
 from counterfoil.evolution.resampling import systematic
@@ -104,7 +105,7 @@ class SignedMeasure:
             curator,
             space,
             measure=(cells.points, weights),
-            draw=lambda n, rng: cells.draw(systematic(weights, n, rng), rng),
+            draw=lambda n, rng: Placed(systematic(weights, n, rng), lambda chosen: cells.draw(chosen, rng)),
             describe=("signed-measure", parameters),
             total=total,
             rows=rows,
