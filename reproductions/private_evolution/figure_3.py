@@ -1,8 +1,10 @@
 """Figure 3: the steps and the population that the theory suggests are near the best ones.
 
 Expected: the error at T = 2 log(n epsilon) (top row) and at the n_s of Theorem 4.1 (bottom row) is near the least over
-a grid. Near is taken as within 25%: the paper shows it by eye. With the true projection, which the paper did not run,
-fewer steps are best: at n = 400 the error at T = 12 was 1.31 times that at T = 4, so that one finding does not hold.
+a grid. Near is taken as within 25%: the paper shows it by eye, and the ratio of two means of 100 runs has a standard
+error of some .04, which is printed. With the true projection, which the paper did not run, fewer steps are best: at
+n = 400 the error at T = 12 was 1.31 times that at T = 4 in the 100 runs here, so that this one finding does not hold,
+and 1.23 times in 2000 runs (standard error .008), where it does, just. That fewer are better is no chance.
 Takes about 2 minutes of one core; under a minute with --quick.
 """
 
@@ -57,8 +59,11 @@ def _compare(
 ) -> tuple[Curve, Finding]:
     found = np.array([[_run(setting_of(value), seed) for seed in range(runs)] for value in grid])
     mean, error = found.mean(axis=1), found.std(axis=1) / runs**0.5
-    ratio = mean[grid.index(predicted)] / mean.min()
-    figures = f"{predicted}: {ratio:.2f} times the best, which is at {grid[int(np.argmin(mean))]}"
+    ours, best = found[grid.index(predicted)], found[int(np.argmin(mean))]
+    ratio = ours.mean() / best.mean()
+    # Runs have the same records and the same start on both sides: their differences say how sure the ratio is.
+    spread = (ours - ratio * best).std() / runs**0.5 / best.mean()
+    figures = f"{predicted}: {ratio:.2f} +- {spread:.2f} times the best, which is at {grid[int(np.argmin(mean))]}"
     finding = Finding(f"{panel}, n = {n}: the theory's is near the best", bool(ratio < NEAR), figures)
     return Curve(panel, f"n = {n}", tuple(grid), tuple(mean), tuple(error), predicted), finding
 
