@@ -32,11 +32,12 @@ TRIPLE = Domain(("a", "b", "c"), (3, 4, 2))
 DEPENDENT = [(i % 3, i % 3, (i // 3) % 2) for i in range(600)]
 
 
-@pytest.mark.parametrize("variant", AIMVariant)
+@pytest.mark.parametrize("variant", [*AIMVariant, "focused"])
 @given(request_=requests())
 @settings(max_examples=12, deadline=None)
-def test_never_above_its_budget(variant: AIMVariant, request_: Request):
-    aim = AIM(request_.workload, variant=variant, rounds=3, batch=2)
+def test_never_above_its_budget(variant: str, request_: Request):
+    how = {"focus": request_.domain.attributes[-1]} if variant == "focused" else {"variant": variant}
+    aim = AIM(request_.workload, rounds=3, batch=2, **how)
     made = released(aim, request_.domain, request_.rows, draw=5, **request_.keywords)
     assert_within_budget(made, request_.keywords["budget"])
     assert made.rows == 5
