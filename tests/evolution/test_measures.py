@@ -8,6 +8,7 @@ import pytest
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.privacy_curve import gaussian_delta
+from counterfoil.evolution import measure_tree
 from counterfoil.evolution.euclidean import Ball, Box, point_schema
 from counterfoil.evolution.measure_tree import MeasureTree
 from counterfoil.evolution.private_evolution import PrivateEvolution
@@ -71,6 +72,19 @@ def test_the_tree_beats_the_flat_mechanism_by_far():
     assert tree < 0.75 * flat, (tree, flat)
 
 
+def test_densities_of_neighbors_help_where_points_are_smooth(monkeypatch):
+    """Of weighted points, over 4 seeds: 0.87 times the error with even splits, by seed 0.85 to 0.90."""
+    rng = np.random.default_rng(5)
+    points = np.clip(0.5 + 0.15 * rng.standard_normal((1500, 2)), 0, 1)
+
+    def mean_error():
+        return np.mean([error(points, MeasureTree().synthesize(curator_of(points, seed=seed))) for seed in range(4)])
+
+    leaning = mean_error()
+    monkeypatch.setattr(measure_tree, "_STRENGTH", 0.0)
+    assert leaning < 0.93 * mean_error()
+
+
 @pytest.mark.parametrize(("method", "window"), [(MeasureTree(), (-1.0, -0.35)), (SignedMeasure(), (-0.75, -0.25))])
 def test_errors_fall_at_the_rate_of_the_theory(method, window):
     """Order (n epsilon)**(-1/2) up to logarithms in the plane; the tree, on clusters, falls faster."""
@@ -101,7 +115,7 @@ def test_trees_work_in_one_to_six_dimensions(dimension):
     points = clusters(1500, dimension=dimension)
     synthesis = MeasureTree().synthesize(curator_of(points, schema=schema, budget=Budget(2.0)))
     uniform = wasserstein.distance(points, np.random.default_rng(0).random((1500, dimension)))
-    assert error(points, synthesis) < 0.5 * uniform
+    assert wasserstein.distance(points, synthesis.to_numpy()) < 0.5 * uniform
 
 
 def test_rows_follow_the_columns_and_the_rules():

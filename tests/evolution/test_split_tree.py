@@ -15,9 +15,11 @@ from counterfoil.evolution import split_tree
 from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 
 
-def log_split(n1, n2, a: float):
+def log_split(n1, n2, a):
+    first, second = np.broadcast_to(a, 2)
     n = n1 + n2
-    return gammaln(n + 1) - gammaln(n1 + 1) - gammaln(n2 + 1) + betaln(n1 + a, n2 + a) - betaln(a, a)
+    choices = gammaln(n + 1) - gammaln(n1 + 1) - gammaln(n2 + 1)
+    return choices + betaln(n1 + first, n2 + second) - betaln(first, second)
 
 
 def enumerated(counts, scales, concentrations, most=44):
@@ -67,6 +69,15 @@ def test_splits_that_the_prior_thinks_nearly_impossible_are_those_of_enumeration
     expected, expected_density = enumerated(counts, scales, [40.0, 40.0], most=120)
     assert np.concatenate(means) == pytest.approx(expected, abs=2e-3)
     assert log_density == pytest.approx(expected_density, abs=2e-3)
+
+
+@pytest.mark.parametrize("first", [np.array([0.3, 2.0]), np.array([5.0, 0.7])])
+def test_halves_may_have_concentrations_of_their_own(first):
+    counts, scales, second = (6, 4, 1, 0, 5), (1.0, 1.3, 0.8, 1.0, 1.3), np.array([2.5, 0.4])
+    means, log_density = posterior(small_tree(counts, scales), [first, second])
+    expected, expected_density = enumerated(counts, scales, [first, second])
+    assert np.concatenate(means) == pytest.approx(expected, abs=2e-4)
+    assert log_density == pytest.approx(expected_density, abs=2e-4)
 
 
 def full_tree(rng, *, depth, n, concentration, scales):

@@ -16,6 +16,7 @@ from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Halving, Intervals
 from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.evolution.resampling import systematic
+from counterfoil.evolution.split_slopes import LeafMeasure
 from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 from counterfoil.marginals.release import Progress, quiet
 
@@ -27,8 +28,15 @@ FEW = 50.0
 # Concentrations of splits rise along a line from the root to depth 15: real points are clustered, which makes coarse
 # splits uneven and fine ones even. Which line, the answers decide.
 _STARTS = (0.1, 0.2, 0.5, 1.0, 4.0)
-_ENDS = (0.4, 1.0, 2.5, 10.0)
+_ENDS = (0.4, 1.0, 2.5, 10.0, 40.0)
 _FIRST_GUESS = (0.2, 1.0)
+
+_STRENGTH = 2.0
+"""Slopes are multiplied by this. Where the density is known and log-linear, 1 is right; over real and synthetic points
+2 was better, and 3 was no longer so (docs/decisions.md)."""
+
+_HALVINGS = 2
+"""So often last cells are halved by their slopes before rows are drawn uniformly."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,8 @@ class MeasureTree:
 
     Counts are asked at a few depths of a tree of halved cells: of the whole, of a coarse partition, of a finer one, and
     of a last one whose cells are as deep as their parents' counts make worth while. All answers together give the mean
-    of every count under a Pólya tree (`split_tree`), and rows are drawn uniformly within the last cells.
+    of every count under a Pólya tree (`split_tree`) that expects more in the half nearer to the denser neighbor
+    (`split_slopes`), and rows are drawn uniformly within quarters of the last cells, weighed by the same rule.
 
     The hierarchy is that of He, Vershynin and Zhu 2023, "Algorithmically effective differentially private synthetic
     data", Algorithm 3 (PMM). They ask at every depth, with noise that falls by 2**(-(1 - 1/d)/2) from one to the next
@@ -77,18 +86,20 @@ class MeasureTree:
             )
         require_space(curator, box)
         tree = self._ask(curator, box, progress)
-        concentrations = _fitted(tree)
-        means, _ = posterior(tree, concentrations)
-        depths, codes, places = tree.leaves()
-        weights = np.array([means[t][i] for t, i in zip(depths, places, strict=True)])
-        order, total, epsilon = Halving(box, tree.depth), float(means[0][0]), curator.budget.epsilon
+        epsilon = curator.budget.epsilon
+        leaves, concentrations = _estimated(tree, box.dimension, floor=1 / epsilon)
+        depths, codes, weights = leaves.depths, leaves.codes, leaves.weights
+        parts = leaves
+        for _ in range(_HALVINGS):
+            parts = parts.halved(strength=_STRENGTH)
+        order, total = Halving(box, tree.depth + _HALVINGS), float(weights.sum())
         few = (
             f"About {total:.0f} records at epsilon {epsilon:g} are too few to tell cells apart: rows are near uniform."
         )
 
         def draw(n: int, rng: np.random.Generator) -> np.ndarray:
-            chosen = systematic(weights, n, rng)
-            return order.draw(codes[chosen], depths[chosen], rng)
+            chosen = systematic(parts.weights, n, rng)
+            return order.draw(parts.codes[chosen], parts.depths[chosen], rng)
 
         parameters = {
             **box.describe(),
@@ -96,6 +107,7 @@ class MeasureTree:
             "cell_records": self.cell_records,
             "depth": tree.depth,
             "leaves": len(weights),
+            "slope_strength": _STRENGTH,
             "concentrations": [concentrations[0], concentrations[-1]] if concentrations else [],
         }
         points = order.draw(codes, depths, curator.randomness.generator())
@@ -156,9 +168,34 @@ def _line(ends: tuple[float, float], depth: int) -> list[float]:
     return [float(start + (end - start) * min(t / 15, 1.0)) for t in range(depth)]
 
 
-def _fitted(tree: SplitTree) -> Sequence[float]:
+def _estimated(tree: SplitTree, dimension: int, *, floor: float) -> tuple[LeafMeasure, Sequence[float]]:
+    """The posterior means of the leaves, where a first posterior tells the slopes; and the concentrations.
+
+    The first one is of even splits. Its noise enters the prior of the second, but hardly a cell's own: what a split is
+    expected to be depends on the cells beside the one that is split.
+    """
+    guess, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
+    slopes = LeafMeasure.of(tree, guess, dimension, floor=floor).slopes_of(tree)
+    line = _fitted(tree, slopes)
+    means, _ = posterior(tree, _tilted(line, slopes))
+    return LeafMeasure.of(tree, means, dimension, floor=floor), line
+
+
+def _tilted(line: Sequence[float], slopes: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Concentrations of halves whose means are what `slopes` make of them, and whose sums are twice those of `line`."""
+    odds = [np.exp(_STRENGTH * s / 2) for s in slopes]
+    return [
+        (2 * a / (o + 1 / o)[:, None] * np.stack([1 / o, o], axis=1)).ravel() for a, o in zip(line, odds, strict=True)
+    ]
+
+
+def _fitted(tree: SplitTree, slopes: Sequence[np.ndarray]) -> Sequence[float]:
     """The line of concentrations under which what was told is most likely: its start is chosen first, then its end."""
+
+    def likely(start: float, end: float) -> float:
+        return evidence(tree, _tilted(_line((start, end), tree.depth), slopes))
+
     start, end = _FIRST_GUESS
-    start = max(_STARTS, key=lambda s: evidence(tree, _line((s, end), tree.depth)))
-    end = max(_ENDS, key=lambda e: evidence(tree, _line((start, e), tree.depth)))
+    start = max(_STARTS, key=lambda s: likely(s, end))
+    end = max(_ENDS, key=lambda e: likely(start, e))
     return _line((start, end), tree.depth)

@@ -1,10 +1,11 @@
 """A tree of halved cells whose counts were told with Laplace noise, and what they are in the light of all answers.
 
-The model: a cell of N records gives N1 of them to its first half with the beta-binomial law whose two parameters are
-the level's concentration (a Pólya tree). Given N, the chances of (N1, N2) are w(N1) w(N2) / W(N) with
-w(N) = G(N + a) / (N! G(a)) and W the same for 2 a: products, so that the law of all counts given all answers follows
-from two passes of messages, up and down the tree, each a convolution of sequences. The means are consistent by
-themselves (halves add up to their cell), non-negative, and shrink what is only noise. All of it is post-processing.
+The model: a cell of N records gives N1 of them to its first half with the beta-binomial law of parameters a1 and a2,
+the concentrations of its halves (a Pólya tree). Given N, the chances of (N1, N2) are w(N1) w(N2) / W(N) with
+w(N) = G(N + a) / (N! G(a)), a being a1 or a2, and W the same for a1 + a2: products, so that the law of all counts given
+all answers follows from two passes of messages, up and down the tree, each a convolution of sequences. The means are
+consistent by themselves (halves add up to their cell), non-negative, and shrink what is only noise. All of it is
+post-processing.
 
 W(N) spans many more digits than a float has, so what is small in a convolution may be large once W is divided out.
 Sums of products hold all their digits however small they are, those from Fourier transforms do not: transforms serve
@@ -98,23 +99,34 @@ class _Messages:
         return self.lows[:, None] + np.arange(self.values.shape[1])
 
 
-def posterior(tree: SplitTree, concentrations: Sequence[float]) -> tuple[list[np.ndarray], float]:
+Concentrations = Sequence[float | np.ndarray]
+
+
+def posterior(tree: SplitTree, concentrations: Concentrations) -> tuple[list[np.ndarray], float]:
     """The mean count of every node given all answers, by depth, and what `evidence` says.
 
     Args:
         tree: every leaf must have been asked about.
-        concentrations: by depth, both parameters of the beta law of a split there; `tree.depth` of them.
+        concentrations: by depth, the parameters of the beta law of a split there; `tree.depth` of them, each a number
+            for all halves or float64 [2 k], a pair for each of the k cells that are split.
     """
-    upward, log_density = _pass_up(tree, concentrations)
-    return _pass_down(tree, concentrations, upward), log_density
+    by_half = _by_half(tree, concentrations)
+    upward, log_density = _pass_up(tree, by_half)
+    return _pass_down(tree, by_half, upward), log_density
 
 
-def evidence(tree: SplitTree, concentrations: Sequence[float]) -> float:
+def evidence(tree: SplitTree, concentrations: Concentrations) -> float:
     """The logarithm of the answers' density, up to a constant: by it, concentrations can be chosen."""
-    return _pass_up(tree, concentrations)[1]
+    return _pass_up(tree, _by_half(tree, concentrations))[1]
 
 
-def _pass_up(tree: SplitTree, concentrations: Sequence[float]) -> tuple[list[_Messages], float]:
+def _by_half(tree: SplitTree, concentrations: Concentrations) -> list[np.ndarray]:
+    return [
+        np.broadcast_to(c, 2 * int(s.sum())).astype(float) for c, s in zip(concentrations, tree.split[:-1], strict=True)
+    ]
+
+
+def _pass_up(tree: SplitTree, concentrations: list[np.ndarray]) -> tuple[list[_Messages], float]:
     messages: list[_Messages] = []
     log_density = 0.0
     for t in range(tree.depth, -1, -1):
@@ -134,7 +146,7 @@ def _pass_up(tree: SplitTree, concentrations: Sequence[float]) -> tuple[list[_Me
     return messages, log_density + float(np.log(messages[0].values.sum()))
 
 
-def _pass_down(tree: SplitTree, concentrations: Sequence[float], upward: list[_Messages]) -> list[np.ndarray]:
+def _pass_down(tree: SplitTree, concentrations: list[np.ndarray], upward: list[_Messages]) -> list[np.ndarray]:
     means = []
     above = np.ones_like(upward[0].values)
     for t, messages in enumerate(upward):
@@ -144,7 +156,7 @@ def _pass_down(tree: SplitTree, concentrations: Sequence[float], upward: list[_M
         split = tree.split[t]
         if not split.any():
             return means
-        parents, _ = _unweighted(messages.lows[split], above[split], 2 * concentrations[t])
+        parents, _ = _unweighted(messages.lows[split], above[split], concentrations[t])
         parents, _ = _told(parents, tree.answers[t], split)
         above = _to_halves(parents, upward[t + 1], concentrations[t])
     return means
@@ -173,36 +185,37 @@ def _told(messages: _Messages, answers: list[tuple[np.ndarray, float]], nodes: n
     return _Messages(messages.lows, values / largest), log_scale + float(np.log(largest).sum())
 
 
-def _log_weights(messages: _Messages, concentration: float) -> np.ndarray:
-    """log w at each count: a table, because the logarithm of the gamma function is slow."""
-    n = np.arange(int(messages.lows.max()) + messages.values.shape[1] + 1)
-    table = gammaln(n + concentration) - gammaln(n + 1) - gammaln(concentration)
-    return table[messages.counts]
+def _log_weights(messages: _Messages, concentrations: np.ndarray) -> np.ndarray:
+    """log w at each count: w(N) = w(N - 1) (N - 1 + a) / N, because the logarithm of the gamma function is slow."""
+    logs = np.empty(messages.values.shape)
+    logs[:, 0] = gammaln(messages.lows + concentrations) - gammaln(messages.lows + 1) - gammaln(concentrations)
+    logs[:, 1:] = np.log1p((concentrations - 1)[:, None] / messages.counts[:, 1:])
+    return np.cumsum(logs, axis=1, out=logs)
 
 
-def _weighted(messages: _Messages, concentration: float) -> tuple[np.ndarray, float]:
+def _weighted(messages: _Messages, concentrations: np.ndarray) -> tuple[np.ndarray, float]:
     """Messages times w, each divided by its largest value, and the log of what was divided out."""
-    logs = _log_weights(messages, concentration)
+    logs = _log_weights(messages, concentrations)
     peaks = logs.max(axis=1, keepdims=True)
     values = messages.values * np.exp(logs - peaks)
     largest = values.max(axis=1, keepdims=True)
     return values / largest, float((np.log(largest) + peaks).sum())
 
 
-def _unweighted(lows: np.ndarray, values: np.ndarray, concentration: float) -> tuple[_Messages, float]:
-    """The reverse, for values as they come from a convolution."""
-    logs = _log_weights(_Messages(lows, values), concentration)
+def _unweighted(lows: np.ndarray, values: np.ndarray, concentrations: np.ndarray) -> tuple[_Messages, float]:
+    """The reverse, for values as they come from a convolution; W has the concentrations of the halves, added."""
+    logs = _log_weights(_Messages(lows, values), concentrations.reshape(-1, 2).sum(axis=1))
     least = logs.min(axis=1, keepdims=True)
     values = values * np.exp(least - logs)
     largest = values.max(axis=1, keepdims=True)
     return _Messages(lows, np.maximum(values / largest, _FLOOR)), float((np.log(largest) - least).sum())
 
 
-def _joined(halves: _Messages, concentration: float) -> tuple[_Messages, float]:
+def _joined(halves: _Messages, concentrations: np.ndarray) -> tuple[_Messages, float]:
     """The messages of cells from those of their halves, two by two; and the log of what was divided out."""
-    weighted, log_weighted = _weighted(halves, concentration)
+    weighted, log_weighted = _weighted(halves, concentrations)
     sums = _convolved(weighted[0::2], weighted[1::2])
-    cells, log_scale = _unweighted(halves.lows[0::2] + halves.lows[1::2], sums, 2 * concentration)
+    cells, log_scale = _unweighted(halves.lows[0::2] + halves.lows[1::2], sums, concentrations)
     return cells, log_weighted + log_scale
 
 
@@ -256,12 +269,12 @@ def _merged(parts: list[tuple[np.ndarray, _Messages]], count: int) -> _Messages:
     return _Messages(lows, values)
 
 
-def _to_halves(parents: _Messages, halves: _Messages, concentration: float) -> np.ndarray:
+def _to_halves(parents: _Messages, halves: _Messages, concentrations: np.ndarray) -> np.ndarray:
     """For each half, the chance of all that was told elsewhere were its count so large: [halves, width], up to factors.
 
     For the first half: w(N1) times the sum over N2 of (parent at N1 + N2) w(N2) (second half at N2), a correlation.
     """
-    weighted, _ = _weighted(halves, concentration)
+    weighted, _ = _weighted(halves, concentrations)
     width, wide = halves.values.shape[1], parents.values.shape[1]
     found = np.empty_like(weighted)
     shifts = halves.lows.reshape(-1, 2).sum(axis=1) - parents.lows
@@ -273,6 +286,6 @@ def _to_halves(parents: _Messages, halves: _Messages, concentration: float) -> n
         places = np.repeat(shifts[cells], 2)[:, None] + np.arange(width - 1, 2 * width - 1)
         inside = (places >= 0) & (places < sums.shape[1])
         found[halved] = np.where(inside, np.take_along_axis(sums, np.clip(places, 0, sums.shape[1] - 1), axis=1), 0.0)
-    logs = _log_weights(halves, concentration)
+    logs = _log_weights(halves, concentrations)
     found *= np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.maximum(found / np.maximum(found.max(axis=1, keepdims=True), _FLOOR), _FLOOR)
