@@ -106,6 +106,7 @@ def evolution(name: str, **options: Any) -> PrivateEvolution:
 
 CASES = {
     **{f"aim {variant}": Case(AIM(variant=variant, rounds=3, batch=2)) for variant in AIMVariant},
+    "aim with a focus": Case(AIM(rounds=2, batch=2, focus="rich")),
     "mst": Case(MST()),
     "independent": Case(Independent()),
     "independent, pure": Case(Independent(), budget=PURE),

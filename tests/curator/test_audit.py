@@ -27,20 +27,14 @@ import counterfoil.curator
 from audit_tools import LessNoise, epsilon_lower_bound, lower_bound, outcomes, upper_bound
 from counterfoil.curator.account import Neighbors, PrivacyUnit
 from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
-from counterfoil.marginals.aim import AIM
-from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.independent import Independent
-from counterfoil.marginals.mst import MST
-from counterfoil.methods import METHODS, POINT_METHODS
-from sensitive_tables import UNIT, frame_of, records_of, schema_of
+from sensitive_tables import UNIT, records_of
 
 EPSILONS = [0.5, 1.0, 4.0]
 ROWS = 8
@@ -236,70 +230,3 @@ def test_sizes_are_large_enough(epsilon):
     for (_, which), runs in SELECTION_RUNS.items():
         if which == epsilon:
             assert surely_found(0.5, 1 / (1 + math.exp(2 * epsilon)), 0.0, runs) > epsilon
-
-
-# Whole synthesizers
-
-
-@dataclass(frozen=True)
-class Whole:
-    """How a synthesizer is audited from its data to its release; to add one, put it in `WHOLE`.
-
-    Args:
-        synthesizer: in its fastest form.
-        relation: which neighbors.
-        budget: what the curator gets.
-        runs: on each of two neighbors. The fewer, the grosser a leak must be to be seen: the twin has an eighth of the
-            noise.
-    """
-
-    synthesizer: Any
-    relation: NeighboringRelation
-    budget: Budget
-    runs: int
-
-
-WHOLE = {
-    "direct": Whole(Direct(1), ADD, Budget(1.0, 0.05), 160),
-    "independent": Whole(Independent(), REPLACE, Budget(1.5), 260),  # with delta 0: pure privacy
-    "mst": Whole(MST(), ADD, Budget(1.0, 0.05), 160),
-    "aim": Whole(AIM(rounds=1, batch=1), ADD, Budget(1.0, 0.05), 160),
-}
-
-
-def test_every_synthesizer_is_audited():
-    # Methods for points are audited with their spaces, in tests/evolution.
-    assert set(WHOLE) == set(METHODS) - POINT_METHODS
-
-
-def release_size(whole: Whole, rows: list, factor: float) -> float:
-    """How many rows have the value 1 in either column, as the model of one release says."""
-    with Curator(frame_of(PAIR, rows), schema_of(PAIR), budget=whole.budget, relation=whole.relation) as curator:
-        if factor != 1:
-            curator.randomness = LessNoise(curator.randomness, factor)
-        model = whole.synthesizer.synthesize(curator, rows=1).model
-    return float(sum(model.marginals([(name,)])[(name,)][1] for name in PAIR.attributes))
-
-
-def audit_whole(whole: Whole, factor: float) -> float:
-    before = [(0, 0)] * 20 + [(1, 1)] * 20
-    after = {ADD: [*before, (1, 1)], REPLACE: [*before[1:], (1, 1)]}[whole.relation]
-
-    def told(rows: list) -> np.ndarray:
-        return outcomes(lambda: release_size(whole, rows, factor), whole.runs)
-
-    return epsilon_lower_bound(told(before), told(after), whole.budget.delta)
-
-
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_whole_release_keeps_its_claim_and_an_eighth_of_the_noise_does_not(name):
-    whole = WHOLE[name]
-    assert audit_whole(whole, 1.0) <= whole.budget.epsilon
-    assert audit_whole(whole, 1 / 8) > whole.budget.epsilon
-
-
-def test_whole_sizes_are_large_enough():
-    """With an eighth of the noise, 41 rows or more were seen in over 0.98 of 300 to 600 runs on the table that has
-    them, and in less than 0.002 of those on the other; what is assumed of such an event is weaker."""
-    for whole in WHOLE.values():
-        assert surely_found(0.97, 0.003, whole.budget.delta, whole.runs) > whole.budget.epsilon

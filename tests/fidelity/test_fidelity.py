@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.special import ndtri
 
-from audit_tools import LessNoise, epsilon_lower_bound, outcomes
 from counterfoil import Curator, synthesize
 from counterfoil.curator.account import PrivacyUnit
 from counterfoil.curator.budget import Budget
@@ -25,7 +22,6 @@ from counterfoil.fidelity.told import MEASURES, RANGES, Told
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.independent import Independent
 from counterfoil.marginals.measure import gaussian_noise
-from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
 from counterfoil.synthesis import Synthesis
 from counterfoil.transport.wasserstein import distance
@@ -285,67 +281,3 @@ def test_the_reserve_can_not_be_spent_before_it_is_opened():
         account.ask(query, gaussian_noise(0.5 * whole))
         with pytest.raises(ValueError, match="open already"):
             curator.reserve(0.1)
-
-
-# The audit
-
-
-TINY = Schema((Integer("a", 0, 1), Integer("b", 0, 1)))
-BEFORE = [(0, 0)] * 12
-
-
-def tiny_synthesis() -> Synthesis:
-    """Public rows, mostly (0, 0): a real row (1, 1) adds to every error."""
-    with Curator(table_of(BEFORE), TINY, budget=Budget(1e3), seed=1) as curator:
-        return Independent().synthesize(curator)
-
-
-def table_of(rows: list) -> pa.Table:
-    return pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
-
-
-def answers(rows: list, synthesis: Synthesis, budget: Budget, factor: float, seed: int) -> np.ndarray:
-    """All that fidelity tells about `rows`, each in units of its scale."""
-    with Curator(table_of(rows), TINY, budget=budget, seed=seed) as curator:
-        if factor != 1:
-            curator.randomness = LessNoise(curator.randomness, factor)
-        bought = Fidelity(0.999, "b")
-        bought.prepare(curator)
-        curator.filter(GaussianFilter())
-        return np.array([told.told / told.scale for told in told_by(bought.measure(curator, synthesis)).values()])
-
-
-def test_all_of_fidelity_keeps_its_claim_and_a_sixteenth_of_the_noise_does_not(monkeypatch):
-    """From the table to what is told. The neighbor has one row more; answers are added up as a likelihood ratio does.
-
-    False alarms: 1e-6 (see `audit_tools`), and seeds are fixed. With a sixteenth of the noise the tables are told apart
-    in every run, which shows an epsilon of 1.3 with 90 runs.
-    """
-    # Certificates follow from what is told, and take as long as all the rest.
-    monkeypatch.setattr("counterfoil.fidelity.fidelity.certificates", lambda *_: [])
-    synthesis, budget = tiny_synthesis(), Budget(1.0, 0.05)
-    tables = BEFORE, [*BEFORE, (1, 1)]
-    without_noise = [answers(rows, synthesis, budget, 1e-3, 0) for rows in tables]
-    direction = without_noise[1] - without_noise[0]
-
-    def audit(factor: float) -> float:
-        seeds = itertools.count()  # those of one table are not those of the other
-        told = [
-            outcomes(lambda rows=rows: direction @ answers(rows, synthesis, budget, factor, next(seeds)), 90)
-            for rows in tables
-        ]
-        return epsilon_lower_bound(*told, budget.delta)
-
-    assert np.linalg.norm(direction) > 0.5, "the neighbors are not far enough apart to show anything"
-    assert audit(1.0) <= budget.epsilon
-    assert audit(1 / 16) > budget.epsilon
-
-
-def test_a_receipt_with_fidelity_is_printed_and_read_again(tmp_path: Path):
-    receipt = made().receipt
-    receipt.save(tmp_path / "r.json")
-    text = Receipt.load(tmp_path / "r.json").text()
-    assert "WHAT IT IS GOOD FOR" in text
-    assert "standard" in text
-    assert "With 95% confidence" in text
-    assert max(map(len, text.splitlines())) <= 80
