@@ -1,4 +1,4 @@
-"""How long Private Evolution takes. Run: python -m benchmarks.evolution [--large].
+"""How long Private Evolution takes. Run: python -m benchmarks.evolution [--large] [--nearest].
 
 CPU seconds on one thread: 1e5 records and 2000 candidates in the plane for 5 iterations; with --large, 1e6 records,
 population 1000 and T = 2 log n. The memory is by how much the peak of the process grew from the open table to the
@@ -12,6 +12,8 @@ import multiprocessing
 import resource
 import sys
 import time
+from importlib.util import find_spec
+from unittest import mock
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.euclidean import Box, point_schema
 from counterfoil.evolution.private_evolution import PrivateEvolution
+from counterfoil.transport import flat_screen
+from counterfoil.transport.nearest import Nearest
 
 SCHEMA = point_schema((0, 0), (1, 1))
 
@@ -42,6 +46,23 @@ def measure(name: str, n: int, preset: str, population: int, iterations: int | N
     )
 
 
+def measure_nearest(dimension: int) -> None:
+    """Prints what the search took, with and without faiss, one after the other; the answers are compared."""
+    rng = np.random.default_rng(0)
+    points, candidates = rng.normal(size=(100_000, dimension)), rng.normal(size=(10_000, dimension))
+    seconds, chosen = {}, {}
+    for name, fewest in (("with faiss", flat_screen.FEWEST_CANDIDATES), ("without", sys.maxsize)):
+        with mock.patch.object(flat_screen, "FEWEST_CANDIDATES", fewest):
+            start = time.process_time()
+            chosen[name] = Nearest(candidates).of(points)
+            seconds[name] = time.process_time() - start
+    assert np.array_equal(chosen["with faiss"], chosen["without"])
+    shown = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
+    print(
+        f"nearest of 1e4 in {dimension} dimensions: CPU {shown}, ratio {seconds['with faiss'] / seconds['without']:.2f}"
+    )
+
+
 Run = tuple[str, int, str, int, int | None, int | None]
 RUNS: list[Run] = [
     ("n = 1e5, practical", 100_000, "practical", 130, 5, None),
@@ -58,3 +79,8 @@ if __name__ == "__main__":
         process = multiprocessing.get_context("spawn").Process(target=measure, args=run)
         process.start()
         process.join()
+    if "--nearest" in sys.argv[1:]:
+        if find_spec("faiss") is None:
+            print("faiss is not installed: both figures of a line are without it")
+        for dimension in (2, 4, 5, 8, 12, 18, 32):
+            measure_nearest(dimension)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import Records
 from counterfoil.evolution.space import Space
-from counterfoil.transport.nearest import assign
+from counterfoil.transport.nearest import Nearest
 
 _ROWS = 1 << 16
 """Records located at once: what is held beside the table stays small, however long it is."""
@@ -24,7 +25,8 @@ class NearestNeighborHistogram:
     Formal guarantee: each record is located by itself and counted at exactly one candidate, which depends on nothing
     but the record and the public candidates. Adding or removing it changes one count by 1: l1 and l2 sensitivity 1.
     Replacing it takes 1 from one count and gives it to another, or changes nothing: l1 sensitivity 2, l2 sensitivity
-    sqrt(2). Both are attained, unless all candidates are equal.
+    sqrt(2). Both are attained, unless all candidates are equal. That holds for any rule that takes each record by itself,
+    so that how ties are broken, and whether faiss helped to find them, matters for repeating a run, not for privacy.
 
     Args:
         space: how records become points, and how far apart these are.
@@ -51,12 +53,13 @@ class NearestNeighborHistogram:
         return float(np.sqrt(self.l1_sensitivity(relation)))
 
     def exact(self, records: Records) -> np.ndarray:
-        return records.fold(self._counts, self.space.columns, self.space.numbers)
+        nearest = Nearest(self.candidates, metric=self.space.metric)
+        return records.fold(partial(self._counts, nearest), self.space.columns, self.space.numbers)
 
     def describe(self) -> dict[str, Any]:
         return {"candidates": len(self.candidates), "space": self.space.describe()["space"]}
 
-    def _counts(self, block: Block) -> np.ndarray:
+    def _counts(self, nearest: Nearest, block: Block) -> np.ndarray:
         counts = np.zeros(len(self.candidates), dtype=np.int64)
         for start in range(0, block.rows, _ROWS):
             part = slice(start, start + _ROWS)
@@ -64,6 +67,5 @@ class NearestNeighborHistogram:
                 {name: codes[part] for name, codes in block.codes.items()},
                 {name: numbers[part] for name, numbers in block.numbers.items()},
             )
-            nearest = assign(points, self.candidates, metric=self.space.metric)
-            counts += np.bincount(nearest, minlength=len(counts))
+            counts += np.bincount(nearest.of(points), minlength=len(counts))
         return counts
