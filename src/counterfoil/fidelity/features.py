@@ -11,6 +11,7 @@ import numpy as np
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.threads import on_one_thread
 
 UNIT = 4096
 """The integer that stands for 1: features are integers from -UNIT to UNIT."""
@@ -129,6 +130,7 @@ class FeatureMap:
             at += column.size
         return found
 
+    @on_one_thread
     def moments(self, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray], order: int) -> np.ndarray:
         """int64 sums over records: of x_u y [features] in units of 1 / UNIT, or of x_u x_v [features, features] in
         units of 1 / UNIT**2.

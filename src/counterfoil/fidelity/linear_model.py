@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.fidelity.features import UNIT, FeatureMap
+from counterfoil.threads import on_one_thread
 
 WEIGHT_UNIT = 2**16
 LOSS_UNIT = 1024
@@ -21,6 +22,7 @@ _STEPS = 64
 _WIDEST = 16.0
 _LARGEST_WEIGHT = 2**20
 _PENALTY = 1.0
+_GRADIENT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +47,9 @@ class LinearModel:
             raise ValueError(f"`weights` must be at most {_LARGEST_WEIGHT} in absolute value: scores are exact then.")
 
     @staticmethod
+    @on_one_thread
     def fit(features: FeatureMap, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> LinearModel:
-        """Logistic regression with an L2 penalty of 1/2 on the weights, by L-BFGS, rounded to integers.
+        """Logistic regression with an L2 penalty of 1/2 on the weights, by Newton's method, rounded to integers.
 
         Args:
             codes, numbers: the synthetic rows, n > 0.
@@ -61,12 +64,17 @@ class LinearModel:
             value = float(np.logaddexp(0, -margins).sum()) + _PENALTY / 2 * float(weights @ weights)
             return value, points.T @ (-labels * expit(-margins)) + _PENALTY * weights
 
-        bound = _LARGEST_WEIGHT / WEIGHT_UNIT
-        found = minimize(
-            risk, np.zeros(points.shape[1]), jac=True, method="L-BFGS-B", bounds=[(-bound, bound)] * points.shape[1]
-        )
-        return LinearModel(features, np.rint(found.x * WEIGHT_UNIT).astype(np.int64))
+        def curvature(weights: np.ndarray) -> np.ndarray:
+            chances = expit(points @ weights)
+            return points.T @ (points * (chances * (1 - chances))[:, None]) + _PENALTY * np.eye(len(weights))
 
+        # The scales of features differ so much that methods of first order take hundreds of steps.
+        start = np.zeros(points.shape[1])
+        found = minimize(risk, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": _GRADIENT})
+        weights = np.clip(np.rint(found.x * WEIGHT_UNIT), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
+        return LinearModel(features, weights.astype(np.int64))
+
+    @on_one_thread
     def margins(self, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> np.ndarray:
         """float64 [n]: label times score, integers in units of 1 / (UNIT WEIGHT_UNIT).
 

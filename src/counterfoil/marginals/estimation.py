@@ -35,7 +35,7 @@ from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.interactions import Interactions, Vector
 from counterfoil.marginals.measurement import NoisyMarginal, combine, estimate_total
 from counterfoil.marginals.propagation import Propagation
-from counterfoil.marginals.threads import on_one_thread
+from counterfoil.threads import on_one_thread
 
 _MEMORY = 10
 # The curvature of a cell is its probability, which moves by more than the ridge on the way to the answer: assuming

@@ -18,7 +18,7 @@ from counterfoil.marginals.elimination import Program, compile_program
 from counterfoil.marginals.junction_tree import JunctionTree
 from counterfoil.marginals.propagation import Calibration, Propagation, evaluate, evaluate_logarithms
 from counterfoil.marginals.sampling import Codes, draw_rows
-from counterfoil.marginals.threads import on_one_thread
+from counterfoil.threads import on_one_thread
 
 Table = NDArray[np.float64]
 Where = Mapping[str, int | Iterable[int]]

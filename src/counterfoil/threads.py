@@ -1,4 +1,4 @@
-"""One thread for matrix products: the tables here are small, and threads that wait for each other cost more."""
+"""One thread for matrix products: they are small here, and threads that wait for each other cost more."""
 
 from __future__ import annotations
 
