@@ -71,12 +71,12 @@ def evolution(preset: str) -> PrivateEvolution:
 
 
 METHODS = {
-    "bounded-lipschitz": (evolution("bounded-lipschitz"), Budget(0.5, 0.5), 340),
-    "practical": (evolution("practical"), Budget(0.5, 0.5), 340),
-    "theoretical": (evolution("theoretical"), Budget(0.5, 0.5), 340),
+    "bounded-lipschitz": (evolution("bounded-lipschitz"), Budget(0.5, 0.5), 300),
+    "practical": (evolution("practical"), Budget(0.5, 0.5), 300),
+    "theoretical": (evolution("theoretical"), Budget(0.5, 0.5), 300),
     "laplace-threshold": (evolution("laplace-threshold"), Budget(1.0, 0.02), 750),
     "signed measure, pure": (SignedMeasure(cells=3), Budget(1.0), 700),
-    "signed measure, Gaussian": (SignedMeasure(cells=3), Budget(0.5, 0.5), 340),
+    "signed measure, Gaussian": (SignedMeasure(cells=3), Budget(0.5, 0.5), 300),
 }
 """The method, its claim, and how many runs on each neighbor tell half of its noise from all of it."""
 
@@ -184,7 +184,7 @@ def test_a_measure_tree_keeps_its_claim_and_with_a_fourth_of_the_noise_it_does_n
     neighbors = Neighbors(tables, 1, Budget(1.0), REPLACE, unit=None)
 
     def bound(noise: float) -> float:
-        made = [neighbors.releases(MeasureTree(), side, 450, noise) for side in (0, 1)]
+        made = [neighbors.releases(MeasureTree(), side, 400, noise) for side in (0, 1)]
         return epsilon_lower_bound(
             *(np.array([one.weights[one.points[:, 0] > 0.5].sum() for one in r]) for r in made), 0
         )

@@ -25,8 +25,8 @@ class NearestNeighborHistogram:
     Formal guarantee: each record is located by itself and counted at exactly one candidate, which depends on nothing
     but the record and the public candidates. Adding or removing it changes one count by 1: l1 and l2 sensitivity 1.
     Replacing it takes 1 from one count and gives it to another, or changes nothing: l1 sensitivity 2, l2 sensitivity
-    sqrt(2). Both are attained, unless all candidates are equal. That holds for any rule that takes each record by itself,
-    so that how ties are broken, and whether faiss helped to find them, matters for repeating a run, not for privacy.
+    sqrt(2). Both are attained, unless all candidates are equal. That holds for any rule that takes each record by
+    itself: how ties are broken, and whether faiss helped, matters for repeating a run, not for privacy.
 
     Args:
         space: how records become points, and how far apart these are.
