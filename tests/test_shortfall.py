@@ -11,7 +11,7 @@ import pytest
 from command_line import Office, make_office
 from counterfoil import drawing
 from counterfoil.api import synthesize
-from counterfoil.evolution import point_synthesis
+from counterfoil.evolution import point_rows
 from counterfoil.evolution.signed_measure import SignedMeasure
 from counterfoil.marginals.independent import Independent
 from counterfoil.report.receipt import Receipt
@@ -27,7 +27,7 @@ UNIFORM = {name: np.random.default_rng(i).integers(0, 10, 500) for i, name in en
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """About 25,000 rows are drawn, of which one in a thousand meets the rule: none does for 1e-11 of all seeds."""
     monkeypatch.setattr(drawing, "_MOST_DRAWN", 500)
-    monkeypatch.setattr(point_synthesis, "_MOST_DRAWN", 500)
+    monkeypatch.setattr(point_rows, "_MOST_DRAWN", 500)
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ def test_refitting_is_fitting_everything_at_once():
     fitter.fit([A, B])
     again = fitter.fit([AB], relative_gap=1e-8)
     total = fitter.counted
-    once = estimate(PAIR, [A, B, AB], total=total, entropy_weight=min(100.0, 0.5 * np.sqrt(total)), relative_gap=1e-8).model
+    weight = min(100.0, 0.5 * np.sqrt(total))
+    once = estimate(PAIR, [A, B, AB], total=total, entropy_weight=weight, relative_gap=1e-8).model
     assert again.marginal(("a", "b")) == pytest.approx(once.marginal(("a", "b")), abs=0.05)
     assert fitter.model is again
 

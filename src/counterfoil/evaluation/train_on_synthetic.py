@@ -98,9 +98,7 @@ def train_on_synthetic(
     groups = None if protected is None else test[protected]
     encoders, seed, classes = _encoders(domain, target), int(rng.integers(2**31)), domain[target]
     models = {}
-    with threadpool_limits(
-        1
-    ):  # beside other work, threads that wait for each other cost eight times as much
+    with threadpool_limits(1):  # beside other work, threads that wait for each other cost eight times as much
         for name in MODELS:
             encode = encoders[name]
             features = encode(test)
