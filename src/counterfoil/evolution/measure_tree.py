@@ -21,7 +21,7 @@ from counterfoil.evolution.split_tree import SplitTree, evidence, posterior
 from counterfoil.marginals.release import Progress, quiet
 
 MOST_DIMENSIONS = 6
-DEEPEST = 48
+DEEPEST = 48.0
 FEW = 50.0
 """Records times epsilon below which the noise in the count of a half is a good part of it."""
 
@@ -56,7 +56,7 @@ class MeasureTree:
     Args:
         box: where the points live; the schema's declared bounds where None.
         shares: of epsilon, for the whole, the coarse and the finer partition; the rest goes to the last one.
-        cell_records: how many records over epsilon a last cell should hold.
+        cell_records: how many records a last cell should hold, in scales of the noise in its count.
 
     Raises:
         ValueError: for shares that are not positive or leave nothing, or `cell_records` that is not positive.
@@ -123,10 +123,9 @@ class MeasureTree:
         )
 
     def _ask(self, curator: Curator, box: Box, progress: Progress) -> SplitTree:
-        epsilon = curator.budget.epsilon
         public = curator.row_count_is_public
         shares = [*self.shares[public:], 1 - sum(self.shares[public:])]
-        noises = [LaplaceNoise(share * epsilon * (1 - 1e-12)) for share in shares]
+        noises = [LaplaceNoise(share * curator.budget.epsilon * (1 - 1e-12)) for share in shares]
         account = curator.plan(noises, PureFilter())
         tree = SplitTree()
         if public:
@@ -134,21 +133,21 @@ class MeasureTree:
         else:
             _tell(account, box, tree, noises[0])
         n = max(float(posterior(tree, [])[0][0][0]), 1.0)
-        depth = min(max(np.log2(n * epsilon), 1.0), float(DEEPEST))
+        depth = min(max(np.log2(n / _scale(account, box, tree, LaplaceNoise(curator.budget.epsilon))), 1.0), DEEPEST)
         for noise, share_of_depth in zip(noises[-3:-1], (0.3, 0.63), strict=True):
             for _ in range(max(0, round(share_of_depth * depth) - tree.depth)):
                 tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
             _tell(account, box, tree, noise)
             progress("counted cells of a partition", 0.5)
-        self._refine(tree, noises[-1], deepest=int(np.ceil(depth)))
+        self._refine(tree, _scale(account, box, tree, noises[-1]), deepest=int(np.ceil(depth)))
         _tell(account, box, tree, noises[-1])
         progress("counted the last cells", 1.0)
         return tree
 
-    def _refine(self, tree: SplitTree, noise: LaplaceNoise, *, deepest: int) -> None:
-        """Splits leaves so often that a half is expected to hold `cell_records` over the last epsilon."""
+    def _refine(self, tree: SplitTree, scale: float, *, deepest: int) -> None:
+        """Splits leaves so often that a half is expected to hold `cell_records` times the scale of its noise."""
         means, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
-        more = np.round(np.log2(np.maximum(means[-1] * noise.epsilon / self.cell_records, 0.5)))
+        more = np.round(np.log2(np.maximum(means[-1] / (scale * self.cell_records), 0.5)))
         more = np.clip(more, 0, max(deepest - tree.depth, 0))
         while (more > 0).any():
             which = more > 0
@@ -156,11 +155,20 @@ class MeasureTree:
             more = np.repeat(more[which] - 1, 2)
 
 
-def _tell(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
-    """Asks for the counts of all leaves, which partition the box."""
+def _question(box: Box, tree: SplitTree) -> PartitionCounts:
+    """The counts of all leaves, which partition the box."""
     depths, codes, _ = tree.leaves()
-    query = PartitionCounts(Intervals(Halving(box, tree.depth), codes << (tree.depth - depths)))
-    tree.tell(account.ask(query, noise).astype(float), noise.scale(account.sensitivity(query.l1_sensitivity)))
+    return PartitionCounts(Intervals(Halving(box, tree.depth), codes << (tree.depth - depths)))
+
+
+def _scale(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> float:
+    """Of the noise in a count, in records: with replaced records or large privacy units more than 1 / epsilon."""
+    return noise.scale(account.sensitivity(_question(box, tree).l1_sensitivity))
+
+
+def _tell(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
+    """Asks for the counts of all leaves."""
+    tree.tell(account.ask(_question(box, tree), noise).astype(float), _scale(account, box, tree, noise))
 
 
 def _line(ends: tuple[float, float], depth: int) -> list[float]:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
+from counterfoil.threads import on_one_thread
 from counterfoil.transport.flat_screen import FEWEST_ENTRIES, flat_screen
 from counterfoil.transport.metric import BLOCK_ENTRIES, Array, Indices, Metric, as_points, pairwise
 
@@ -166,6 +167,7 @@ class _Products:
             return (points - self._middle) * self._scale
 
 
+@on_one_thread
 def _screen(shifted: Array, candidates: npt.NDArray[np.floating]) -> tuple[Indices, npt.NDArray[np.bool_]]:
     """The candidate of least |c|^2 / 2 - x.c in the candidates' precision, and where it may not be the nearest.
 

@@ -154,16 +154,19 @@ def test_a_cache_of_any_size_gives_the_same_blocks(
     cache_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Columns asked for in different sets and orders, scans broken off: each scan sees each row once, in order."""
-    monkeypatch.setattr(reader, "BATCH_ROWS", 64)
     parquet.write_table(people(1000), tmp_path / "t.parquet")
     source = open_source(tmp_path / "t.parquet")
-    whole = next(MemoryEngine(source, SCHEMA).blocks(NAMES, ["sick"]))
-    engine = DuckDBEngine(source, SCHEMA, cache_bytes=cache_bytes)
+    (whole,) = MemoryEngine(source, SCHEMA).blocks(NAMES, ["sick"])
+    monkeypatch.setattr(reader, "BATCH_ROWS", 64)
+    engine, memory = DuckDBEngine(source, SCHEMA, cache_bytes=cache_bytes), MemoryEngine(source, SCHEMA)
     engine.prepare(NAMES[:2])
+    memory.prepare(NAMES[:2])
     for taken in (0, 1, 15, 16):
         list(itertools.islice(engine.blocks(NAMES[1:3], ["sick"]), taken))
-    for columns, numbers in ((NAMES, ["sick"]), (NAMES[:1], []), ((), ["sick"]), ((), ()), (NAMES[::-1], [])):
-        blocks = list(engine.blocks(columns, numbers))
+    asked = [(NAMES, ["sick"]), (NAMES[:1], []), ((), ["sick"]), ((), ()), (NAMES[::-1], [])]
+    for (columns, numbers), made in itertools.product(asked, (engine, memory)):
+        blocks = list(made.blocks(columns, numbers))
+        assert len(blocks) == 16
         assert sum(block.rows for block in blocks) == 1000
         for name in columns:
             np.testing.assert_array_equal(np.concatenate([b.codes[name] for b in blocks]), whole.codes[name])

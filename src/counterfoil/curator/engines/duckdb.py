@@ -70,8 +70,6 @@ class DuckDBEngine:
                 position += 1
                 yield block
             self._n_blocks = position
-        if self._n_blocks == 0:
-            yield self._empty(columns, numbers)
 
     def _keep(self, block: Block, position: int) -> None:
         """Keep what follows on what is kept already, and fits."""
@@ -83,10 +81,6 @@ class DuckDBEngine:
             if len(held) == position and part.nbytes <= self._free:
                 held.append(part)
                 self._free -= part.nbytes
-
-    def _empty(self, columns: Sequence[str], numbers: Sequence[str]) -> Block:
-        codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
-        return Block(0, codes, {name: np.empty(0) for name in numbers})
 
 
 def _block(parts: Mapping[Key, np.ndarray]) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import narwhals as nw
@@ -15,17 +16,23 @@ _HERE = "The table"
 
 
 class FrameSource:
-    """A frame in memory; each column is converted to Arrow when it is first read."""
+    """A frame in memory.
+
+    Args:
+        column_names: of all columns.
+        n_rows: how many rows there are.
+        values: given a column's position, a row and a number of rows, so many values from that row on, or fewer at
+            the end.
+    """
 
     name = "memory"
     location = "memory"
     typed = True
 
-    def __init__(self, column_names: tuple[str, ...], n_rows: int, column: Callable[[int], pa.ChunkedArray]):
+    def __init__(self, column_names: tuple[str, ...], n_rows: int, values: Callable[[int, int, int], pa.Array]):
         self.column_names = column_names
         self._n_rows = n_rows
-        self._column = column
-        self._read: dict[str, pa.ChunkedArray] = {}
+        self._values = values
 
     @staticmethod
     def of(table: Any, column_names: Sequence[str] | None = None) -> FrameSource:
@@ -44,27 +51,22 @@ class FrameSource:
         except nw.exceptions.DuplicateError:
             raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
         names = unique_names(frame.columns, _HERE)
-        return FrameSource(names, len(frame), lambda i: _arrow(frame, i))
+        column = cache(lambda i: _arrow(frame, i))  # a conversion may copy, and look at every value
+        return FrameSource(names, len(frame), lambda i, start, rows: _joined(column(i).slice(start, rows)))
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
-        return {name: self._array(name).type for name in self.column_names}
+        return {name: self._values(i, 0, 0).type for i, name in enumerate(self.column_names)}
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[pa.RecordBatch]:
-        arrays = {name: self._array(name) for name in columns or self.column_names[:1]}
+        chosen = {name: self.column_names.index(name) for name in columns or self.column_names[:1]}
         for start in range(skip_rows, self._n_rows, batch_rows):
-            parts = {name: array.slice(start, batch_rows) for name, array in arrays.items()}
-            yield pa.record_batch({name: _joined(part) for name, part in parts.items()})
+            yield pa.record_batch({name: self._values(i, start, batch_rows) for name, i in chosen.items()})
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
-
-    def _array(self, name: str) -> pa.ChunkedArray:
-        if name not in self._read:
-            self._read[name] = self._column(self.column_names.index(name))
-        return self._read[name]
 
 
 def _joined(part: pa.ChunkedArray) -> pa.Array:
@@ -95,5 +97,6 @@ def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSo
     return FrameSource(
         unique_names(names, _HERE),
         len(points),
-        lambda i: pa.chunked_array([pa.array(np.ascontiguousarray(points[:, i]))]),
+        # A part of a column at a time: a whole one would be a second copy of it.
+        lambda i, start, rows: pa.array(np.ascontiguousarray(points[start : start + rows, i])),
     )

@@ -14,7 +14,7 @@ from counterfoil.schema.schema import Schema
 
 
 class MemoryEngine:
-    """Keeps each column that was asked for as its smallest unsigned integers; one block is the whole table.
+    """Keeps each column that was asked for as its smallest unsigned integers, in the blocks that it was read in.
 
     Args:
         source: where the rows are.
@@ -43,27 +43,25 @@ class MemoryEngine:
             randomness=randomness,
             show_values=show_values,
         )
-        self._rows = 0
-        self._codes: dict[str, np.ndarray] = {}
-        self._numbers: dict[str, np.ndarray] = {}
+        self._rows: list[int] = []
+        self._codes: dict[str, list[np.ndarray]] = {}
+        self._numbers: dict[str, list[np.ndarray]] = {}
 
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         new_codes = [name for name in columns if name not in self._codes]
         new_numbers = [name for name in numbers if name not in self._numbers]
-        if not (new_codes or new_numbers) and (self._codes or self._numbers):
+        if self._rows and not (new_codes or new_numbers):
             return
         blocks = list(self._reader.blocks(new_codes, new_numbers))
-        self._rows = sum(block.rows for block in blocks)
-        for name in new_codes:
-            empty = np.empty(0, dtype=self.schema[name].dtype)
-            self._codes[name] = np.concatenate([empty, *(block.codes[name] for block in blocks)])
-        for name in new_numbers:
-            self._numbers[name] = np.concatenate([np.empty(0), *(block.numbers[name] for block in blocks)])
+        self._rows = [block.rows for block in blocks]
+        self._codes |= {name: [block.codes[name] for block in blocks] for name in new_codes}
+        self._numbers |= {name: [block.numbers[name] for block in blocks] for name in new_numbers}
 
     def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
         self.prepare(columns, numbers)
-        yield Block(
-            self._rows,
-            {name: self._codes[name] for name in columns},
-            {name: self._numbers[name] for name in numbers},
-        )
+        for position, rows in enumerate(self._rows):
+            yield Block(
+                rows,
+                {name: self._codes[name][position] for name in columns},
+                {name: self._numbers[name][position] for name in numbers},
+            )

@@ -48,7 +48,10 @@ class BlockReader:
         self._check_columns()
 
     def blocks(self, columns: Sequence[str], numbers: Sequence[str] = (), *, skip_blocks: int = 0) -> Iterator[Block]:
-        """The rows in order, in blocks made of `BATCH_ROWS` of the source's, after the first `skip_blocks`."""
+        """The rows in order, in blocks made of `BATCH_ROWS` of the source's, after the first `skip_blocks`.
+
+        An empty table is one empty block.
+        """
         wanted = list(dict.fromkeys([*columns, *numbers]))
         start = row = skip_blocks * BATCH_ROWS
         for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
@@ -59,6 +62,9 @@ class BlockReader:
         if self._n_rows is not None and row != self._n_rows:
             raise SourceError(f"{self._source.name} has changed since it was first read. Start again.")
         self._n_rows = row
+        if row == 0:
+            codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
+            yield Block(0, codes, {name: np.empty(0) for name in numbers})
 
     def _block(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], numbers: Sequence[str]) -> Block:
         # Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
