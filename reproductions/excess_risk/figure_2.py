@@ -87,7 +87,9 @@ def _draw(path: str, found: Sequence[Errors]) -> None:
         line = [one for one in found if one.data == data]
         axes.plot([one.epsilon for one in line], [one.mean[1] for one in line], marker=".", label=data)
     axes.set_xlabel("epsilon")
-    axes.set_ylabel("mean L1 error of pairs")
+    axes.set_yscale("log")
+    axes.set_ylabel("mean L1 error of pairs, as shares of rows")
+    axes.set_title("Figure 2: what AIM's copies keep of pairs of columns")
     axes.legend()
     FigureCanvasAgg(figure).print_png(path)
 

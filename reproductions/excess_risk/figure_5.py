@@ -78,13 +78,17 @@ def _draw(path: str, found: Sequence[Pair]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 4), layout="constrained")
+    figure = Figure(figsize=(7, 5), layout="constrained")
     axes = figure.subplots()
-    axes.bar([i - 0.2 for i in range(len(found))], [one.real for one in found], width=0.38, label="real rows")
-    axes.bar([i + 0.2 for i in range(len(found))], [one.copied for one in found], width=0.38, label="AIM, epsilon 1")
-    axes.set_xticks(range(len(found)), [f"{one.data}\n{one.target}" for one in found])
-    axes.set_ylabel("accuracy")
-    axes.legend()
+    places = np.arange(len(found))
+    axes.barh(places - 0.2, [one.real for one in found], height=0.38, label="real rows")
+    axes.barh(places + 0.2, [one.copied for one in found], height=0.38, label=f"AIM, epsilon {EPSILON:g}")
+    axes.set_yticks(places, [f"{one.data}: {one.target}" for one in found])
+    axes.invert_yaxis()
+    axes.set_xlim(0.5, 1.0)
+    axes.set_xlabel("accuracy")
+    axes.set_title("Figure 5: one copy for several targets, logistic regression")
+    axes.legend(loc="lower right")
     FigureCanvasAgg(figure).print_png(path)
 
 
