@@ -88,7 +88,7 @@ def _draw(path: str, found: Sequence[Pair]) -> None:
     axes.set_xlim(0.5, 1.0)
     axes.set_xlabel("accuracy")
     axes.set_title("Figure 5: one copy for several targets, logistic regression")
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=2)
     FigureCanvasAgg(figure).print_png(path)
 
 
