@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -59,26 +60,36 @@ def test_it_finds_the_tree(relation):
 
 
 def test_shares():
-    made = released(MST(columns=0.4, choosing=0.1), FOUR, CHAIN)
+    made = released(MST(columns=0.4, choosing=0.1, error_bars=0.1), FOUR, CHAIN)
     whole = GaussianFilter().capacity(Budget(1.0, 1e-6))
     columns, *choices = charges_of(made)[:4]
-    told = charges_of(made)[4:]
+    *told, errors = charges_of(made)[4:]
     assert mu_squared_of(columns) == pytest.approx(0.4 * whole, rel=1e-6)
     assert [mu_squared_of(charge) for charge in choices] == pytest.approx([0.1 * whole / 3] * 3, rel=1e-6)
     assert [charge["query"] for charge in told] == ["marginal_counts"] * 3
-    assert math.fsum(mu_squared_of(charge) for charge in told) == pytest.approx(0.5 * whole, rel=1e-6)
+    assert math.fsum(mu_squared_of(charge) for charge in told) == pytest.approx(0.4 * whole, rel=1e-6)
+    assert errors["query"] == "marginal_errors"
+    assert mu_squared_of(errors) == pytest.approx(0.1 * whole, rel=1e-6)
 
 
-def test_a_single_column_gets_everything():
+def test_a_single_column_gets_all_but_its_error_bar():
     made = released(MST(), Domain(("a",), (3,)), [(i % 3,) for i in range(30)])
-    (charge,) = charges_of(made)
-    assert mu_squared_of(charge) == pytest.approx(GaussianFilter().capacity(Budget(1.0, 1e-6)), rel=1e-6)
+    costs = [mu_squared_of(charge) for charge in charges_of(made)]
+    whole = GaussianFilter().capacity(Budget(1.0, 1e-6))
+    assert costs == pytest.approx([0.98 * whole, 0.02 * whole], rel=1e-6)
+
+
+def test_every_pair_has_an_error_bar_that_holds():
+    made = released(MST(), FOUR, CHAIN)
+    for pair in itertools.combinations("abcd", 2):
+        bar = made.error_bar(pair, beta=1e-6)
+        assert np.abs(made.model.marginal(pair) - counts_of(FOUR, CHAIN, pair)).sum() <= bar.records < len(CHAIN)
 
 
 def test_pairs_that_are_too_large_are_left_out():
     made = released(MST(max_model_size=8 * 8e-6), FOUR, CHAIN)
     assert made.receipt.document["method"]["parameters"]["pairs"] == []
-    assert {charge["query"] for charge in charges_of(made)} == {"marginal_counts"}
+    assert [charge["query"] for charge in charges_of(made)] == ["marginal_counts", "marginal_errors"]
     wide = Domain(("a", "b", "c"), (3, 3, 30))
     forest = released(MST(max_model_size=20 * 8e-6), wide, [(i % 3, i % 3, i % 30) for i in range(3000)])
     assert forest.receipt.document["method"]["parameters"]["pairs"] == [["a", "b"]]
@@ -92,7 +103,9 @@ def test_what_is_refused_costs_nothing():
     assert held.charges() == []
 
 
-@pytest.mark.parametrize("shares", [(0.0, 0.5), (0.5, 0.0), (0.6, 0.4), (-0.1, 0.5)])
+@pytest.mark.parametrize(
+    "shares", [(0.0, 0.5), (0.5, 0.0), (0.6, 0.4), (-0.1, 0.5), (0.5, 0.05, 80.0, 0.0), (0.5, 0.05, 80.0, 0.5)]
+)
 def test_shares_leave_something(shares):
     with pytest.raises(ValueError, match="leave something of 1"):
         MST(*shares)

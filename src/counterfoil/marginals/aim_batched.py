@@ -26,20 +26,17 @@ import numpy as np
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.privacy_filter import GaussianFilter
-from counterfoil.curator.queries.selection import MarginalErrors
-from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error, rounded
+from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.columns import Columns, measure_columns
 from counterfoil.marginals.domain import Clique, Domain
-from counterfoil.marginals.error_bars import Bound, ErrorBars, ToldBound
+from counterfoil.marginals.error_bars import ErrorBars
 from counterfoil.marginals.fitting import Fitter
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.release import Progress
+from counterfoil.marginals.told_errors import told_bounds
 from counterfoil.marginals.workload import DEFAULT_MAX_CELLS, Workload
-
-_LARGEST_TOLD = 1_000_000
-"""Marginals with more cells get no error bar of their own: their estimates would be too large to hold."""
 
 _LAST_GAP = 2e-3
 
@@ -115,8 +112,7 @@ class BatchedAIM:
         coarse = self._rounds(account, columns, candidates, fitter, left)
         self.progress("telling error bars", 1 - self.shares.error_bars)
         model = columns.refine(coarse)
-        cliques = [clique for clique in candidates.weights if self.curator.domain.size(clique) <= _LARGEST_TOLD]
-        bounds = self._told_bounds(account, model, tuple(cliques), self.shares.error_bars * capacity)
+        bounds = told_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
         counted, total_error = columns.fitter.counted, columns.fitter.total_error
         return model, ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
 
@@ -159,22 +155,6 @@ class BatchedAIM:
             if _taught_nothing(batch, model):
                 patience *= 2
         return fitter.fit([], relative_gap=_LAST_GAP)
-
-    def _told_bounds(
-        self, account: FilterAccount, model: GraphicalModel, cliques: tuple[Clique, ...], mu_squared: float
-    ) -> dict[Clique, tuple[Bound, ...]]:
-        marginals = model.marginals(cliques)
-        estimates = rounded(marginals, cliques)
-        query, noise = MarginalErrors(cliques, estimates), gaussian_noise(mu_squared)
-        told = account.ask(query, noise)
-        scale = noise.scale(account.sensitivity(query.l2_sensitivity))
-        drifts = [
-            float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(cliques, estimates, strict=True)
-        ]
-        return {
-            clique: (ToldBound(float(error), scale, drift),)
-            for clique, error, drift in zip(cliques, told, drifts, strict=True)
-        }
 
 
 def _taught_nothing(batch: Batch, model: GraphicalModel) -> bool:

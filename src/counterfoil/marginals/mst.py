@@ -18,11 +18,12 @@ from counterfoil.marginals.batch_choice import expected_error, rounded
 from counterfoil.marginals.coarsening import Coarsening
 from counterfoil.marginals.columns import measure_columns
 from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import ErrorBars, measured_bounds
+from counterfoil.marginals.error_bars import ErrorBars
 from counterfoil.marginals.fitting import ENTROPY_WEIGHT
 from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
 from counterfoil.marginals.release import Progress, check_rows, quiet, release
+from counterfoil.marginals.told_errors import told_bounds
 from counterfoil.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -39,6 +40,7 @@ class MST:
     Args:
         columns: share of the budget (of mu squared) for the columns.
         choosing: share for choosing the tree; the rest measures its pairs.
+        error_bars: share for the errors of the final model, in all columns and pairs.
         max_model_size: the most megabytes that a pair may take.
 
     Source: McKenna, Miklau and Sheldon 2021, "Winning the NIST contest" (arXiv 2108.04978).
@@ -47,13 +49,19 @@ class MST:
     columns: float = 0.5
     choosing: float = 0.05
     max_model_size: float = 80.0
+    error_bars: float = 0.02
 
     def __post_init__(self) -> None:
-        if not (self.columns > 0 and self.choosing > 0 and self.columns + self.choosing < 1):
+        if not (min(self.columns, self.choosing, self.error_bars) > 0 and self._pairs > 0):
             raise ValueError(
-                "`columns` and `choosing` must be positive and leave something of 1. "
-                f"Found {self.columns} and {self.choosing}."
+                "`columns`, `choosing` and `error_bars` must be positive and leave something of 1. "
+                f"Found {self.columns}, {self.choosing} and {self.error_bars}."
             )
+
+    @property
+    def _pairs(self) -> float:
+        """The share for measuring pairs."""
+        return 1 - self.columns - self.choosing - self.error_bars
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive; see `AIM.synthesize`."""
@@ -62,18 +70,21 @@ class MST:
         capacity = account.capacity * (1 - 1e-9)
         progress("measuring columns", 0.0)
         alone = len(curator.domain.attributes) == 1
-        noise = gaussian_noise(capacity if alone else self.columns * capacity)
+        noise = gaussian_noise((1 - self.error_bars if alone else self.columns) * capacity)
         columns = measure_columns(curator, account, noise, entropy_weight=ENTROPY_WEIGHT)
         fitter = columns.coarse_fitter()
         model = fitter.fit([])
-        measuring = (1 - self.columns - self.choosing) * capacity
         progress("choosing pairs", self.columns)
         tree = self._choose_tree(account, columns.coarsening, model, capacity)
         if tree:
             progress("measuring pairs", self.columns + self.choosing)
-            told = measure_by_size(account, columns.coarsening, model.marginals(tree), measuring)
+            told = measure_by_size(account, columns.coarsening, model.marginals(tree), self._pairs * capacity)
             model = fitter.fit(told, relative_gap=_LAST_GAP)
+        progress("telling error bars", 1 - self.error_bars)
         refined = columns.refine(model)
+        every = [*((name,) for name in curator.domain.attributes), *combinations(curator.domain.attributes, 2)]
+        bounds = told_bounds(account, refined, every, self.error_bars * capacity)
+        counted, total_error = columns.fitter.counted, columns.fitter.total_error
         return release(
             curator,
             refined,
@@ -82,15 +93,10 @@ class MST:
                 "columns": self.columns,
                 "choosing": self.choosing,
                 "max_model_size": self.max_model_size,
+                "error_bars": self.error_bars,
                 "pairs": [list(pair) for pair in tree],
             },
-            error_bars=ErrorBars(
-                curator.domain,
-                measured_bounds([columns.fitter.measurements], refined),
-                refined.total,
-                columns.fitter.counted,
-                columns.fitter.total_error,
-            ),
+            error_bars=ErrorBars(curator.domain, bounds, refined.total, counted, total_error),
             rows=rows,
         )
 
@@ -106,8 +112,7 @@ class MST:
         if edges == 0:
             return []
         choice = ExponentialSelection(bounded_range_of_mu(math.sqrt(self.choosing * capacity / edges)))
-        measuring = (1 - self.columns - self.choosing) * capacity
-        deviation = marginal_deviation(account, domain, measuring / edges)
+        deviation = marginal_deviation(account, domain, self._pairs * capacity / edges)
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
         component = {name: {name} for name in domain.attributes}

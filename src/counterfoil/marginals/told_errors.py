@@ -1,0 +1,48 @@
+"""The error of a finished model, asked for with a small part of the budget: what error bars rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.marginals.batch_choice import rounded
+from counterfoil.marginals.domain import Clique
+from counterfoil.marginals.error_bars import Bound, ToldBound
+from counterfoil.marginals.graphical_model import GraphicalModel
+from counterfoil.marginals.measure import gaussian_noise
+
+_LARGEST = 1_000_000
+_MOST_CELLS = 50_000_000
+"""Larger marginals, and more cells in all, get no error bars of their own: estimates would be too large to hold."""
+
+
+def told_bounds(
+    account: FilterAccount, model: GraphicalModel, cliques: Sequence[Clique], mu_squared: float
+) -> dict[Clique, tuple[Bound, ...]]:
+    """Bounds for those of `cliques` that are not too large, small ones first, from one question about all their errors.
+
+    Args:
+        account: of a Gaussian filter.
+        model: what is released.
+        cliques: which marginals; chosen without regard to answers.
+        mu_squared: what the question costs.
+    """
+    sizes = np.array([model.domain.size(clique) for clique in cliques], dtype=np.float64)
+    order = np.argsort(sizes, kind="stable")
+    kept = order[(sizes[order] <= _LARGEST) & (np.cumsum(sizes[order]) <= _MOST_CELLS)]
+    asked = tuple(cliques[i] for i in sorted(kept))
+    if not asked:
+        return {}
+    marginals = model.marginals(asked)
+    estimates = rounded(marginals, asked)
+    query, noise = MarginalErrors(asked, estimates), gaussian_noise(mu_squared)
+    told = account.ask(query, noise)
+    scale = noise.scale(account.sensitivity(query.l2_sensitivity))
+    drifts = [float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(asked, estimates, strict=True)]
+    return {
+        clique: (ToldBound(float(error), scale, drift),)
+        for clique, error, drift in zip(asked, told, drifts, strict=True)
+    }
