@@ -27,7 +27,7 @@ def told_bounds(
     Args:
         account: of a Gaussian filter.
         model: what is released.
-        cliques: which marginals; chosen without regard to answers.
+        cliques: which marginals.
         mu_squared: what the question costs.
     """
     sizes = np.array([model.domain.size(clique) for clique in cliques], dtype=np.float64)
