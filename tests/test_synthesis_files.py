@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import stat
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil import release_folder
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.files import sha256_of
 from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
+from saved_releases import forge
 
 SCHEMA = Schema.from_toml("""
 name = "visits"
@@ -117,91 +111,6 @@ def test_a_loaded_synthesis_is_saved_the_same(saved, tmp_path):
     for name in FILES:
         if name not in ("model.npz", "synthesis.json"):  # archives hold the time
             assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
-
-
-def test_the_folder_holds_these_files_and_nothing_is_left_beside_it(saved):
-    assert sorted(os.listdir(saved)) == FILES
-    assert os.listdir(saved.parent) == ["release"]
-    modes = {stat.S_IMODE((saved / name).stat().st_mode) for name in FILES}
-    assert len(modes) == 1, "all can be read by whoever can read one"
-
-
-def test_a_folder_is_not_written_over(made, saved):
-    before = {name: sha256_of(saved / name) for name in FILES}
-    with pytest.raises(ValueError, match=r"saved to a new folder\. Found .*release': remove it"):
-        made.save(saved)
-    assert before == {name: sha256_of(saved / name) for name in FILES}
-
-
-def test_a_place_that_is_not_there(made, tmp_path):
-    with pytest.raises(OSError, match="absent"):
-        made.save(tmp_path / "absent" / "release")
-
-
-@pytest.mark.parametrize("at", ["model", "receipt", "index"])
-def test_a_save_that_fails_leaves_nothing(made, tmp_path, monkeypatch, at):
-    def fail(*_, **__):
-        raise OSError("no space left on device")
-
-    if at == "model":
-        monkeypatch.setattr(GraphicalModel, "save", fail)
-    elif at == "receipt":
-        monkeypatch.setattr(Receipt, "save", fail)
-    else:
-        monkeypatch.setattr(release_folder, "sha256_of", fail)
-    with pytest.raises(OSError, match="no space"):
-        made.save(tmp_path / "release")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file(saved, name):
-    (saved / name).unlink()
-    message = "folder with synthesis.json in it" if name == "synthesis.json" else f"incomplete: {name} is missing"
-    with pytest.raises(ValueError, match=message):
-        Synthesis.load(saved)
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("harm", ["cut", "changed", "emptied"])
-def test_a_damaged_file(saved, name, harm):
-    data = bytearray((saved / name).read_bytes())
-    if harm == "changed":
-        data[len(data) // 2] ^= 1
-    (saved / name).write_bytes({"cut": data[: len(data) // 2], "changed": data, "emptied": b""}[harm])
-    with pytest.raises(ValueError, match=r"damaged|format version"):
-        Synthesis.load(saved)
-
-
-@pytest.mark.parametrize(
-    ("index", "message"),
-    [
-        ({"format_version": 2}, "must have format version 1. Found 2: read it with the release of Counterfoil"),
-        ({"format_version": None}, "must have format version 1. Found None"),
-        ({"format": "counterfoil.receipt"}, "damaged: synthesis.json"),
-        ({"files": None}, "damaged"),
-        ({"files": {}}, "damaged"),
-    ],
-)
-def test_another_format(saved, index, message):
-    path = saved / "synthesis.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | index))
-    with pytest.raises(ValueError, match=message):
-        Synthesis.load(saved)
-
-
-def test_what_is_not_there(tmp_path):
-    for path in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(ValueError, match=r"A saved synthesis is a folder with synthesis\.json in it. Found none"):
-            Synthesis.load(path)
-
-
-def forge(saved: Path, name: str, text: str) -> None:
-    """Writes a file and has the index agree."""
-    (saved / name).write_text(text)
-    index = json.loads((saved / "synthesis.json").read_text())
-    index["files"][name] = sha256_of(saved / name)
-    (saved / "synthesis.json").write_text(json.dumps(index))
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import stat
 from datetime import date
 from pathlib import Path
 
@@ -13,17 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil import release_folder
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.measure_tree import MeasureTree
 from counterfoil.evolution.point_synthesis import PointSynthesis
 from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.evolution.signed_measure import SignedMeasure
-from counterfoil.files import sha256_of
-from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.synthesis import Synthesis
+from saved_releases import agree
 
 MIXED = Schema.from_toml("""
 name = "visits"
@@ -127,87 +121,6 @@ def test_a_loaded_synthesis_is_saved_the_same(saved, tmp_path):
     PointSynthesis.load(saved).save(tmp_path / "again")
     for name in set(FILES) - {"points.npz", "synthesis.json"}:  # archives may hold the time
         assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
-
-
-def test_the_folder_holds_these_files_and_nothing_is_left_beside_it(saved):
-    assert sorted(os.listdir(saved)) == FILES
-    assert os.listdir(saved.parent) == ["release"]
-    modes = {stat.S_IMODE((saved / name).stat().st_mode) for name in FILES}
-    assert len(modes) == 1, "all can be read by whoever can read one"
-
-
-def test_a_folder_is_not_written_over(made, saved):
-    before = {name: sha256_of(saved / name) for name in FILES}
-    with pytest.raises(ValueError, match=r"saved to a new folder\. Found .*release': remove it"):
-        made.save(saved)
-    assert before == {name: sha256_of(saved / name) for name in FILES}
-
-
-@pytest.mark.parametrize("at", ["receipt", "index"])
-def test_a_save_that_fails_leaves_nothing(made, tmp_path, monkeypatch, at):
-    def fail(*_, **__):
-        raise OSError("no space left on device")
-
-    owner, name = (Receipt, "save") if at == "receipt" else (release_folder, "sha256_of")
-    monkeypatch.setattr(owner, name, fail)
-    with pytest.raises(OSError, match="no space"):
-        made.save(tmp_path / "release")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file(saved, name):
-    (saved / name).unlink()
-    message = "folder with synthesis.json in it" if name == "synthesis.json" else f"incomplete: {name} is missing"
-    with pytest.raises(ValueError, match=message):
-        PointSynthesis.load(saved)
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("harm", ["cut", "changed", "emptied"])
-def test_a_damaged_file(saved, name, harm):
-    data = bytearray((saved / name).read_bytes())
-    if harm == "changed":
-        data[len(data) // 2] ^= 1
-    (saved / name).write_bytes({"cut": data[: len(data) // 2], "changed": data, "emptied": b""}[harm])
-    with pytest.raises(ValueError, match=r"damaged|format version"):
-        PointSynthesis.load(saved)
-
-
-@pytest.mark.parametrize(
-    ("index", "message"),
-    [
-        ({"format_version": 2}, "must have format version 1. Found 2: read it with the release of Counterfoil"),
-        ({"format": "counterfoil.synthesis"}, r"of another kind: read it with `Synthesis\.load`"),
-        ({"format": "counterfoil.receipt"}, "damaged: synthesis.json"),
-        ({"format": ["counterfoil.points"]}, "damaged: synthesis.json"),
-        ({"files": None}, "damaged"),
-        ({"files": {}}, "damaged"),
-    ],
-)
-def test_another_format(saved, index, message):
-    path = saved / "synthesis.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | index))
-    with pytest.raises(ValueError, match=message):
-        PointSynthesis.load(saved)
-
-
-def test_points_are_not_read_as_a_table(saved):
-    with pytest.raises(ValueError, match=r"of another kind: read it with `PointSynthesis\.load`"):
-        Synthesis.load(saved)
-
-
-def test_what_is_not_there(tmp_path):
-    for path in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(ValueError, match=r"A saved synthesis is a folder with synthesis\.json in it. Found none"):
-            PointSynthesis.load(path)
-
-
-def agree(saved: Path, name: str) -> None:
-    """Has the index name the file as it is now."""
-    index = json.loads((saved / "synthesis.json").read_text())
-    index["files"][name] = sha256_of(saved / name)
-    (saved / "synthesis.json").write_text(json.dumps(index))
 
 
 @pytest.mark.parametrize("name", FILES[:-1])
