@@ -1,6 +1,6 @@
 """Figure 4, AIM's column: accuracy at epsilon 1 for all tables, beside that of real rows.
 
-Expected: within a hundredth of the real rows' but for Heart, where it is within three. The columns of DP-SGD and PATE
+Expected: within a hundredth of the real rows' but for Heart, where it is within four. The columns of DP-SGD and PATE
 are left out: private learning is not part of this package yet. Takes about 2 minutes of one core; seconds with --quick.
 """
 
