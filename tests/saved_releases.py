@@ -1,4 +1,4 @@
-"""Saved releases that were changed by somebody who knows how they are checked."""
+"""What tests of saved releases share: a schema of several kinds of columns, and changes that the index agrees to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,32 @@ import json
 from pathlib import Path
 
 from counterfoil.files import sha256_of
+
+VISITS_TOML = """
+name = "visits"
+
+[columns.visit]
+kind = "identifier"
+replace = "uuid"
+
+[columns.day]
+kind = "date"
+lower = 2024-01-01
+upper = 2024-12-31
+bins = 12
+missing = true
+
+[columns.cost]
+kind = "real"
+lower = 0.0
+upper = 500.0
+bins = 8
+
+[columns.ward]
+kind = "categorical"
+values = ["north", "south"]
+other = true
+"""
 
 
 def agree(saved: Path, name: str) -> None:

@@ -15,37 +15,16 @@ from counterfoil.marginals.aim import AIM
 from counterfoil.marginals.direct import Direct
 from counterfoil.schema import Schema
 from counterfoil.synthesis import Synthesis
-from saved_releases import forge
+from saved_releases import VISITS_TOML, forge
 
-SCHEMA = Schema.from_toml("""
-name = "visits"
-
-[columns.visit]
-kind = "identifier"
-replace = "uuid"
-
-[columns.day]
-kind = "date"
-lower = 2024-01-01
-upper = 2024-12-31
-bins = 12
-missing = true
-
-[columns.cost]
-kind = "real"
-lower = 0.0
-upper = 500.0
-bins = 8
-
-[columns.ward]
-kind = "categorical"
-values = ["north", "south"]
-other = true
-
+SCHEMA = Schema.from_toml(
+    VISITS_TOML
+    + """
 [[rules]]
 if = "ward == 'north'"
 then = "cost <= 300"
-""")
+"""
+)
 FILES = ["error_bars.json", "model.npz", "receipt.json", "rows.arrow", "schema.toml", "synthesis.json"]
 
 

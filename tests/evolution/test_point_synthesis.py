@@ -17,33 +17,9 @@ from counterfoil.evolution.point_synthesis import PointSynthesis
 from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.evolution.signed_measure import SignedMeasure
 from counterfoil.schema import Schema
-from saved_releases import agree
+from saved_releases import VISITS_TOML, agree
 
-MIXED = Schema.from_toml("""
-name = "visits"
-
-[columns.visit]
-kind = "identifier"
-replace = "uuid"
-
-[columns.day]
-kind = "date"
-lower = 2024-01-01
-upper = 2024-12-31
-bins = 12
-missing = true
-
-[columns.cost]
-kind = "real"
-lower = 0.0
-upper = 500.0
-bins = 8
-
-[columns.ward]
-kind = "categorical"
-values = ["north", "south"]
-other = true
-""")
+MIXED = Schema.from_toml(VISITS_TOML)
 NUMBERS = Schema.from_toml("""
 [columns.x]
 kind = "real"
