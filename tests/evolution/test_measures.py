@@ -73,7 +73,7 @@ def test_the_tree_beats_the_flat_mechanism_by_far():
 
 
 def test_densities_of_neighbors_help_where_points_are_smooth(monkeypatch):
-    """Of weighted points, over 4 seeds: 0.87 times the error with even splits, by seed 0.85 to 0.90."""
+    """Of weighted points, over 4 seeds: 0.83 times the error with even splits, by seed 0.80 to 0.86."""
     rng = np.random.default_rng(5)
     points = np.clip(0.5 + 0.15 * rng.standard_normal((1500, 2)), 0, 1)
 
@@ -82,7 +82,7 @@ def test_densities_of_neighbors_help_where_points_are_smooth(monkeypatch):
 
     leaning = mean_error()
     monkeypatch.setattr(measure_tree, "_STRENGTH", 0.0)
-    assert leaning < 0.93 * mean_error()
+    assert leaning < 0.9 * mean_error()
 
 
 @pytest.mark.parametrize(("method", "window"), [(MeasureTree(), (-1.0, -0.35)), (SignedMeasure(), (-0.75, -0.25))])

@@ -1,9 +1,9 @@
 """Which half of a cell should hold more, by the densities of the cells beside it.
 
-Of a density whose logarithm is linear along the side that is halved, with masses `before` and `after` in the two cells
-beside the halved one, the first half holds 1 / (1 + (after / before)**(1/4)): the middles of the halves are half a cell
-apart, those of the neighbors two cells. It is the prediction step of average-interpolating wavelets (Donoho 1993,
-"Smooth wavelet decompositions with blocky coefficient kernels"), in logarithms. Public post-processing.
+Two ratios are looked at. One is of the cells before and after it, along the side that is halved, as in the prediction
+step of average-interpolating wavelets (Donoho 1993, "Smooth wavelet decompositions with blocky coefficient kernels"),
+but of logarithms. The other is of what lies next to its halves across all other sides: an edge in the row beside goes
+on in this one. Public post-processing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from counterfoil.evolution.split_tree import SplitTree
 
-_STEEPEST = 8.0
-"""Of the neighbors' logarithms: with twice that, the halves would differ by a factor of 55."""
+_STEEPEST = 10.0
+"""Of slopes: with 0.4 of it, halves differ by a factor of 55."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,27 +43,31 @@ class LeafMeasure:
             depths, codes, np.array([means[t][i] for t, i in zip(depths, places, strict=True)]), dimension, floor
         )
 
-    def slopes(self, depths: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """float64 [k]: for k cells, log(second half / first half) where the density's logarithm is linear.
+    def slopes(self, depth: int, codes: np.ndarray) -> np.ndarray:
+        """float64 [k]: for k cells of one depth, the sum of the logarithms of both ratios.
 
-        0 for a cell as long as the box; at the box's ends, half of what lies on the other side counts.
+        Beyond the box's ends lies what the cell holds for the first, nothing for the second.
         """
-        axis = np.array([_bits_of_axis(t, self.dimension) for t in range(int(depths.max(initial=0)) + 1)])[depths]
-        lowest, others = axis & -axis, ~axis
-        own = codes & axis
-        before = np.where(own > 0, (own - lowest) & axis | codes & others, codes)
-        after = np.where(own < axis, ((codes | others) + lowest) & axis | codes & others, codes)
-        ratio = np.log((self._mass(depths, after) + self.floor) / (self._mass(depths, before) + self.floor))
-        return np.clip(ratio, -_STEEPEST, _STEEPEST) / 4
+        axis, own = depth % self.dimension, self._mass(depth, codes)
+        ends = [self._beside(depth, codes, axis, step) for step in (-1, 1)]
+        along = self._log_ratio(*(np.where(np.isnan(end), own, end) for end in ends))
+        halves, across = (2 * codes, 2 * codes + 1), np.zeros((2, len(codes)))
+        for other in range(self.dimension):
+            for step in (-1, 1) if other != axis else ():
+                across += np.nan_to_num([self._beside(depth + 1, half, other, step) for half in halves])
+        return np.clip(along + self._log_ratio(*across), -_STEEPEST, _STEEPEST)
 
     def slopes_of(self, tree: SplitTree) -> list[np.ndarray]:
         """The same by depth, for the cells of `tree` that are split."""
-        codes = [c[s] for c, s in zip(tree.codes[:-1], tree.split[:-1], strict=True)]
-        return [self.slopes(np.full(len(c), t), c) for t, c in enumerate(codes)]
+        return [self.slopes(t, c[s]) for t, (c, s) in enumerate(zip(tree.codes[:-1], tree.split[:-1], strict=True))]
 
     def halved(self, *, strength: float) -> LeafMeasure:
-        """The same with every leaf split in two, by `strength` times its slope."""
-        first = self.weights / (1 + np.exp(strength * self.slopes(self.depths, self.codes)))
+        """The same with every leaf split in two: `strength` times its slope is the logarithm of second over first."""
+        slopes = np.empty(len(self.codes))
+        for depth in np.unique(self.depths):
+            there = self.depths == depth
+            slopes[there] = self.slopes(int(depth), self.codes[there])
+        first = self.weights / (1 + np.exp(strength * slopes))
         return LeafMeasure(
             np.repeat(self.depths + 1, 2),
             np.repeat(2 * self.codes, 2) + np.tile([0, 1], len(self.codes)),
@@ -72,15 +76,23 @@ class LeafMeasure:
             self.floor,
         )
 
-    def _mass(self, depths: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def _log_ratio(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        ratios: np.ndarray = np.log((second + self.floor) / (first + self.floor))
+        return ratios
+
+    def _beside(self, depth: int, codes: np.ndarray, axis: int, step: int) -> np.ndarray:
+        """The masses of the next cells along an axis, before (-1) or after (1); NaN beyond the box's end."""
+        bits = sum(1 << (depth - 1 - t) for t in range(axis, depth, self.dimension))
+        others, last = ~bits, bits if step > 0 else 0
+        # Bits of other axes are set, or left out, so that what is carried goes through them.
+        moved = (codes | others) + (bits & -bits) if step > 0 else (codes & bits) - (bits & -bits)
+        masses = self._mass(depth, moved & bits | codes & others)
+        return np.where(codes & bits == last, np.nan, masses)
+
+    def _mass(self, depth: int, codes: np.ndarray) -> np.ndarray:
         """Of the given cells: the difference of a cumulative mass that is linear within leaves."""
-        deepest = int(max(self.depths.max(), depths.max(initial=0)))
+        deepest = max(int(self.depths.max()), depth)
         starts = np.append(self.codes << (deepest - self.depths), np.int64(1) << deepest)
         sums = np.append(0.0, np.cumsum(self.weights))
-        ends = [np.interp(code << (deepest - depths), starts, sums) for code in (codes, codes + 1)]
+        ends = [np.interp(code << (deepest - depth), starts, sums) for code in (codes, codes + 1)]
         return np.maximum(ends[1] - ends[0], 0.0)
-
-
-def _bits_of_axis(depth: int, dimension: int) -> int:
-    """The bits, in the code of a cell of this depth, of the side that is halved next."""
-    return sum(1 << (depth - 1 - t) for t in range(depth % dimension, depth, dimension))
