@@ -5,9 +5,9 @@ Run: python -m benchmarks.measure_tree [SEEDS]. The box of the schema is mapped 
 
 The published mechanism is that of He, Vershynin and Zhu 2023, Algorithm 3. Its proof asks for costs of all depths that
 add up to epsilon. The program that its authors published (github.com/kasanhyy/PMM, pmm.py) leaves the constant out that
-makes them do so, and spends what is printed. (It spends more: noise of scale s is cut to integers towards zero, and 0 is
-then 2 exp(1 / s) times as likely as 1, so that a count may cost another log 2.) It is run as it is, and told so little
-that it spends epsilon but for the rounding.
+makes them do so, and spends what is printed. (It spends more: noise of scale s is cut to integers towards zero, 0 is
+then 2 exp(1 / s) times as likely as 1, and a count may cost another log 2.) It is run as it is, and told so little that
+it spends epsilon but for the rounding.
 """
 
 from __future__ import annotations
