@@ -35,10 +35,6 @@ _STRENGTH = 0.4
 """Of slopes. Where the logarithm of the density is linear, 1/4 is right for what lies along the halved side, and 1 for
 what lies across, each alone; over real and synthetic points 0.4 of both did best (docs/decisions.md)."""
 
-_SETTLED = 0.25
-"""In records: the scale that means of the first pass are given in the second. Where less than half a record is
-expected, there is most likely none."""
-
 _HALVINGS = 2
 """So often last cells are halved by their slopes before rows are drawn uniformly."""
 
@@ -50,8 +46,7 @@ class MeasureTree:
     Counts are asked at a few depths of a tree of halved cells: of the whole, of a coarse partition, of a finer one, and
     of a last one whose cells are as deep as their parents' counts make worth while. All answers together give the mean
     of every count under a Pólya tree (`split_tree`) that expects more in the half with the denser neighbors
-    (`split_slopes`); those of the finer partition are then held fast, and those below estimated once more. Rows are
-    drawn uniformly within quarters of the last cells, weighed by the same rule.
+    (`split_slopes`), and rows are drawn uniformly within quarters of the last cells, weighed by the same rule.
 
     The hierarchy is that of He, Vershynin and Zhu 2023, "Algorithmically effective differentially private synthetic
     data", Algorithm 3 (PMM). They ask at every depth, with noise that falls by 2**(-(1 - 1/d)/2) from one to the next
@@ -90,9 +85,9 @@ class MeasureTree:
                 "use `PrivateEvolution`, or fewer columns."
             )
         require_space(curator, box)
-        tree, settled = self._ask(curator, box, progress)
+        tree = self._ask(curator, box, progress)
         epsilon = curator.budget.epsilon
-        leaves, concentrations = _estimated(tree, settled, box.dimension, floor=1 / epsilon)
+        leaves, concentrations = _estimated(tree, box.dimension, floor=1 / epsilon)
         depths, codes, weights = leaves.depths, leaves.codes, leaves.weights
         parts = leaves
         for _ in range(_HALVINGS):
@@ -127,8 +122,7 @@ class MeasureTree:
             warnings=[few] if total * epsilon < FEW else [],
         )
 
-    def _ask(self, curator: Curator, box: Box, progress: Progress) -> tuple[SplitTree, int]:
-        """The tree, told all answers, and the depth of the finer partition."""
+    def _ask(self, curator: Curator, box: Box, progress: Progress) -> SplitTree:
         public = curator.row_count_is_public
         shares = [*self.shares[public:], 1 - sum(self.shares[public:])]
         noises = [LaplaceNoise(share * curator.budget.epsilon * (1 - 1e-12)) for share in shares]
@@ -145,11 +139,10 @@ class MeasureTree:
                 tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
             _tell(account, box, tree, noise)
             progress("counted cells of a partition", 0.5)
-        finer = tree.depth
         self._refine(tree, _scale(account, box, tree, noises[-1]), deepest=int(np.ceil(depth)))
         _tell(account, box, tree, noises[-1])
         progress("counted the last cells", 1.0)
-        return tree, finer
+        return tree
 
     def _refine(self, tree: SplitTree, scale: float, *, deepest: int) -> None:
         """Splits leaves so often that a half is expected to hold `cell_records` times the scale of its noise."""
@@ -183,24 +176,8 @@ def _line(ends: tuple[float, float], depth: int) -> list[float]:
     return [float(start + (end - start) * min(t / 15, 1.0)) for t in range(depth)]
 
 
-def _estimated(tree: SplitTree, finer: int, dimension: int, *, floor: float) -> tuple[LeafMeasure, Sequence[float]]:
-    """The posterior means of the leaves, in two passes; and the concentrations of the second.
-
-    The second takes the counts of the finer partition for known, which makes the neighbors of its cells, and so their
-    slopes, and what concentrations there are below it, better known too.
-    """
-    first, _ = _leaning(tree, dimension, floor)
-    settled = tree.bare()
-    settled.answers[finer].append((first[finer], _SETTLED))
-    for t in range(finer + 1, tree.depth + 1):
-        settled.answers[t].extend(tree.answers[t])
-    means, line = _leaning(settled, dimension, floor)
-    means[finer] = np.where(tree.split[finer], means[finer], first[finer])
-    return LeafMeasure.of(settled, means, dimension, floor=floor), line
-
-
-def _leaning(tree: SplitTree, dimension: int, floor: float) -> tuple[list[np.ndarray], Sequence[float]]:
-    """The posterior means, where a first posterior tells the slopes; and the concentrations.
+def _estimated(tree: SplitTree, dimension: int, *, floor: float) -> tuple[LeafMeasure, Sequence[float]]:
+    """The posterior means of the leaves, where a first posterior tells the slopes; and the concentrations.
 
     The first one is of even splits. Its noise enters the prior of the second, but hardly a cell's own: what a split is
     expected to be depends on the cells beside the one that is split.
@@ -209,7 +186,7 @@ def _leaning(tree: SplitTree, dimension: int, floor: float) -> tuple[list[np.nda
     slopes = LeafMeasure.of(tree, guess, dimension, floor=floor).slopes_of(tree)
     line = _fitted(tree, slopes)
     means, _ = posterior(tree, _tilted(line, slopes))
-    return means, line
+    return LeafMeasure.of(tree, means, dimension, floor=floor), line
 
 
 def _tilted(line: Sequence[float], slopes: Sequence[np.ndarray]) -> list[np.ndarray]:

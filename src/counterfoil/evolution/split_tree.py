@@ -64,10 +64,6 @@ class SplitTree:
         self.split.append(np.zeros(len(self.codes[-1]), dtype=bool))
         self.answers.append([])
 
-    def bare(self) -> SplitTree:
-        """The same nodes, without answers."""
-        return SplitTree(list(self.codes), list(self.split), [[] for _ in self.codes])
-
     def leaves(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Depths, prefixes and places in their depth of the nodes that are not split, in the order of the box."""
         depths = np.concatenate([np.full(int((~s).sum()), t) for t, s in enumerate(self.split)])
