@@ -61,7 +61,7 @@ def unit(points: np.ndarray, box: Box) -> np.ndarray:
     return (points - box.lower) / np.subtract(box.upper, box.lower)
 
 
-def report(name: str, epsilon: float, made: list[np.ndarray], points: np.ndarray, seconds: float = np.nan) -> None:
+def report(name: str, epsilon: float, made: list[np.ndarray], points: np.ndarray, seconds: float | None = None) -> None:
     """Prints both distances."""
     errors = []
     for synthetic in made:
@@ -74,7 +74,7 @@ def report(name: str, epsilon: float, made: list[np.ndarray], points: np.ndarray
         )
         errors.append((sliced.distance(points, synthetic, rng=np.random.default_rng(1), n_projections=128), exact))
     slices, exact = np.mean(errors, axis=0)
-    cost = f"  CPU {seconds:.2f} s" if seconds == seconds else ""
+    cost = f"  CPU {seconds:.2f} s" if seconds is not None else ""
     print(f"epsilon {epsilon:<4g} {name:42s} sliced {slices:.5f}  exact {exact:.5f}{cost}", flush=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -43,18 +42,6 @@ def made(request) -> Synthesis | PointSynthesis:
     if request.param is PointSynthesis:
         return made_points()
     return released(Direct(2), Domain(("a", "b"), (3, 2)), [(i % 3, i % 2) for i in range(50)])
-
-
-@pytest.fixture(scope="module")
-def master(made, tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("saved") / "release"
-    made.save(path)
-    return path
-
-
-@pytest.fixture
-def saved(master, tmp_path) -> Path:
-    return Path(shutil.copytree(master, tmp_path / "release"))
 
 
 def refused(made: Any, saved: Path, message: str) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -50,18 +47,6 @@ def release_by(method, budget: Budget = Budget(1.0, 1e-6)) -> Synthesis:
 @pytest.fixture(scope="module")
 def made() -> Synthesis:
     return release_by(AIM(variant="published"))
-
-
-@pytest.fixture(scope="module")
-def master(made, tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("saved") / "release"
-    made.save(path)
-    return path
-
-
-@pytest.fixture
-def saved(master, tmp_path) -> Path:
-    return Path(shutil.copytree(master, tmp_path / "release"))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -55,18 +54,6 @@ def release_by(method, schema: Schema = MIXED) -> PointSynthesis:
 @pytest.fixture(scope="module")
 def made() -> PointSynthesis:
     return release_by(EVOLUTION)
-
-
-@pytest.fixture(scope="module")
-def master(made, tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("saved") / "release"
-    made.save(path)
-    return path
-
-
-@pytest.fixture
-def saved(master, tmp_path) -> Path:
-    return Path(shutil.copytree(master, tmp_path / "release"))
 
 
 @pytest.mark.parametrize(
