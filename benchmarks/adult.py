@@ -74,7 +74,7 @@ def run_ours(job: str, table: pd.DataFrame, domain: dict[str, int]) -> pd.DataFr
 def count_all(table: pd.DataFrame, domain: dict[str, int]) -> None:
     from counterfoil.curator.engines.counting import count_marginals
     from counterfoil.curator.engines.engine import Block
-    from counterfoil.marginals.domain import Domain
+    from counterfoil.domain.domain import Domain
 
     cliques = [c for order in (2, 3) for c in itertools.combinations(domain, order)]
     block = Block(len(table), {name: table[name].to_numpy(np.uint8) for name in domain}, {})

@@ -17,10 +17,10 @@ from unittest import mock
 
 import numpy as np
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.euclidean import Box, point_schema
 from counterfoil.evolution.private_evolution import PrivateEvolution
+from counterfoil.geometry.euclidean import Box, point_schema
 from counterfoil.transport import flat_screen
 from counterfoil.transport.nearest import Nearest
 

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.csv as arrow_csv
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.euclidean import Box
-from counterfoil.evolution.measure_tree import MeasureTree
-from counterfoil.evolution.partition import Grid, Halving
-from counterfoil.evolution.resampling import systematic
+from counterfoil.geometry.euclidean import Box
+from counterfoil.geometry.partition import Grid, Halving
+from counterfoil.measures.measure_tree import MeasureTree
+from counterfoil.measures.resampling import systematic
 from counterfoil.schema import Schema
 from counterfoil.transport import sliced, wasserstein
 

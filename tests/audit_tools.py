@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import rel_entr
 from scipy.stats import beta
 
-from counterfoil.curator.randomness import Randomness
+from counterfoil.noise.randomness import Randomness
 
 FALSE_ALARM = 1e-6
 

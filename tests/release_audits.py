@@ -30,12 +30,13 @@ import numpy as np
 import pytest
 
 from audit_tools import LessNoise, epsilon_lower_bound, epsilon_of_ratios
-from counterfoil.curator.account import Account, PrivacyUnit
-from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.curve import gaussian_delta
+from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
+from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.privacy_curve import gaussian_delta
-from counterfoil.curator.randomness import Randomness, SeededRandomness
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
+from counterfoil.noise.randomness import Randomness, SeededRandomness
 from sensitive_tables import UNIT, Row, frame_of, records_of, schema_of
 from transcripts import Evidence, Listener, ScaleSpy
 

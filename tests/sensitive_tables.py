@@ -7,12 +7,12 @@ from itertools import combinations_with_replacement, product
 
 import pyarrow as pa
 
-from counterfoil.curator.account import PrivacyUnit
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.records import ExactRecords
-from counterfoil.marginals.domain import Domain
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.domain.domain import Domain
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
 

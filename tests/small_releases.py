@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.charge import Charge
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.workload import Workload
-from counterfoil.synthesis import Synthesis
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.synthesis.synthesis import Synthesis
 from sensitive_tables import UNIT, Row, frame_of, schema_of
 
 RELATIONS = ("add_or_remove_one", "replace_one")
@@ -81,9 +82,9 @@ def charges_of(synthesis: Synthesis, query: str | None = None) -> list[dict[str,
     return [charge for charge in charges if query is None or charge["query"] == query]
 
 
-def mu_squared_of(charge: dict[str, Any]) -> float:
+def mu_squared_of(charge: Charge | dict[str, Any]) -> float:
     """What a charge takes of a Gaussian filter, by formulas of its own."""
-    event = charge["event"]
+    event = charge.event.to_json() if isinstance(charge, Charge) else charge["event"]
     if event["kind"] == "gaussian":
         return event["noise_multiplier"] ** -2
     assert event["kind"] == "bounded_range"
@@ -92,7 +93,7 @@ def mu_squared_of(charge: dict[str, Any]) -> float:
 
 def rho_of(charge: dict[str, Any]) -> float:
     """What a charge takes of a concentrated filter, by formulas of its own."""
-    event = charge["event"]
+    event = charge.event.to_json() if isinstance(charge, Charge) else charge["event"]
     return 0.5 * event["noise_multiplier"] ** -2 if event["kind"] == "gaussian" else event["epsilon"] ** 2 / 8
 
 

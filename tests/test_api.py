@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from command_line import SCHEMA, write_people
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.ledger import Ledger
 from counterfoil.curator.source_facts import columns_of, identity_of, require_rows, value_at
+from counterfoil.ledger.ledger import Ledger
 from counterfoil.marginals.direct import Direct
 from counterfoil.methods import METHODS, method_named
 from counterfoil.schema import Schema

@@ -16,7 +16,7 @@ from audit_tools import (
     runs_needed,
     upper_bound,
 )
-from counterfoil.curator.privacy_curve import gaussian_delta, gaussian_epsilon
+from counterfoil.accounting.curve import gaussian_delta, gaussian_epsilon
 
 
 def coins(heads: int, runs: int) -> np.ndarray:

@@ -14,8 +14,8 @@ import pyarrow.parquet
 import pytest
 
 from command_line import SCHEMA, Office, make_office
-from counterfoil.report.receipt import Receipt
-from counterfoil.report.shape import receipt_schema
+from counterfoil.receipt.json_schema import receipt_schema
+from counterfoil.receipt.receipt import Receipt
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_an_edited_ledger_is_refused(office: Office) -> None:
 
 
 def test_a_locked_ledger_is_refused(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    from counterfoil.curator.ledger_file import LedgerFile
+    from counterfoil.ledger.file import LedgerFile
 
     patient = LedgerFile.open
     monkeypatch.setattr(LedgerFile, "open", lambda path, timeout: patient(path, timeout=0.01))

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import Office
 from counterfoil.cli.app import run
-from counterfoil.report.receipt import Receipt
+from counterfoil.receipt.receipt import Receipt
 
 
 def test_the_demo_leaves_a_release_that_verifies(

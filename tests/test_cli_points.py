@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Office, make_office
-from counterfoil.report.receipt import Receipt
+from counterfoil.receipt.receipt import Receipt
 
 POINTS = """\
 name = "places"

@@ -23,21 +23,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
+from counterfoil.domain.workload import Workload
 from counterfoil.evolution.checkpoint import Checkpoint
-from counterfoil.evolution.euclidean import Box
-from counterfoil.evolution.measure_tree import MeasureTree
 from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
-from counterfoil.evolution.signed_measure import SignedMeasure
 from counterfoil.fidelity.fidelity import Fidelity
+from counterfoil.geometry.euclidean import Box
 from counterfoil.marginals import direct
 from counterfoil.marginals.aim import AIM, AIMVariant
 from counterfoil.marginals.direct import Direct, Estimator
 from counterfoil.marginals.independent import Independent
 from counterfoil.marginals.mst import MST
-from counterfoil.marginals.workload import Workload
+from counterfoil.measures.measure_tree import MeasureTree
+from counterfoil.measures.signed_measure import SignedMeasure
 from counterfoil.methods import METHODS, method_named
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Rule, Schema
 from transcripts import Recording, recorded, replayed

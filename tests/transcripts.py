@@ -7,6 +7,7 @@ choices included, knows all that it tells of the records.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,12 @@ import numpy as np
 from scipy.special import log_softmax
 
 from counterfoil.curator.account import Account
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
-from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.records import ExactRecords
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.randomness import Randomness
+from counterfoil.noise.selection import ExponentialSelection
 
 
 @dataclass
@@ -94,15 +98,15 @@ class Listener:
         self._spy: ScaleSpy | None = None
         ask, choose = Account.ask, Account.choose
 
-        def heard_ask(account: Account, query: Any, noise: Any) -> np.ndarray:
+        def heard_ask(account: Account, query: Any, noise: Any) -> Answer:
             answer = ask(account, query, noise)
-            self.evidence.add_answer(query, noise, answer, self._exact(query), self._scale)
+            self.evidence.add_answer(query, noise, answer.values, self._exact(query), self._scale)
             return answer
 
-        def heard_choose(account: Account, query: Any, noise: Any) -> int:
-            index = choose(account, query, noise)
-            self.evidence.add_choice(noise, index, self._exact(query), self._scale)
-            return index
+        def heard_choose(account: Account, query: Any, noise: Any) -> Choice:
+            choice = choose(account, query, noise)
+            self.evidence.add_choice(noise, choice.index, self._exact(query), self._scale)
+            return choice
 
         patch.setattr(Account, "ask", heard_ask)
         patch.setattr(Account, "choose", heard_choose)
@@ -157,11 +161,11 @@ def replayed(patch: Any, recording: Recording, run: Callable[[Recording], Any]) 
     def replaying(name: str) -> Callable:
         def answer(account: Account, query: Any, noise: Any) -> Any:
             asked, told = recording.asked[len(again.asked)]
-            norm = "score_sensitivity" if name == "choose" else _norm(noise)
+            norm = "score_sensitivity" if name == "choose" else f"{noise.norm}_sensitivity"
             account._charge(query, noise, getattr(query, norm))
             assert _question(query, noise) == asked
             again.asked.append((asked, told))
-            return told.copy() if isinstance(told, np.ndarray) else told
+            return deepcopy(told)
 
         return answer
 
@@ -175,10 +179,6 @@ def _with_account(patch: Any, doors: Callable[[str], Callable], run: Callable[[]
         for name in ("ask", "choose"):
             inner.setattr(Account, name, doors(name))
         return run()
-
-
-def _norm(noise: Any) -> str:
-    return "l2_sensitivity" if isinstance(noise, GaussianNoise) else "l1_sensitivity"
 
 
 def _question(query: Any, noise: Any) -> dict[str, Any]:

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from counterfoil import Schema, synthesize
+from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.fidelity.certificate import Gaps
-from counterfoil.fidelity.features import UNIT, FeatureMap
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.schema import Integer
 from counterfoil.theory.published_bounds import theorem_3_2

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.evaluation.marginals import compare_marginals
-from counterfoil.table import encode
+from counterfoil.synthesis.table import encode
 from reproductions.excess_risk.protocol import copy_of, encoded
 from reproductions.excess_risk.table_2 import parsed
 

@@ -26,7 +26,7 @@ from pyarrow import csv
 
 from counterfoil import AIM, Schema, synthesize
 from counterfoil.schema import Integer
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "paper_encoded"

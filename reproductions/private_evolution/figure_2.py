@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from counterfoil.evolution.cleanup import Cleanup, Projection, Threshold
+from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
 from reproductions.private_evolution.findings import Curve, Finding, main
 from reproductions.private_evolution.simulation import Setting, errors, quarter
 

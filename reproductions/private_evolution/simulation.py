@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.curator.randomness import SeededRandomness
-from counterfoil.evolution.cleanup import Cleanup, Threshold
-from counterfoil.evolution.euclidean import Ball
-from counterfoil.evolution.rounds import PositiveRounds
+from counterfoil.accounting.budget import Budget
+from counterfoil.evolution.noise_schedule import PositiveRounds
 from counterfoil.evolution.selection import Resample
+from counterfoil.geometry.euclidean import Ball
+from counterfoil.measures.cleanup import Cleanup, Threshold
+from counterfoil.noise.randomness import SeededRandomness
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.theory import private_evolution as theory
 from counterfoil.transport import wasserstein
 from counterfoil.transport.nearest import assign
@@ -84,7 +84,7 @@ def populations(setting: Setting, records: np.ndarray, start: np.ndarray, seed: 
 
 def _noisy(
     votes: np.ndarray,
-    positive: PositiveLaplaceNoise | None,
+    positive: ThresholdedLaplaceNoise | None,
     sigma: float,
     n: int,
     rng: np.random.Generator,

@@ -1,93 +1,36 @@
 """Differentially private synthetic data that comes with receipts.
 
-Names are imported on first use, so that `import counterfoil` takes milliseconds.
+The public names and their homes are listed in `__init__.pyi`, for type checkers and for what follows: each is imported
+on first use, so that `import counterfoil` takes milliseconds.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from counterfoil.api import synthesize
-    from counterfoil.curator.account import PrivacyUnit
-    from counterfoil.curator.budget import Budget, NeighboringRelation
-    from counterfoil.curator.curator import Curator
-    from counterfoil.curator.ledger import Ledger
-    from counterfoil.evolution.euclidean import Ball, Box
-    from counterfoil.evolution.measure_tree import MeasureTree
-    from counterfoil.evolution.point_synthesis import PointSynthesis
-    from counterfoil.evolution.private_evolution import PrivateEvolution
-    from counterfoil.evolution.signed_measure import SignedMeasure
-    from counterfoil.evolution.table_space import TableSpace
-    from counterfoil.fidelity.fidelity import Fidelity
-    from counterfoil.marginals.aim import AIM
-    from counterfoil.marginals.direct import Direct
-    from counterfoil.marginals.independent import Independent
-    from counterfoil.marginals.mst import MST
-    from counterfoil.marginals.workload import Workload
-    from counterfoil.report.receipt import Receipt
-    from counterfoil.schema import Schema
-    from counterfoil.synthesis import Synthesis
+from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "AIM": "counterfoil.marginals.aim",
-    "Ball": "counterfoil.evolution.euclidean",
-    "Box": "counterfoil.evolution.euclidean",
-    "Budget": "counterfoil.curator.budget",
-    "Curator": "counterfoil.curator.curator",
-    "Direct": "counterfoil.marginals.direct",
-    "Fidelity": "counterfoil.fidelity.fidelity",
-    "Independent": "counterfoil.marginals.independent",
-    "Ledger": "counterfoil.curator.ledger",
-    "MST": "counterfoil.marginals.mst",
-    "MeasureTree": "counterfoil.evolution.measure_tree",
-    "NeighboringRelation": "counterfoil.curator.budget",
-    "PointSynthesis": "counterfoil.evolution.point_synthesis",
-    "PrivacyUnit": "counterfoil.curator.account",
-    "PrivateEvolution": "counterfoil.evolution.private_evolution",
-    "Receipt": "counterfoil.report.receipt",
-    "Schema": "counterfoil.schema",
-    "SignedMeasure": "counterfoil.evolution.signed_measure",
-    "Synthesis": "counterfoil.synthesis",
-    "TableSpace": "counterfoil.evolution.table_space",
-    "Workload": "counterfoil.marginals.workload",
-    "synthesize": "counterfoil.api",
-}
 
-__all__ = [
-    "AIM",
-    "MST",
-    "Ball",
-    "Box",
-    "Budget",
-    "Curator",
-    "Direct",
-    "Fidelity",
-    "Independent",
-    "Ledger",
-    "MeasureTree",
-    "NeighboringRelation",
-    "PointSynthesis",
-    "PrivacyUnit",
-    "PrivateEvolution",
-    "Receipt",
-    "Schema",
-    "SignedMeasure",
-    "Synthesis",
-    "TableSpace",
-    "Workload",
-    "synthesize",
-]
+@cache
+def _homes() -> dict[str, str]:
+    """The module of each public name."""
+    import ast
+    from importlib.resources import files
+
+    stub = ast.parse(files(__name__).joinpath("__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__all__":
+        return sorted(_homes())
+    if name.startswith("__") or name not in _homes():
         raise AttributeError(f"module 'counterfoil' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_homes()[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_homes()])

@@ -5,21 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.methods import (
-    DEFAULT_DELTA,
-    Made,
-    Synthesizer,
-    default_focus,
-    method_named,
-    require_fidelity_possible,
-)
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.methods import DEFAULT_DELTA, Made, Synthesizer, default_focus, method_named, require_fidelity_possible
 from counterfoil.schema import Schema
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 
 
 class CuratorOptions(TypedDict, total=False):

@@ -8,12 +8,12 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.marginals.aim import AIM
 from counterfoil.methods import DEFAULT_DELTA
 from counterfoil.schema import Schema
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 
 EPSILON = 1.0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from counterfoil.curator.curator import Curator
-    from counterfoil.report.receipt import Receipt
+    from counterfoil.receipt.receipt import Receipt
 
 DEFAULT_DELTA = 1e-9
 """Far below one over the number of rows of any table."""
@@ -26,8 +26,8 @@ METHODS = {
     "direct": ("counterfoil.marginals.direct", "Direct"),
     "independent": ("counterfoil.marginals.independent", "Independent"),
     "evolution": ("counterfoil.evolution.private_evolution", "PrivateEvolution"),
-    "signed-measure": ("counterfoil.evolution.signed_measure", "SignedMeasure"),
-    "measure-tree": ("counterfoil.evolution.measure_tree", "MeasureTree"),
+    "signed-measure": ("counterfoil.measures.signed_measure", "SignedMeasure"),
+    "measure-tree": ("counterfoil.measures.measure_tree", "MeasureTree"),
 }
 
 POINT_METHODS = frozenset({"evolution", "signed-measure", "measure-tree"})

@@ -10,19 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.composition import COMPOSITIONS
-from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
-from counterfoil.curator.ledger_errors import BudgetExceeded
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_event import GaussianEvent, event_from_json
-from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter, PureFilter
-from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.composition import COMPOSITIONS
+from counterfoil.accounting.event import GaussianEvent, event_from_json
+from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
-from counterfoil.curator.randomness import SeededRandomness
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
+from counterfoil.ledger.errors import BudgetExceeded
+from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.randomness import SeededRandomness
+from counterfoil.noise.selection import ExponentialSelection
 from sensitive_tables import records_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
@@ -41,7 +44,7 @@ class Watched:
         self.charges_when_touched: list[int] = []
 
     def marginals(self, cliques, coarsening=None) -> list[np.ndarray]:
-        self.charges_when_touched.append(len(self.release.events()))
+        self.charges_when_touched.append(len(self.release.records()))
         if self.fails:
             raise OSError("the disk is gone")
         return records_of(PAIR, [(0, 1)] * 10).marginals(cliques)
@@ -60,6 +63,7 @@ def open_account(rule, *, budget=BUDGET, fails=False, planned=None, relation=ADD
         rule=rule,
         neighbors=Neighbors(relation, unit),
         randomness=SeededRandomness(1),
+        trial=lambda query: None,
         **extra,
     )
     return account, records
@@ -104,7 +108,7 @@ def test_a_question_that_is_refused_costs_nothing_and_computes_nothing():
 def test_answers_are_noisy_and_shaped_as_asked(noise):
     rule = PureFilter() if isinstance(noise, LaplaceNoise) else GaussianFilter()
     account, _ = open_account(rule)
-    answer = account.ask(COUNTS, noise)
+    answer = account.ask(COUNTS, noise).values
     assert answer.shape == (4,)
     assert answer.dtype == np.int64
     assert not np.array_equal(answer, COUNTS.exact(records_of(PAIR, [(0, 1)] * 10)))
@@ -124,7 +128,7 @@ def test_what_is_recorded_is_what_is_added(monkeypatch, relation, unit, noise):
     rule = PureFilter() if isinstance(noise, LaplaceNoise) else GaussianFilter()
     account, records = open_account(rule, relation=relation, unit=unit)
     account.ask(COUNTS, noise)
-    (charge,) = records.release.events()
+    (charge,) = records.release.records()
     norm = COUNTS.l1_sensitivity if isinstance(noise, LaplaceNoise) else COUNTS.l2_sensitivity
     rows = 1 if unit is None else unit.max_rows
     assert charge["sensitivity"] == rows * norm(relation)

@@ -23,17 +23,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-import counterfoil.curator
+import counterfoil.noise
 from audit_tools import LessNoise, epsilon_lower_bound, lower_bound, outcomes, upper_bound
-from counterfoil.curator.account import Neighbors, PrivacyUnit
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
-from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
-from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.noise import Noise
+from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from sensitive_tables import UNIT, records_of
 
 EPSILONS = [0.5, 1.0, 4.0]
@@ -119,8 +122,8 @@ NOISES = {
         "l1_sensitivity",
         {"seed": 60_000, "system": 16_000},
     ),
-    PositiveLaplaceNoise: Audited(
-        lambda budget: PositiveLaplaceNoise(budget.epsilon, budget.delta),
+    ThresholdedLaplaceNoise: Audited(
+        lambda budget: ThresholdedLaplaceNoise(budget.epsilon, budget.delta),
         laplace_evidence,
         1e-6,
         "l1_sensitivity",
@@ -131,11 +134,10 @@ NOISES = {
 
 def test_every_noise_is_audited():
     found = set()
-    for module_info in pkgutil.walk_packages(counterfoil.curator.__path__, "counterfoil.curator."):
-        if "noise" in module_info.name:
-            module = importlib.import_module(module_info.name)
-            for _, kind in inspect.getmembers(module, is_dataclass):
-                found |= {kind} if hasattr(kind, "event_under") else set()
+    for module_info in pkgutil.iter_modules(counterfoil.noise.__path__, "counterfoil.noise."):
+        module = importlib.import_module(module_info.name)
+        for _, kind in inspect.getmembers(module, is_dataclass):
+            found |= {kind} if issubclass(kind, Noise) else set()
     assert found == {*NOISES, ExponentialSelection}
 
 

@@ -19,9 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator import queries
-from counterfoil.curator.account import Neighbors, PrivacyUnit
-from counterfoil.curator.budget import NeighboringRelation
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
@@ -31,14 +30,14 @@ from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
-from counterfoil.evolution.euclidean import Box
-from counterfoil.evolution.partition import Grid
-from counterfoil.fidelity import grid as fidelity_grid
-from counterfoil.fidelity.features import UNIT as ONE
-from counterfoil.fidelity.features import FeatureMap
-from counterfoil.fidelity.linear_model import LinearModel
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.features.feature_map import UNIT as ONE
+from counterfoil.features.feature_map import FeatureMap
+from counterfoil.features.linear_model import LinearModel
+from counterfoil.geometry import grid as fidelity_grid
+from counterfoil.geometry.euclidean import Box
+from counterfoil.geometry.partition import Grid
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of, schema_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE

@@ -6,16 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger, SourceIdentity
-from counterfoil.curator.ledger_errors import BudgetExceeded, LedgerError, WrongSource
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter, PureFilter
-from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
+from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
 from sensitive_tables import UNIT, frame_of, schema_of
 
 PAIR = Domain(("a", "b"), (2, 3))
@@ -59,7 +60,7 @@ def test_a_seed_repeats_a_release_of_units_that_have_too_many_rows(in_memory):
     def answer(seed: int) -> np.ndarray:
         facts = {"budget": Budget(40.0), "privacy_unit": PrivacyUnit(UNIT, 1), "in_memory": in_memory}
         with Curator(table, schema_of(domain), seed=seed, **facts) as curator:
-            return curator.plan([noise], PureFilter()).ask(MarginalCounts(domain, (("a",),)), noise)
+            return curator.plan([noise], PureFilter()).ask(MarginalCounts(domain, (("a",),)), noise).values
 
     assert (answer(1) == answer(1)).all()
     assert (answer(1) != answer(2)).any()
@@ -185,5 +186,5 @@ def test_looking_at_the_table_is_recorded_for_ever():
 
 def test_an_empty_table_is_answered_like_any_other():
     empty = Curator(frame_of(PAIR, []), schema_of(PAIR), budget=Budget(1.0, 1e-9))
-    assert empty.filter(GaussianFilter()).ask(COUNTS, GaussianNoise(100.0)).shape == (2,)
+    assert empty.filter(GaussianFilter()).ask(COUNTS, GaussianNoise(100.0)).values.shape == (2,)
     assert empty.reveal_without_privacy("to see nothing").num_rows == 0

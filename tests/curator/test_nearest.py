@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
-from counterfoil.evolution.euclidean import Ball, Box
-from counterfoil.evolution.partition import Grid, Halving, Intervals
+from counterfoil.geometry.euclidean import Ball, Box
+from counterfoil.geometry.partition import Grid, Halving, Intervals
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 PLANE = Box(("x", "y"), (0.0, 0.0), (2.0, 2.0))

@@ -7,7 +7,7 @@ import pytest
 
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.records import ExactRecords
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
 from sensitive_tables import ENGINES, records_of
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 4))

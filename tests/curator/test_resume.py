@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger, SourceIdentity
-from counterfoil.curator.ledger_errors import LedgerError, ReleaseClosed
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
-from counterfoil.evolution.euclidean import Box, point_schema
+from counterfoil.geometry.euclidean import Box, point_schema
+from counterfoil.ledger.errors import LedgerError, ReleaseClosed
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
 
 BOX = Box(("x0",), (0.0,), (1.0,))
 VOTES = NearestNeighborHistogram(BOX, np.array([[0.2], [0.8]]))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.domain.domain import Domain
 from counterfoil.evaluation.marginals import compare_marginals
-from counterfoil.marginals.domain import Domain
 
 
 def by_hand(real: dict, synthetic: dict, clique: tuple[str, ...]) -> float:

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from counterfoil.domain.domain import Domain
 from counterfoil.evaluation.fairness import FairnessGaps
 from counterfoil.evaluation.train_on_synthetic import MODELS, train_on_synthetic
-from counterfoil.marginals.domain import Domain
 
 DOMAIN = Domain(("x", "noise", "y"), (4, 3, 2))
 

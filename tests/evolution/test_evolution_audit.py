@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 from audit_tools import LessNoise, epsilon_lower_bound
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.curator.randomness import SeededRandomness
-from counterfoil.evolution.euclidean import Ball, point_schema
-from counterfoil.evolution.measure_tree import MeasureTree
 from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
-from counterfoil.evolution.signed_measure import SignedMeasure
+from counterfoil.geometry.euclidean import Ball, point_schema
+from counterfoil.measures.measure_tree import MeasureTree
+from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.randomness import SeededRandomness
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 
 RUNS = 120_000
 BALL, SCHEMA = Ball(("x0", "x1")), point_schema((-1, -1), (1, 1))
-NOISES = {noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, PositiveLaplaceNoise)}
+NOISES = {noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ThresholdedLaplaceNoise)}
 ALONE = {
     "add_or_remove_one": (np.array([60, 0]), np.array([60, 1])),
     "replace_one": (np.array([60, 0]), np.array([59, 1])),
@@ -93,5 +94,5 @@ def test_the_papers_noise_for_the_gaussian_signed_measure_is_caught():
 def test_positive_counts_told_without_a_threshold_are_caught(monkeypatch):
     method, budget = METHODS["laplace-threshold"]
     charges = charges_of(method, budget, "add_or_remove_one")
-    monkeypatch.setattr(PositiveLaplaceNoise, "threshold", lambda self, sensitivity: 1)
+    monkeypatch.setattr(ThresholdedLaplaceNoise, "threshold", lambda self, sensitivity: 1)
     assert audited(charges, ALONE["add_or_remove_one"], budget.delta, 1.0) > 1.0

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger, SourceIdentity
-from counterfoil.evolution.cleanup import Projection, Threshold
-from counterfoil.evolution.euclidean import Ball, Box, point_schema
+from counterfoil.evolution.noise_schedule import GaussianRounds
 from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
-from counterfoil.evolution.resampling import independent, systematic
-from counterfoil.evolution.rounds import GaussianRounds
 from counterfoil.evolution.selection import Multiplicities, Resample
-from counterfoil.evolution.signed_measure import SignedMeasure
-from counterfoil.evolution.table_space import TableSpace
+from counterfoil.geometry.euclidean import Ball, Box, point_schema
+from counterfoil.geometry.table_space import TableSpace
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.measures.cleanup import Projection, Threshold
+from counterfoil.measures.resampling import independent, systematic
+from counterfoil.measures.signed_measure import SignedMeasure
 from counterfoil.schema import Categorical, Integer, Real, Schema
 from counterfoil.theory import private_evolution as theory
 from counterfoil.transport import bounded_lipschitz, wasserstein

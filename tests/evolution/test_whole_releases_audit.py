@@ -28,19 +28,19 @@ import pyarrow as pa
 import pytest
 
 from audit_tools import LessNoise, epsilon_lower_bound
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger, SourceIdentity
-from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
-from counterfoil.curator.randomness import SeededRandomness
-from counterfoil.evolution.euclidean import Box, point_schema
-from counterfoil.evolution.measure_tree import MeasureTree
-from counterfoil.evolution.point_synthesis import PointSynthesis
 from counterfoil.evolution.private_evolution import PrivateEvolution
-from counterfoil.evolution.signed_measure import SignedMeasure
-from counterfoil.report import receipt
+from counterfoil.geometry.euclidean import Box, point_schema
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.measures.measure_tree import MeasureTree
+from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.noise.randomness import SeededRandomness
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
+from counterfoil.receipt import receipt
+from counterfoil.synthesis.point_synthesis import PointSynthesis
 
 UNIT = 10
 PEOPLE = PrivacyUnit("who", UNIT)
@@ -161,7 +161,7 @@ def test_places_that_only_one_neighbor_has_are_hidden_by_the_threshold_alone(mon
         noise = randomness.discrete_laplace(self.scale(l1_sensitivity), exact.size)
         return np.where(exact > 0, np.maximum(exact + noise, 0), 0)
 
-    monkeypatch.setattr(PositiveLaplaceNoise, "add", all_told)
+    monkeypatch.setattr(ThresholdedLaplaceNoise, "add", all_told)
     assert audited(method, budget, 250, ADD, ALONE) > budget.epsilon
 
 

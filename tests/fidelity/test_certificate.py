@@ -10,12 +10,12 @@ import pytest
 from scipy.optimize import minimize
 
 from counterfoil import synthesize
+from counterfoil.features.feature_map import UNIT, FeatureMap
+from counterfoil.features.linear_model import LOSS_UNIT, WEIGHT_UNIT, LinearModel
 from counterfoil.fidelity.certificate import BASES, Gaps, certify
-from counterfoil.fidelity.features import UNIT, FeatureMap
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.fidelity.linear_model import LOSS_UNIT, WEIGHT_UNIT, LinearModel
 from counterfoil.schema import Boolean, Categorical, Integer, Schema
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 
 SCHEMA = Schema(
     (

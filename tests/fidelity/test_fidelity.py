@@ -10,20 +10,19 @@ import pytest
 from scipy.special import ndtri
 
 from counterfoil import Curator, synthesize
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.ledger_errors import BudgetExceeded
-from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.evaluation.comparison import reveal
 from counterfoil.evaluation.marginals import compare_marginals
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.fidelity.told import MEASURES, RANGES, Told
+from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.marginals.direct import Direct
 from counterfoil.marginals.independent import Independent
-from counterfoil.marginals.measure import gaussian_noise
+from counterfoil.receipt.noisy_measure import MEASURES, RANGES, Told
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.transport.wasserstein import distance
 
 SCHEMA = Schema(
@@ -274,10 +273,10 @@ def test_the_reserve_can_not_be_spent_before_it_is_opened():
         account = curator.filter(GaussianFilter())
         assert account.capacity == whole / 2
         query = MarginalCounts(SCHEMA.domain, (("job",),))
-        account.ask(query, gaussian_noise(0.4 * whole))
+        account.ask(query, account.noise(0.4 * whole))
         with pytest.raises(BudgetExceeded):
-            account.ask(query, gaussian_noise(0.2 * whole))
-        assert account.open_reserve() == whole / 2
-        account.ask(query, gaussian_noise(0.5 * whole))
+            account.ask(query, account.noise(0.2 * whole))
+        assert account.open_reserve() == whole / 2 * (1 - 1e-9)
+        account.ask(query, account.noise(0.5 * whole))
         with pytest.raises(ValueError, match="open already"):
             curator.reserve(0.1)

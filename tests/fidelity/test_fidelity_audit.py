@@ -13,17 +13,18 @@ from collections.abc import Callable
 import pytest
 
 from audit_tools import runs_needed
-from counterfoil.curator import privacy_filter
-from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.accounting import filter as privacy_filter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.domain.domain import Domain
 from counterfoil.fidelity import fidelity as module
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.marginals import direct
 from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.domain import Domain
 from counterfoil.marginals.independent import Independent
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.synthesis import Synthesis
 from release_audits import (
     ADD,
     NOT_CHARGED,

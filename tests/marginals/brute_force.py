@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
 
 
 def enumerate_joint(domain, potentials):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.ledger import Ledger, SourceIdentity
+from counterfoil.accounting.budget import Budget
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.marginals import aim_batched
 from counterfoil.marginals.aim import AIM, AIMVariant
 from counterfoil.marginals.aim_batched import Shares
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.workload import Workload
 from small_releases import (
     RELATIONS,
     Request,

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.curator.account import FilterAccount, PrivacyUnit
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.noise import SMOOTHING_VARIANCE
-from counterfoil.curator.privacy_filter import ConcentratedFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import ConcentratedFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
-from counterfoil.marginals import aim_published, junction_tree
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
+from counterfoil.marginals import aim_published
 from counterfoil.marginals.aim import AIM
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.workload import Workload
+from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
 from sensitive_tables import UNIT
 from small_releases import charges_of, opened, released, rho_of
 

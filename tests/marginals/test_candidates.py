@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.marginals import junction_tree
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.workload import Workload
 
 NAMES = ("a", "b", "c", "d")
 sizes = st.tuples(*[st.integers(1, 12)] * 4)

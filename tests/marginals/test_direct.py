@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.privacy_filter import GaussianFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
 from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.workload import Workload
 from small_releases import (
     Request,
     assert_within_budget,

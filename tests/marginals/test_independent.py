@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from counterfoil.curator.budget import Budget
-from counterfoil.marginals.domain import Domain
+from counterfoil.accounting.budget import Budget
+from counterfoil.domain.domain import Domain
 from counterfoil.marginals.independent import Independent
 from small_releases import Request, assert_within_budget, charges_of, counts_of, opened, released, requests
 

@@ -9,20 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.curator.account import PrivacyUnit
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.marginals.coarsening import Coarsening, identity
-from counterfoil.marginals.domain import Domain
-from counterfoil.marginals.measure import (
-    cell_deviation,
-    gaussian_noise,
-    marginal_deviation,
-    measure,
-    measure_by_size,
-)
+from counterfoil.domain.coarsening import Coarsening, identity
+from counterfoil.domain.domain import Domain
+from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
 from sensitive_tables import UNIT
 from small_releases import counts_of, mu_squared_of, opened
 
@@ -50,9 +45,9 @@ def test_deviations_follow_the_sensitivity(relation, max_rows, l2, l1):
         assert marginal_deviation(account, PAIR, 0.01) == pytest.approx(math.sqrt(100 * l2**2 + 2.25), rel=1e-9)
         two = MarginalCounts(PAIR, (("a",), ("b",)))
         expected = math.sqrt(100 * 2 * l2**2 + 2.25)
-        assert cell_deviation(account, two, GaussianNoise(10.0)) == pytest.approx(expected, rel=1e-9)
+        assert account.deviation(two, GaussianNoise(10.0)) == pytest.approx(expected, rel=1e-9)
         # A discrete Laplace with scale s has nearly the deviation of the continuous one, sqrt(2) s.
-        assert cell_deviation(account, two, LaplaceNoise(0.1)) == pytest.approx(math.sqrt(2) * 20 * l1, rel=1e-9)
+        assert account.deviation(two, LaplaceNoise(0.1)) == pytest.approx(math.sqrt(2) * 20 * l1, rel=1e-9)
 
 
 @pytest.mark.parametrize("noise", [GaussianNoise(4.0), LaplaceNoise(0.5)])
@@ -121,5 +116,5 @@ def test_merged_values_are_counted_together():
 
 @given(st.floats(1e-9, 1e9))
 def test_noise_never_costs_more_than_asked(mu_squared):
-    cost = gaussian_noise(mu_squared).event().mu ** 2
+    cost = GaussianFilter().event(mu_squared).mu ** 2
     assert mu_squared * (1 - 1e-11) <= cost <= mu_squared

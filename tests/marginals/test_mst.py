@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from counterfoil.curator.budget import Budget
-from counterfoil.curator.privacy_filter import GaussianFilter
-from counterfoil.marginals.domain import Domain
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.domain.domain import Domain
 from counterfoil.marginals.mst import MST
 from small_releases import (
     Request,

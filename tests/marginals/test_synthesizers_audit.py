@@ -16,20 +16,24 @@ import numpy as np
 import pytest
 
 from audit_tools import runs_needed
-from counterfoil.curator import privacy_filter
-from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.accounting import filter as privacy_filter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.privacy_filter import ConcentratedFilter, GaussianFilter
-from counterfoil.marginals import columns, direct, fitting, junction_tree, mst
+from counterfoil.domain.coarsening import identity
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
+from counterfoil.graphical_model import warm_estimator as fitting
+from counterfoil.marginals import direct, mst
+from counterfoil.marginals import one_way as columns
 from counterfoil.marginals.aim import AIM, AIMVariant
-from counterfoil.marginals.coarsening import Coarsening, identity
 from counterfoil.marginals.direct import Direct, Estimator
-from counterfoil.marginals.domain import Clique, Domain
 from counterfoil.marginals.independent import Independent
 from counterfoil.marginals.mst import MST
-from counterfoil.marginals.release import quiet
-from counterfoil.marginals.workload import Workload
 from counterfoil.methods import METHODS, POINT_METHODS, method_named
+from counterfoil.synthesis.release import quiet
 from release_audits import (
     ADD,
     NOT_CHARGED,
@@ -164,7 +168,7 @@ def listener(monkeypatch) -> Listener:
     monkeypatch.setattr(fitting, "estimate", quick_fit)
     identities = functools.cache(identity)  # with few values, each of many rows, no value is rare
     monkeypatch.setattr(columns, "merge_rare", lambda domain, *_, **__: identities(domain))
-    monkeypatch.setattr(Coarsening, "refine", lambda self, coarse, *_: coarse)
+    monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
     for module in (mst, direct):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})

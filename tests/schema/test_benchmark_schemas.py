@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.engines.opening import open_source
+from counterfoil.curator.sources.opening import open_source
 from counterfoil.schema import Schema
-from counterfoil.table import decode, encode
+from counterfoil.synthesis.table import decode, encode
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

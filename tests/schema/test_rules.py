@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from counterfoil.schema import Boolean, Categorical, Identifier, Integer, Real, Rule, Schema, SchemaError, Zeros
-from counterfoil.table import decode
+from counterfoil.synthesis.table import decode
 
 AGE = Integer("age", 0, 19)
 GRADE = Integer("grade", 0, 12, missing=True)

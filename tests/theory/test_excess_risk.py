@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from counterfoil.theory.excess_risk import (
-    excess_risk,
-    uniform_deviation_from_marginals,
-    uniform_deviation_from_moments,
-)
+from counterfoil.theory.excess_risk import excess_risk, uniform_deviation_from_marginals, uniform_deviation_from_moments
 from counterfoil.theory.loss import HINGE, LOGISTIC
 from counterfoil.theory.polynomials import chebyshev
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.theory import complexity, positive_histogram, private_evolution
 from counterfoil.transport import bounded_lipschitz, wasserstein
 

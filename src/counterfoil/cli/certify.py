@@ -25,7 +25,7 @@ def certify(
     with --fidelity.
     """
     from counterfoil.fidelity.certificate import certify as certificates_for
-    from counterfoil.report.receipt import Receipt
+    from counterfoil.receipt.receipt import Receipt
 
     terminal, found = Terminal(json=json), Receipt.load(receipt)
     require_named(found.document["outputs"], synthetic, receipt)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
-from counterfoil.cli.showing_values import showing_values
+from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def evaluate(
     range. With --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With
     --ledger, the look is recorded for good.
     """
-    from counterfoil.curator.ledger import Ledger
     from counterfoil.evaluation.comparison import compare
+    from counterfoil.ledger.ledger import Ledger
     from counterfoil.schema import Schema
 
     terminal = Terminal(json=json)

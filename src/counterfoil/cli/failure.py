@@ -64,7 +64,7 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _is_ledger_error(error: BaseException) -> bool:
-    from counterfoil.curator.ledger_errors import LedgerError
+    from counterfoil.ledger.errors import LedgerError
 
     return isinstance(error, LedgerError)
 

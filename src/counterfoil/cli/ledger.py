@@ -13,7 +13,7 @@ from counterfoil.cli.options import Json
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from counterfoil.curator.ledger import Amount, Ledger, ReleaseRecord
+    from counterfoil.ledger.ledger import Amount, Ledger, ReleaseRecord
 
 ledger = typer.Typer(help="Keep a total budget for one sensitive source.", no_args_is_help=True)
 
@@ -29,9 +29,9 @@ def create(
     json: Json = False,
 ) -> None:
     """Create a ledger: a budget for one sensitive table, of which nothing is spent."""
-    from counterfoil.curator.budget import Budget
-    from counterfoil.curator.ledger import Ledger
+    from counterfoil.accounting.budget import Budget
     from counterfoil.curator.source_facts import identity_of
+    from counterfoil.ledger.ledger import Ledger
 
     terminal, total = Terminal(json=json), Budget(epsilon, delta)
     with Ledger.create(path, source=identity_of(source), total=total) as made:
@@ -42,7 +42,7 @@ def create(
 @ledger.command()
 def show(path: LedgerPath, json: Json = False) -> None:
     """Print what was spent, on what, and what is left."""
-    from counterfoil.curator.ledger import Ledger
+    from counterfoil.ledger.ledger import Ledger
 
     terminal = Terminal(json=json)
     with Ledger.open(path, source=None) as opened:
@@ -82,7 +82,7 @@ def _table(releases: list[ReleaseRecord]) -> Any:
     for heading in ("opened", "status", "asked"):
         table.add_column(heading, overflow="fold")
     for record in releases:
-        asked = Counter(str(event.get("query", "question")) for event in record.events)
+        asked = Counter(str(event.get("query", "question")) for event in record.charges)
         table.add_row(
             str(record.id),
             f"{record.budget.epsilon:g}",
@@ -110,7 +110,7 @@ def _summary(opened: Ledger) -> dict[str, Any]:
                 "delta": record.budget.delta,
                 "neighbors": record.relation,
                 "composition": record.composition,
-                "charges": record.events,
+                "charges": record.charges,
             }
             for record in opened.releases()
         ],

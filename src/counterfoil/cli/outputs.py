@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from counterfoil.methods import Made
-    from counterfoil.report.receipt import Receipt
+    from counterfoil.receipt.receipt import Receipt
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Outputs:
             ValueError: for an unknown suffix, files that are there (without `force`), a folder that is not.
             OSError: when the folder can't be written, or its disk is full.
         """
-        from counterfoil.table import check_suffix
+        from counterfoil.synthesis.table import check_suffix
 
         check_suffix(self.table)
         require_free([self.table, self.receipt], force=force)

@@ -18,7 +18,7 @@ ReceiptFile = Annotated[Path, typer.Argument(help="The receipt, as synth wrote i
 @receipt.command()
 def show(path: ReceiptFile, json: Json = False) -> None:
     """Print the receipt as a page for a privacy officer."""
-    from counterfoil.report.receipt import Receipt
+    from counterfoil.receipt.receipt import Receipt
 
     terminal, found = Terminal(json=json), Receipt.load(path)
     terminal.say(found.text().rstrip("\n"))
@@ -32,7 +32,7 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     The release's files are compared with their SHA-256 too, where they lie beside the receipt. Exits with status 1 when
     the receipt does not hold.
     """
-    from counterfoil.report.receipt import Receipt
+    from counterfoil.receipt.receipt import Receipt
 
     terminal, found = Terminal(json=json), Receipt.load(path)
     checked = found.verify(path.parent)

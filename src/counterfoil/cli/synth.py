@@ -14,18 +14,18 @@ import typer
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
 from counterfoil.cli.outputs import Outputs
-from counterfoil.cli.showing_values import showing_values
+from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
 
 if TYPE_CHECKING:
-    from counterfoil.curator.account import PrivacyUnit
-    from counterfoil.curator.budget import Budget
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.curator.curator import Curator
-    from counterfoil.curator.ledger import Ledger
+    from counterfoil.domain.domain import Domain
+    from counterfoil.domain.workload import Workload
     from counterfoil.fidelity.fidelity import Fidelity
-    from counterfoil.marginals.domain import Domain
-    from counterfoil.marginals.workload import Workload
+    from counterfoil.ledger.ledger import Ledger
     from counterfoil.methods import Made, Synthesizer
     from counterfoil.schema import Schema
 
@@ -106,7 +106,7 @@ def synth(
     show_values: ShowValues = False,
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
-    from counterfoil.curator.budget import Budget
+    from counterfoil.accounting.budget import Budget
     from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 
@@ -170,8 +170,8 @@ def run(request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: 
     Raises:
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
-    from counterfoil.curator.ledger import Ledger
-    from counterfoil.synthesis import Synthesis
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.synthesis.synthesis import Synthesis
 
     curator: Curator | None = None
     synthesis: Made | None = None
@@ -232,7 +232,7 @@ def report(
     terminal: Terminal, request: Request, synthesis: Made, outputs: Outputs, *, method: str, delta_by_default: bool
 ) -> None:
     """Says what was made, where it is, what it cost and what it is good for."""
-    from counterfoil.report.text import good_for
+    from counterfoil.receipt.text import good_for
 
     receipt, budget = synthesis.receipt, request.budget
     note = " (the default)" if delta_by_default else ""
@@ -301,7 +301,7 @@ def require_rows_fit(rows: int | None, domain: Domain) -> None:
 
 
 def relation_named(name: str) -> str:
-    from counterfoil.curator.budget import NeighboringRelation
+    from counterfoil.accounting.neighbors import NeighboringRelation
     from counterfoil.schema.errors import did_you_mean
 
     known = [relation.value for relation in NeighboringRelation]
@@ -311,7 +311,7 @@ def relation_named(name: str) -> str:
 
 
 def unit_of(column: str | None, max_rows: int | None) -> PrivacyUnit | None:
-    from counterfoil.curator.account import PrivacyUnit
+    from counterfoil.accounting.neighbors import PrivacyUnit
 
     if (column is None) != (max_rows is None):
         raise ValueError("`--privacy-unit` and `--max-rows` go together: at most so many rows of each unit are used.")
@@ -341,7 +341,7 @@ def synthesizer_of(method: str, workload: str | None, domain: Domain, **paramete
 
 
 def workload_of(text: str, domain: Domain) -> Workload | int:
-    from counterfoil.marginals.workload import Workload
+    from counterfoil.domain.workload import Workload
 
     if text in ("1", "2", "3"):
         return int(text)

@@ -4,59 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.composition import Composition, Filter
-from counterfoil.curator.ledger import Release
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise, Noise
-from counterfoil.curator.positive_noise import PositiveLaplaceNoise
-from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
-from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
-from counterfoil.curator.randomness import Randomness
-
-
-@dataclass(frozen=True)
-class PrivacyUnit:
-    """Whom the guarantee protects: everyone with a value in `column`, who keeps at most `max_rows` rows.
-
-    Raises:
-        ValueError: when `max_rows` is below 1.
-    """
-
-    column: str
-    max_rows: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.max_rows, int) or self.max_rows < 1:
-            raise ValueError(f"`max_rows` must be a whole number of at least 1. Found {self.max_rows!r}.")
-
-
-@dataclass(frozen=True)
-class Neighbors:
-    """Between which tables the guarantee holds."""
-
-    relation: NeighboringRelation
-    unit: PrivacyUnit | None = None
-
-    def describe(self) -> str:
-        """One phrase; releases of one ledger must agree on it, because their budgets add up only then."""
-        if self.unit is None:
-            return self.relation.value
-        return f"{self.relation.value} of {self.unit.column} with at most {self.unit.max_rows} rows"
-
-    def sensitivity(self, of: Callable[[NeighboringRelation], float], relation: NeighboringRelation) -> float:
-        """The sensitivity for a whole privacy unit, given that for one record.
-
-        A unit of at most k rows is added or removed in at most k steps of one record. A unit replaced by another, with
-        a and b rows, takes min(a, b) replacements and abs(a - b) additions or removals: at most k steps in all.
-        """
-        if self.unit is None:
-            return of(relation)
-        return self.unit.max_rows * max(of(relation), of(NeighboringRelation.ADD_OR_REMOVE_ONE))
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.charge import Charge
+from counterfoil.accounting.composition import Composition
+from counterfoil.accounting.event import PrivacyEvent
+from counterfoil.accounting.filter import Filter
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+from counterfoil.curator.answer import Answer, Choice
+from counterfoil.curator.gate import require_finite, require_whole
+from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
+from counterfoil.curator.queries.registry import require_registered
+from counterfoil.ledger.ledger import Release
+from counterfoil.noise.known import noise_of
+from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
+from counterfoil.noise.randomness import Randomness
 
 
 class Account:
@@ -75,6 +38,7 @@ class Account:
         rule: Composition,
         neighbors: Neighbors,
         randomness: Randomness,
+        trial: Callable[[Query], None],
         planned: Sequence[Noise] | None = None,
     ) -> None:
         self._records = records
@@ -83,8 +47,10 @@ class Account:
         self._rule = rule
         self._neighbors = neighbors
         self._randomness = randomness
+        self._trial = trial
+        self._vouched_for: list[str] = []
         # A release that is continued has used the first noises of its plan.
-        self._planned = None if planned is None else list(planned)[len(release.events()) :]
+        self._planned = None if planned is None else list(planned)[len(release.records()) :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
     @property
@@ -95,55 +61,83 @@ class Account:
     @property
     def events(self) -> list[PrivacyEvent]:
         """What was charged so far, in order."""
-        return [event_from_json(charge["event"]) for charge in self._release.events()]
+        return [charge.event for charge in self.charges]
 
-    def ask(self, query: CountQuery, noise: GaussianNoise | LaplaceNoise | PositiveLaplaceNoise) -> np.ndarray:
-        """The answer to `query` with noise, as int64[cells].
+    @property
+    def charges(self) -> list[Charge]:
+        """The bill so far, as written in the ledger."""
+        return [Charge.from_json(record) for record in self._release.records()]
+
+    def ask(self, query: CountQuery, noise: CountNoise) -> Answer:
+        """The answer to `query` with noise, and how large that noise is.
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
-            ValueError: when a plan foresaw another noise here.
+            ValueError: when a plan foresaw another noise here, or for a query that is not registered; nothing is
+                charged. Also for exact answers that are not whole numbers: nothing leaves.
         """
-        norm = query.l2_sensitivity if isinstance(noise, GaussianNoise) else query.l1_sensitivity
-        sensitivity = self._charge(query, noise, norm)
-        return noise.add(query.exact(self._records), sensitivity, self._randomness)
+        of = _sensitivity_in(query, noise.norm)
+        sensitivity = self._charge(query, noise, of)
+        exact = require_whole(query, query.exact(self._records))
+        values = noise.add(exact, sensitivity, self._randomness)
+        return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
 
-    def choose(self, query: SelectionQuery, noise: ExponentialSelection) -> int:
-        """The index of a candidate of `query` with a high score, chosen privately.
+    def choose(self, query: SelectionQuery, noise: SelectionNoise) -> Choice:
+        """A candidate of `query` with a high score, chosen privately.
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
-            ValueError: when a plan foresaw another noise here.
+            ValueError: as for `ask`.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
-        return noise.choose(query.exact(self._records), sensitivity, self._randomness)
+        index = noise.choose(require_finite(query, query.exact(self._records)), sensitivity, self._randomness)
+        return Choice(index, noise.scale(sensitivity))
 
-    def sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
-        """What `of`, a query's sensitivity method, is under this account's relation and privacy unit."""
+    def deviation(self, query: CountQuery, noise: CountNoise) -> float:
+        """What `Answer.deviation` would be, for who plans: nothing is asked, and nothing charged."""
+        return noise.deviation(self._sensitivity(_sensitivity_in(query, noise.norm)))
+
+    def scale(self, query: CountQuery, noise: CountNoise) -> float:
+        """What `Answer.scale` would be: nothing is asked, and nothing charged."""
+        return noise.scale(self._sensitivity(_sensitivity_in(query, noise.norm)))
+
+    @property
+    def vouched_for(self) -> tuple[str, ...]:
+        """What a user brought that ran on records, in the order in which it was first asked with."""
+        return tuple(self._vouched_for)
+
+    def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         return self._neighbors.sensitivity(of, self._neighbors.relation)
 
-    def _charge(self, query: CountQuery | SelectionQuery, noise: Any, norm: Callable) -> float:
+    def _charge(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> float:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
-        relation = self._neighbors.relation
-        sensitivity = self._neighbors.sensitivity(norm, relation)
-        other = self._neighbors.sensitivity(norm, relation.other)
-        charge = {
-            "query": query.name,
-            "parameters": query.describe(),
-            "noise": {**noise.to_json(), "scale": noise.scale(sensitivity)},
-            "sensitivity": sensitivity,
-            "event": noise.event().to_json(),
-            "event_under_other_relation": noise.event_under(sensitivity, other).to_json(),
-        }
-        self._release.charge(charge, description=query.name, affords=self._affords)
+        self._admit(query)
+        sensitivity = self._sensitivity(of)
+        other = self._neighbors.sensitivity(of, self._neighbors.relation.other)
+        charge = Charge(
+            query.name,
+            query.describe(),
+            {**noise.to_json(), "scale": noise.scale(sensitivity)},
+            sensitivity,
+            noise.event(),
+            noise.event_under(sensitivity, other),
+        )
+        self._release.charge(charge.to_json(), description=query.name, affords=self._affords)
         if self._planned is not None:
             del self._planned[0]
         return sensitivity
 
-    def _affords(self, charges: list[dict[str, Any]]) -> bool:
-        events = [event_from_json(charge["event"]) for charge in charges]
+    def _admit(self, query: Query) -> None:
+        """Lets registered queries pass, those with something of a user's once it was tried on public rows."""
+        for brought in require_registered(query):
+            if brought not in self._vouched_for:
+                self._trial(query)
+                self._vouched_for.append(brought)
+
+    def _affords(self, records: list[dict[str, Any]]) -> bool:
+        events = [Charge.from_json(record).event for record in records]
         if self._foreseen is not None:
             # The whole plan was found affordable before its first answer, and a part of it tells less than all of it.
             return events == self._foreseen[: len(events)]
@@ -161,28 +155,40 @@ class FilterAccount(Account):
         self._reserve = share
 
     def open_reserve(self) -> float:
-        """Lets what was kept back be spent; returns it, in the filter's unit.
+        """Lets what was kept back be spent; returns it, in the filter's unit, rounded down so that it can be divided.
 
         It is the same whatever was spent before, so that noise which is set by it alone is fixed in advance.
         """
-        whole = self._rule.capacity(self._budget)
         share, self._reserve = self._reserve, 0.0
-        return whole * share
+        return self._rule.capacity(self._budget) * share * (1 - 1e-9)
 
     @property
     def capacity(self) -> float:
-        """The budget without what is reserved, in the filter's unit (`rule.unit`)."""
+        """The budget without what is reserved, in the filter's unit (`rule.unit`), for one question."""
         return self._rule.capacity(self._budget) * (1 - self._reserve)
+
+    @property
+    def divisible(self) -> float:
+        """The same for several questions: the rounding of their costs is taken off."""
+        return self.capacity * (1 - 1e-9)
 
     @property
     def spent(self) -> float:
         """What was charged so far, in the filter's unit."""
-        return self._cost_of(self._release.events())
+        return self._cost(self.events)
 
-    def _affords(self, charges: list[dict[str, Any]]) -> bool:
-        if not super()._affords(charges):
+    def noise(self, cost: float) -> CountNoise:
+        """The noise of one question that costs `cost` in the filter's unit, and never more."""
+        return noise_of(self._rule.event(cost))
+
+    def _affords(self, records: list[dict[str, Any]]) -> bool:
+        if not super()._affords(records):
             return False
-        return not self._reserve or self._cost_of(charges) <= self.capacity
+        return not self._reserve or self._cost([Charge.from_json(record).event for record in records]) <= self.capacity
 
-    def _cost_of(self, charges: list[dict[str, Any]]) -> float:
-        return math.fsum(self._rule.cost(event_from_json(charge["event"])) for charge in charges)
+    def _cost(self, events: Sequence[PrivacyEvent]) -> float:
+        return math.fsum(self._rule.cost(event) for event in events)
+
+
+def _sensitivity_in(query: CountQuery, norm: Norm) -> Callable[[NeighboringRelation], float]:
+    return query.l1_sensitivity if norm is Norm.L1 else query.l2_sensitivity

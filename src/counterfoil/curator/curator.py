@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.curator.account import Account, FilterAccount, Neighbors, PrivacyUnit
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.composition import Composition, Filter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.charge import Charge
+from counterfoil.accounting.composition import Composition
+from counterfoil.accounting.filter import Filter
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.opening import open_source
-from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
-from counterfoil.curator.ledger_errors import WrongSource
-from counterfoil.curator.noise import Noise
-from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.curator.records import ExactRecords
-from counterfoil.marginals.domain import Domain
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.trial import require_sound
+from counterfoil.domain.domain import Domain
+from counterfoil.ledger.errors import WrongSource
+from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
+from counterfoil.noise.noise import Noise
+from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.schema import Schema
 from counterfoil.schema.possibility import require_possible
 
@@ -117,7 +122,7 @@ class Curator:
         Raises:
             ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
         """
-        if not hasattr(rule, "capacity"):
+        if not isinstance(rule, Filter):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
         account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
@@ -179,15 +184,15 @@ class Curator:
         parts = [[*(b.codes[name] for name in attributes), *(b.numbers[name] for name in numbers)] for b in blocks]
         return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
 
-    def charges(self) -> list[dict[str, Any]]:
+    def charges(self) -> list[Charge]:
         """What was charged to this release so far, as written in the ledger."""
-        return self._release.events() if self._release else []
+        return [Charge.from_json(record) for record in self._release.records()] if self._release else []
 
     def close(self) -> None:
         """Ends the release; a reservation of which nothing was charged is given back."""
         if self._release is None:
             return
-        if self._release.events():
+        if self._release.records():
             self._release.close("finished")
         else:
             self._release.abandon()
@@ -245,4 +250,9 @@ class Curator:
         return self._release
 
     def _parts(self) -> dict[str, Any]:
-        return {"budget": self.budget, "neighbors": self.neighbors, "randomness": self.randomness}
+        return {
+            "budget": self.budget,
+            "neighbors": self.neighbors,
+            "randomness": self.randomness,
+            "trial": partial(require_sound, schema=self.schema),
+        }

@@ -10,8 +10,8 @@ import numpy as np
 
 from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block, Engine
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique, Domain
 
 
 class ExactRecords:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.curator.engines.opening import open_source
-from counterfoil.curator.ledger import SourceIdentity
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.ledger.ledger import SourceIdentity
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.curator.budget import Budget
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.ledger import Ledger
 from counterfoil.evaluation.marginals import MarginalComparison, compare_marginals
 from counterfoil.evaluation.numbers import NumberComparison, compare_numbers, ordered_columns
 from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic, train_on_synthetic
+from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 

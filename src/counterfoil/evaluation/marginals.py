@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.domain.domain import Clique, Domain
 
 # Above this many cells for each row, sorting the cells that occur is faster than an array of them all.
 _CELLS_A_ROW = 4

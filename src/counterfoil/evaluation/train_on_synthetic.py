@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from counterfoil.domain.domain import Domain
 from counterfoil.evaluation.fairness import FairnessGaps, fairness_gaps, parity_gap
-from counterfoil.marginals.domain import Domain
 
 MOST_CLASSES = 100
 TEST_SHARE = 0.2

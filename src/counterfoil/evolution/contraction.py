@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.evolution.space import Space
+from counterfoil.geometry.space import Space
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ import numpy as np
 
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
-from counterfoil.evolution.cleanup import Cleanup, Projection, Threshold
-from counterfoil.evolution.evolution_account import EvolutionAccount, open_account
-from counterfoil.evolution.point_rows import Placed
-from counterfoil.evolution.point_synthesis import PointSynthesis, release_points, require_space
-from counterfoil.evolution.resampling import systematic
-from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds
+from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds
 from counterfoil.evolution.selection import Multiplicities, Resample, Selection
-from counterfoil.evolution.space import Space
-from counterfoil.evolution.table_space import TableSpace
-from counterfoil.marginals.release import Progress, quiet
+from counterfoil.evolution.voting_run import EvolutionAccount, open_account
+from counterfoil.geometry.space import Space
+from counterfoil.geometry.table_space import TableSpace
+from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
+from counterfoil.measures.resampling import systematic
+from counterfoil.synthesis.point_rows import Placed
+from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
+from counterfoil.synthesis.release import Progress, quiet
 
 MOST_CANDIDATES = 200_000
 

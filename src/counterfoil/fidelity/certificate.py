@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.curator.noise import GaussianNoise
-from counterfoil.fidelity.comparing import compared_cliques, count
-from counterfoil.fidelity.features import UNIT
-from counterfoil.fidelity.told import Told
-from counterfoil.synthesis import Synthesis
+from counterfoil.features.feature_map import UNIT
+from counterfoil.fidelity.synthetic_counts import compared_cliques, count
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.receipt.noisy_measure import Told
+from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.excess_risk import (
     UniformDeviation,

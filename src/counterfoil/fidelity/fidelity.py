@@ -9,24 +9,22 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.answer import Answer
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_filter import ConcentratedFilter, PureFilter
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
 from counterfoil.curator.queries.fidelity_transport import CumulativeArea
 from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.domain.domain import Clique
+from counterfoil.features.feature_map import UNIT, FeatureMap
+from counterfoil.features.linear_model import LOSS_UNIT, LinearModel
 from counterfoil.fidelity.certificate import certificates
-from counterfoil.fidelity.comparing import compared_cliques, count, numbers_of
-from counterfoil.fidelity.features import UNIT, FeatureMap
-from counterfoil.fidelity.grid import Grid
-from counterfoil.fidelity.linear_model import LOSS_UNIT, LinearModel
-from counterfoil.fidelity.told import Told
-from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.measure import gaussian_noise
-from counterfoil.synthesis import Synthesis
+from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
+from counterfoil.geometry.grid import Grid
+from counterfoil.receipt.noisy_measure import Told
+from counterfoil.synthesis.synthesis import Synthesis
 
 DEFAULT_SHARE = 0.05
 
@@ -104,25 +102,21 @@ class _Measuring:
     def run(self) -> list[Told]:
         """Asks every question with the same share of the reserve: noise is fixed before the first answer."""
         questions = list(self._questions())
-        noise = _noise(self.account, self.account.open_reserve() * (1 - 1e-9) / len(questions))
-        return [
-            Told(
-                question.measure,
-                question.about,
-                int(self.account.ask(question.query, noise)[0]),
-                noise.scale(self._sensitivity(question.query, noise)),
-                noise.kind,
-                question.unit,
-                question.rounding,
-                self._counted,
-                self.synthesis.error_bars.total_error,
-            )
-            for question in questions
-        ]
+        noise = self.account.noise(self.account.open_reserve() / len(questions))
+        return [self._measured(question, self.account.ask(question.query, noise)) for question in questions]
 
-    def _sensitivity(self, query: CountQuery, noise: GaussianNoise | LaplaceNoise) -> float:
-        laplace = isinstance(noise, LaplaceNoise)
-        return self.account.sensitivity(query.l1_sensitivity if laplace else query.l2_sensitivity)
+    def _measured(self, question: _Question, answer: Answer) -> Told:
+        return Told(
+            question.measure,
+            question.about,
+            int(answer.values[0]),
+            answer.scale,
+            answer.noise.kind,
+            question.unit,
+            question.rounding,
+            self._counted,
+            self.synthesis.error_bars.total_error,
+        )
 
     def _questions(self) -> Iterator[_Question]:
         yield from self._marginal_questions()
@@ -191,10 +185,3 @@ class _Measuring:
 
 def _columns(order: int) -> str:
     return "1 column" if order == 1 else f"{order} columns"
-
-
-def _noise(account: FilterAccount, cost: float) -> GaussianNoise | LaplaceNoise:
-    """The noise of one question at that cost in the filter's unit."""
-    if account.rule.name == PureFilter.name:
-        return LaplaceNoise(cost)
-    return gaussian_noise(2 * cost if account.rule.name == ConcentratedFilter.name else cost)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from counterfoil.curator.curator import Curator
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
-from counterfoil.marginals.batch_choice import ExponentialChoice, GaussianChoice
-from counterfoil.marginals.fitting import ENTROPY_WEIGHT
-from counterfoil.marginals.release import Progress, check_rows, quiet, release
-from counterfoil.marginals.workload import Workload
+from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice
 from counterfoil.schema.errors import did_you_mean
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.synthesis import Synthesis
 
 
 class AIMVariant(StrEnum):

@@ -23,20 +23,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.privacy_filter import GaussianFilter
-from counterfoil.marginals.batch_choice import Batch, BatchChoice, Round, expected_error
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
+from counterfoil.graphical_model.error_bars import ErrorBars
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.warm_estimator import Fitter
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.columns import Columns, measure_columns
-from counterfoil.marginals.domain import Clique, Domain
-from counterfoil.marginals.error_bars import ErrorBars
-from counterfoil.marginals.fitting import Fitter
-from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure, measure_by_size
-from counterfoil.marginals.release import Progress
-from counterfoil.marginals.told_errors import told_bounds
-from counterfoil.marginals.workload import DEFAULT_MAX_CELLS, Workload
+from counterfoil.marginals.marginal_selection import Batch, BatchChoice, Round, expected_error
+from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
+from counterfoil.marginals.noisy_errors import told_bounds
+from counterfoil.marginals.one_way import Columns, measure_columns
+from counterfoil.synthesis.release import Progress
 
 _LAST_GAP = 2e-3
 
@@ -95,9 +95,9 @@ class BatchedAIM:
     def run(self) -> tuple[GraphicalModel, ErrorBars]:
         Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
-        capacity = account.capacity * (1 - 1e-9)
+        capacity = account.divisible
         self.progress("measuring columns", 0.0)
-        noise = gaussian_noise(self.shares.columns * capacity)
+        noise = account.noise(self.shares.columns * capacity)
         columns = measure_columns(self.curator, account, noise, entropy_weight=self.entropy_weight)
         candidates = Candidates.of(
             self.workload, self.curator.domain, self.max_model_size, merged=columns.coarsening.domain
@@ -106,7 +106,7 @@ class BatchedAIM:
         left = (self.shares.focus + self.shares.marginals) * capacity
         if pairs := self._pairs_with_focus(columns.coarsening.domain, candidates):
             self.progress("measuring pairs with the focus", self.shares.columns)
-            noise = gaussian_noise(self.shares.focus * capacity)
+            noise = account.noise(self.shares.focus * capacity)
             fitter.fit(measure(account, self.curator.domain, pairs, noise, coarsening=columns.coarsening))
             left -= self.shares.focus * capacity
         coarse = self._rounds(account, columns, candidates, fitter, left)
@@ -131,7 +131,7 @@ class BatchedAIM:
         self, account: FilterAccount, columns: Columns, candidates: Candidates, fitter: Fitter, left: float
     ) -> GraphicalModel:
         """The model on the coarse domain, after all rounds, which measure for `left` (mu squared)."""
-        capacity = account.capacity * (1 - 1e-9)
+        capacity = account.divisible
         model = fitter.fit([])
         choosing = self.shares.choosing * capacity / self.rounds
         patience = 1.0

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.accounting.filter import ConcentratedFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise
-from counterfoil.curator.privacy_filter import ConcentratedFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
-from counterfoil.marginals.batch_choice import rounded
+from counterfoil.domain.domain import Clique
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model.error_bars import ErrorBars, PassedOverBound, measured_bounds
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.warm_estimator import Fitter
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import ErrorBars, PassedOverBound, measured_bounds
-from counterfoil.marginals.fitting import Fitter
-from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import cell_deviation, measure
-from counterfoil.marginals.measurement import NoisyMarginal
-from counterfoil.marginals.release import Progress
-from counterfoil.marginals.workload import Workload
+from counterfoil.marginals.marginal_selection import rounded
+from counterfoil.marginals.measure import measure
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.synthesis.release import Progress
 
 MEASURING = 0.9
 """Share of rho for measuring; the rest is for choosing (McKenna et al. 2022, Algorithm 2)."""
@@ -82,7 +83,7 @@ class PublishedAIM:
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
         fitter = Fitter(domain, self.curator.schema.structural_zeros, total, self.entropy_weight)
         account = self.curator.filter(ConcentratedFilter())
-        rho = account.capacity * (1 - 1e-9)
+        rho = account.divisible
         noise = _Noise.spending(rho / (ROUNDS_PER_COLUMN * len(domain.attributes)))
         columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
@@ -121,17 +122,16 @@ class PublishedAIM:
         """Chooses and measures one of `estimates`."""
         domain, cliques = self.curator.domain, tuple(estimates)
         measuring, selection = GaussianNoise(noise.sigma), ExponentialSelection(noise.epsilon)
-        deviation = cell_deviation(account, MarginalCounts(domain, cliques[:1]), measuring)
+        deviation = account.deviation(MarginalCounts(domain, cliques[:1]), measuring)
         query = WorstApproximatedMarginal(
             cliques,
             rounded(estimates, cliques),
             weights,
             penalties=np.array([_EXPECTED_ABSOLUTE * deviation * domain.size(clique) for clique in cliques]),
         )
-        chosen = account.choose(query, selection)
-        (told,) = measure(account, domain, [cliques[chosen]], measuring)
-        temperature = selection.scale(account.sensitivity(query.score_sensitivity))
-        return _Round(query, temperature, chosen, told)
+        choice = account.choose(query, selection)
+        (told,) = measure(account, domain, [cliques[choice.index]], measuring)
+        return _Round(query, choice.scale, choice.index, told)
 
 
 def _passed_over(last: _Round, model: GraphicalModel) -> dict[Clique, PassedOverBound]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from counterfoil.marginals import junction_tree
-from counterfoil.marginals.domain import Clique, Domain
-from counterfoil.marginals.workload import Workload
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from counterfoil.curator.account import FilterAccount
+from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
-from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
-from counterfoil.marginals import junction_tree
-from counterfoil.marginals.closest import closest_table, closest_weights, require_enumerable, require_few_tables
-from counterfoil.marginals.domain import Clique, Domain
-from counterfoil.marginals.error_bars import Bound, ErrorBars, measured_bounds
-from counterfoil.marginals.fitting import Fitter
-from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import gaussian_noise, measure
-from counterfoil.marginals.measurement import NoisyMarginal
-from counterfoil.marginals.release import Progress, check_rows, quiet, release
-from counterfoil.marginals.workload import Workload
-from counterfoil.synthesis import Synthesis
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
+from counterfoil.graphical_model.error_bars import Bound, ErrorBars, measured_bounds
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.marginals.measure import measure
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.noise import CountNoise
+from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
 _FAILURE = 0.05
@@ -105,7 +105,7 @@ def synthesize_cliques(
     check_rows(rows)
     _require_possible(curator, cliques, max_model_size, estimator)
     account = curator.filter(PureFilter() if curator.budget.delta == 0 else GaussianFilter())
-    noise = _whole_noise(account)
+    noise = account.noise(account.capacity)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
     fitter = Fitter(curator.domain, curator.schema.structural_zeros, public_total)
     progress("measuring", 0.0)
@@ -144,7 +144,7 @@ def _require_possible(
 def _known_beforehand(
     curator: Curator,
     measurements: list[NoisyMarginal],
-    noise: GaussianNoise | LaplaceNoise,
+    noise: CountNoise,
     estimator: Estimator,
 ) -> dict[str, Any]:
     """Lemma 3.4 in records, where it holds: the real table must be among those that the closest was taken from."""
@@ -187,9 +187,3 @@ def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_si
         f"joins {', '.join(largest)} in {domain.size(largest):,} cells. Ask for fewer marginals that share columns, "
         "give these columns fewer bins in the schema, or raise `max_model_size`."
     )
-
-
-def _whole_noise(account: FilterAccount) -> GaussianNoise | LaplaceNoise:
-    if account.rule.name == PureFilter.name:
-        return LaplaceNoise(account.capacity)
-    return gaussian_noise(account.capacity)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from counterfoil.curator.curator import Curator
 from counterfoil.marginals.direct import synthesize_cliques
-from counterfoil.marginals.release import Progress, quiet
-from counterfoil.synthesis import Synthesis
+from counterfoil.synthesis.release import Progress, quiet
+from counterfoil.synthesis.synthesis import Synthesis
 
 
 @dataclass(frozen=True)

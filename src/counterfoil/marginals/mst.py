@@ -8,23 +8,23 @@ from itertools import combinations
 
 import numpy as np
 
+from counterfoil.accounting.event import bounded_range_of_mu
+from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.noise import ExponentialSelection
-from counterfoil.curator.privacy_event import bounded_range_of_mu
-from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
-from counterfoil.marginals.batch_choice import expected_error, rounded
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.columns import measure_columns
-from counterfoil.marginals.domain import Clique
-from counterfoil.marginals.error_bars import ErrorBars
-from counterfoil.marginals.fitting import ENTROPY_WEIGHT
-from counterfoil.marginals.graphical_model import GraphicalModel
-from counterfoil.marginals.measure import gaussian_noise, marginal_deviation, measure_by_size
-from counterfoil.marginals.release import Progress, check_rows, quiet, release
-from counterfoil.marginals.told_errors import told_bounds
-from counterfoil.synthesis import Synthesis
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.error_bars import ErrorBars
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
+from counterfoil.marginals.marginal_selection import expected_error, rounded
+from counterfoil.marginals.measure import marginal_deviation, measure_by_size
+from counterfoil.marginals.noisy_errors import told_bounds
+from counterfoil.marginals.one_way import measure_columns
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
 
@@ -67,10 +67,10 @@ class MST:
         """A synthesis within `curator.budget`, whose delta must be positive; see `AIM.synthesize`."""
         check_rows(rows)
         account = curator.filter(GaussianFilter())
-        capacity = account.capacity * (1 - 1e-9)
+        capacity = account.divisible
         progress("measuring columns", 0.0)
         alone = len(curator.domain.attributes) == 1
-        noise = gaussian_noise((1 - self.error_bars if alone else self.columns) * capacity)
+        noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
         columns = measure_columns(curator, account, noise, entropy_weight=ENTROPY_WEIGHT)
         fitter = columns.coarse_fitter()
         model = fitter.fit([])
@@ -125,7 +125,7 @@ class MST:
                 penalties=np.array([expected_error(estimates[pair], deviation) for pair in joining]),
                 coarsening=coarsening,
             )
-            one, other = joining[account.choose(query, choice)]
+            one, other = joining[account.choose(query, choice).index]
             tree.append((one, other))
             component[one] |= component[other]
             for name in component[other]:

@@ -15,14 +15,7 @@ import pyarrow as pa
 
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.number import NumberColumn
-from counterfoil.schema.values import (
-    EPOCH,
-    SECONDS_PER_DAY,
-    Values,
-    instants_of,
-    parse_instant,
-    seconds_since_epoch,
-)
+from counterfoil.schema.values import EPOCH, SECONDS_PER_DAY, Values, instants_of, parse_instant, seconds_since_epoch
 
 RESOLUTION = re.compile(r"([1-9]\d{0,8})(s|min|h|d|mo|y)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}

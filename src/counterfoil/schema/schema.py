@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.domain.domain import Clique, Domain
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
 from counterfoil.schema.identifier import Identifier
@@ -62,7 +62,7 @@ class Schema:
     def to_toml(self) -> str:
         """TOML text that `from_toml` reads back as an equal schema."""
         self.require_confirmed()
-        return schema_text(self)
+        return schema_text(self.columns, self.rules, self.zeros, name=self.name, ignore=self.ignore)
 
     def require_confirmed(self) -> None:
         """Raise UnconfirmedSchema, listing each column and fact that a draft leaves open."""

@@ -6,12 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from counterfoil.schema.column import Column
-
-if TYPE_CHECKING:
-    from counterfoil.schema.schema import Schema
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.rules import Rule, Zeros
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -39,23 +38,36 @@ def toml_table(header: str, facts: Mapping[str, Any]) -> str:
     return "\n".join([header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in facts.items()), ""])
 
 
-def schema_text(schema: Schema) -> str:
-    """The whole schema as TOML text."""
-    top = {"name": schema.name, "ignore": schema.ignore}
+def schema_text(
+    columns: Iterable[Column | Identifier],
+    rules: Iterable[Rule],
+    zeros: Iterable[Zeros],
+    *,
+    name: str,
+    ignore: tuple[str, ...],
+) -> str:
+    """A whole schema as TOML text."""
+    top = {"name": name, "ignore": ignore}
     head = "".join(f"{key} = {toml_value(value)}\n" for key, value in top.items() if value)
-    return "\n".join(part for part in (head, *_tables(schema)) if part)
+    return "\n".join(part for part in (head, *_columns(columns), *_rules(rules), *_zeros(zeros)) if part)
 
 
-def _tables(schema: Schema) -> Iterable[str]:
-    for column in schema.columns:
+def _columns(columns: Iterable[Column | Identifier]) -> Iterable[str]:
+    for column in columns:
         facts = {"kind": column.kind} | column.facts()
         if isinstance(column, Column) and column.missing:
             facts |= {"missing": True}
             if column.missing_values:
                 facts |= {"missing_values": column.missing_values}
         yield toml_table(f"[columns.{toml_key(column.name)}]", facts)
-    for rule in schema.rules:
+
+
+def _rules(rules: Iterable[Rule]) -> Iterable[str]:
+    for rule in rules:
         said = {"if": rule.condition, "then": rule.then} if rule.condition else {"require": rule.then}
         yield toml_table("[[rules]]", said)
-    for zeros in schema.zeros:
-        yield toml_table("[[zeros]]", {"columns": zeros.columns, "values": zeros.values})
+
+
+def _zeros(zeros: Iterable[Zeros]) -> Iterable[str]:
+    for cells in zeros:
+        yield toml_table("[[zeros]]", {"columns": cells.columns, "values": cells.values})

@@ -12,7 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from counterfoil.curator.budget import Budget, NeighboringRelation
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.complexity import complexity
 

@@ -11,8 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.privacy_curve import largest_mu
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.curve import largest_mu
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.complexity import complexity, published_complexity, published_sampling_error, sampling_error
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from counterfoil.curator.budget import Budget, NeighboringRelation
-from counterfoil.curator.privacy_curve import largest_mu
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.curve import largest_mu
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.complexity import complexity, sampling_error
 from counterfoil.theory.private_evolution import Parameter

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block
-from counterfoil.marginals.domain import Domain
+from counterfoil.domain.domain import Domain
 
 
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=5), st.integers(0, 10_000), st.integers(0, 2**32))

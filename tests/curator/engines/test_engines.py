@@ -26,8 +26,8 @@ from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.opening import open_source
-from counterfoil.curator.engines.source import SourceError
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import SourceError
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema, UnplacedValue
 from schema_strategies import CELLS, code_of
 

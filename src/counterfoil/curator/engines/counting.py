@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from counterfoil.curator.engines.engine import Block
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.domain.domain import Clique, Domain
 
 _CHUNK = 4096
 

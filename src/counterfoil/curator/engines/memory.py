@@ -8,8 +8,8 @@ import numpy as np
 
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.reader import BlockReader
-from counterfoil.curator.engines.source import Source
-from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.sources.source import Source
+from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
 

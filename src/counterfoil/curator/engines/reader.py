@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.engines.source import BATCH_ROWS, Source, SourceError
 from counterfoil.curator.engines.units import kept_rows
-from counterfoil.curator.randomness import Randomness, SystemRandomness
+from counterfoil.curator.sources.source import BATCH_ROWS, Source, SourceError
+from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.schema import Schema
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from counterfoil.curator.engines.file_source import FAILURES, connection, explained
-from counterfoil.curator.engines.source import Source
-from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.sources.file_source import FAILURES, connection, explained
+from counterfoil.curator.sources.source import Source
+from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.values import unique_texts
 
 _ROWS = pa.schema([("unit", pa.string()), ("row", pa.int64()), ("priority", pa.uint64())])

@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
-from counterfoil.curator.queries.query import Records
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
 from counterfoil.curator.queries.selection import MarginalErrors
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class TotalMarginalError:
+class TotalMarginalError(CountQuery):
     """The sum of the L1 errors of m marginals: m times their mean, in records.
 
     Formal guarantee: the errors together move by at most m in l1 norm when a record is added or removed, and by at
@@ -24,6 +26,8 @@ class TotalMarginalError:
     """
 
     name: ClassVar[str] = "total_marginal_error"
+    question: ClassVar[str] = "the mean difference of counts from the synthetic ones, with noise"
+
     errors: MarginalErrors
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
@@ -39,8 +43,9 @@ class TotalMarginalError:
         return {"marginals": len(self.errors.cliques)}
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class LargestMarginalError:
+class LargestMarginalError(CountQuery):
     """The largest of the L1 errors of some marginals, in records.
 
     Formal guarantee: adding or removing a record moves each error by at most 1, replacing one by at most 2 (see
@@ -51,6 +56,8 @@ class LargestMarginalError:
     """
 
     name: ClassVar[str] = "largest_marginal_error"
+    question: ClassVar[str] = "the largest difference of counts from the synthetic ones, with noise"
+
     errors: MarginalErrors
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:

@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import Records
-from counterfoil.fidelity.linear_model import LARGEST_LOSS, LOSS_UNIT, LinearModel
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.features.linear_model import LARGEST_LOSS, LOSS_UNIT, LinearModel
 
 _ROWS = 1 << 14
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class CorrectPredictions:
+class CorrectPredictions(CountQuery):
     """How many real records a model predicts rightly: n times its accuracy.
 
     Formal guarantee: each record is predicted by itself, rightly or not: adding, removing or replacing it moves the
@@ -27,6 +29,8 @@ class CorrectPredictions:
     """
 
     name: ClassVar[str] = "correct_predictions"
+    question: ClassVar[str] = "how many rows a model trained on the synthetic ones predicts rightly, with noise"
+
     model: LinearModel
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
@@ -43,8 +47,9 @@ class CorrectPredictions:
         return {"target": self.model.features.target}
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class TotalLoss:
+class TotalLoss(CountQuery):
     """The sum of a model's log losses over the real records, each at most LARGEST_LOSS, in units of 1 / LOSS_UNIT.
 
     Formal guarantee: the loss of a record depends on nothing but the record and the public model, and is an integer
@@ -56,6 +61,8 @@ class TotalLoss:
     """
 
     name: ClassVar[str] = "total_loss"
+    question: ClassVar[str] = "the log loss of a model trained on the synthetic rows, with noise"
+
     model: LinearModel
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:

@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
-from counterfoil.curator.queries.query import Records
-from counterfoil.fidelity.features import UNIT, FeatureMap
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.features.feature_map import UNIT, FeatureMap
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class LargestMomentGap:
+class LargestMomentGap(CountQuery):
     """The largest abs(real - expected) over all moments of an order, as sums over records.
 
     Order 1: the sums of x_u y over features u. Order 2: the sums of x_u x_v over pairs, squares included. In integers:
@@ -35,6 +37,8 @@ class LargestMomentGap:
     """
 
     name: ClassVar[str] = "largest_moment_gap"
+    question: ClassVar[str] = "how far averages that matter to linear models are from the synthetic ones, with noise"
+
     features: FeatureMap
     order: int
     expected: np.ndarray

@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import Records
-from counterfoil.fidelity.grid import Grid
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.geometry.grid import Grid
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class CumulativeArea:
+class CumulativeArea(CountQuery):
     """The area between the cumulative counts of a column and those of its synthetic twin, in steps of a public grid.
 
     With C(g) the number of real records at the first g + 1 of G grid points, the answer is the sum over g < G - 1 of
@@ -35,6 +37,8 @@ class CumulativeArea:
     """
 
     name: ClassVar[str] = "cumulative_area"
+    question: ClassVar[str] = "how far a numeric column is from the synthetic one, with noise"
+
     grid: Grid
     expected: np.ndarray
 

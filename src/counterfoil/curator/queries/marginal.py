@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
-from counterfoil.curator.queries.query import Records
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.domain import Clique, Domain
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique, Domain
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class MarginalCounts:
+class MarginalCounts(CountQuery):
     """The counts of each clique's cells, laid one after another.
 
     Formal guarantee: a record falls in exactly one cell of each of the k cliques. Adding or removing it changes k
@@ -29,6 +31,8 @@ class MarginalCounts:
     """
 
     name: ClassVar[str] = "marginal_counts"
+    question: ClassVar[str] = "counts of columns and of combinations of columns, with noise"
+
     domain: Domain
     cliques: tuple[Clique, ...]
     coarsening: Coarsening | None = None

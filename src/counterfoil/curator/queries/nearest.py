@@ -8,18 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import Records
-from counterfoil.evolution.space import Space
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.geometry.space import Space
 from counterfoil.transport.nearest import Nearest
 
 _ROWS = 1 << 16
 """Records located at once: what is held beside the table stays small, however long it is."""
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class NearestNeighborHistogram:
+class NearestNeighborHistogram(CountQuery):
     """Counts, for each candidate, the records whose nearest candidate it is; ties go to the smallest index.
 
     Formal guarantee: each record is located by itself and counted at exactly one candidate, which depends on nothing
@@ -39,6 +41,8 @@ class NearestNeighborHistogram:
     """
 
     name: ClassVar[str] = "nearest_neighbor_histogram"
+    question: ClassVar[str] = "how many records are nearest to each of some public points, with noise"
+
     space: Space
     candidates: np.ndarray
 

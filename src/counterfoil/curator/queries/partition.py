@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import Records
-from counterfoil.evolution.partition import Partition
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.geometry.partition import Partition
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class PartitionCounts:
+class PartitionCounts(CountQuery):
     """Counts the records in each cell of a partition, which may have been chosen after earlier answers.
 
     Formal guarantee: the cells are disjoint, and which one a record lies in depends on nothing but the record. Adding
@@ -24,6 +26,8 @@ class PartitionCounts:
     """
 
     name: ClassVar[str] = "partition_counts"
+    question: ClassVar[str] = "how many records lie in each cell of a grid, with noise"
+
     partition: Partition
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:

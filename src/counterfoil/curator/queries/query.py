@@ -1,21 +1,22 @@
 """What may be asked of the sensitive table.
 
 A query is a frozen dataclass. Its fields are public: they may be printed, stored and repeated. What is sensitive
-reaches it only as the argument `records`, behind the wall. Queries are a closed set: a new one needs a proof of its
-sensitivity in its docstring and joins the conformance test.
+reaches it only as the argument `records`, behind the wall. Queries are a closed set by type (`registry`): a new one
+needs a proof of its sensitivity in its docstring and joins the conformance test.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.domain import Clique
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique
 
 
 class Records(Protocol):
@@ -36,41 +37,41 @@ class Records(Protocol):
         ...
 
 
-class CountQuery(Protocol):
-    """A query whose answer is a vector of integers, or several, to which noise is added."""
+class Query(ABC):
+    """What all queries are: public parameters, an exact answer behind the wall, and words for a receipt.
+
+    Attributes:
+        name: as ledgers and receipts write it; never changed once it has been released.
+        question: what is asked, as a privacy officer reads it.
+    """
 
     name: ClassVar[str]
+    question: ClassVar[str]
 
+    @abstractmethod
+    def exact(self, records: Records) -> np.ndarray:
+        """The noiseless answer, which never leaves the curator."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
+
+
+class CountQuery(Query):
+    """A query whose answer is a vector of integers, int64 [cells], to which noise is added."""
+
+    @abstractmethod
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes the answer in l1 norm, all parts taken together."""
-        ...
 
+    @abstractmethod
     def l2_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes the answer in l2 norm, all parts taken together."""
-        ...
-
-    def exact(self, records: Records) -> np.ndarray:
-        """int64[cells]: the noiseless answer, which never leaves the curator."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """The public parameters, in a form that fits on a receipt."""
-        ...
 
 
-class SelectionQuery(Protocol):
-    """A query that scores candidates, of which the best is chosen privately."""
+class SelectionQuery(Query):
+    """A query that scores candidates, float64 [candidates], of which one with a high score is chosen privately."""
 
-    name: ClassVar[str]
-
+    @abstractmethod
     def score_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes any one score."""
-        ...
-
-    def exact(self, records: Records) -> np.ndarray:
-        """float64[candidates]: the noiseless scores, which never leave the curator."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """The public parameters, in a form that fits on a receipt."""
-        ...

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfoil.curator.budget import NeighboringRelation
-from counterfoil.curator.queries.query import Records
-from counterfoil.marginals.coarsening import Coarsening
-from counterfoil.marginals.domain import Clique
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique
 
 # Tables of this many records have L1 errors of at most twice as much, exact in floating point, for which
 # `noise.ExponentialSelection` allows when scores are rounded.
@@ -40,8 +41,9 @@ def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, 
         raise ValueError("An estimate must count at most 10**9 records in all: sums of errors stay exact below that.")
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class WorstApproximatedMarginal:
+class WorstApproximatedMarginal(SelectionQuery):
     """Scores each candidate clique by weight * (L1 error of the estimate - penalty).
 
     Formal guarantee: the estimate is public and fixed. A record falls in one cell of a clique, so that adding or
@@ -60,6 +62,8 @@ class WorstApproximatedMarginal:
     """
 
     name: ClassVar[str] = "worst_approximated_marginal"
+    question: ClassVar[str] = "which combination the model got most wrong, by a noisy choice"
+
     cliques: tuple[Clique, ...]
     estimates: tuple[np.ndarray, ...]
     weights: np.ndarray
@@ -83,8 +87,9 @@ class WorstApproximatedMarginal:
         return {"candidates": len(self.cliques), "largest_weight": float(self.weights.max())}
 
 
+@shipped
 @dataclass(frozen=True, eq=False)
-class MarginalErrors:
+class MarginalErrors(CountQuery):
     """The L1 error of the estimate on each candidate clique, all of them told with noise.
 
     Formal guarantee: adding or removing a record moves each of the m errors by at most 1, replacing one by at most 2
@@ -97,6 +102,8 @@ class MarginalErrors:
     """
 
     name: ClassVar[str] = "marginal_errors"
+    question: ClassVar[str] = "how far the model was from such counts, with noise"
+
     cliques: tuple[Clique, ...]
     estimates: tuple[np.ndarray, ...]
     coarsening: Coarsening | None = None

@@ -1,0 +1,27 @@
+"""The public names: what `import counterfoil` gives, each from its home."""
+
+from counterfoil.accounting.budget import Budget as Budget
+from counterfoil.accounting.neighbors import NeighboringRelation as NeighboringRelation
+from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
+from counterfoil.api import synthesize as synthesize
+from counterfoil.curator.curator import Curator as Curator
+from counterfoil.domain.workload import Workload as Workload
+from counterfoil.evolution.private_evolution import PrivateEvolution as PrivateEvolution
+from counterfoil.fidelity.fidelity import Fidelity as Fidelity
+from counterfoil.geometry.euclidean import Ball as Ball
+from counterfoil.geometry.euclidean import Box as Box
+from counterfoil.geometry.table_space import TableSpace as TableSpace
+from counterfoil.ledger.ledger import Ledger as Ledger
+from counterfoil.marginals.aim import AIM as AIM
+from counterfoil.marginals.direct import Direct as Direct
+from counterfoil.marginals.independent import Independent as Independent
+from counterfoil.marginals.mst import MST as MST
+from counterfoil.measures.measure_tree import MeasureTree as MeasureTree
+from counterfoil.measures.signed_measure import SignedMeasure as SignedMeasure
+from counterfoil.receipt.receipt import Receipt as Receipt
+from counterfoil.schema import Schema as Schema
+from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis
+from counterfoil.synthesis.synthesis import Synthesis as Synthesis
+
+__version__: str
+__all__: list[str]

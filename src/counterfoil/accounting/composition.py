@@ -1,0 +1,38 @@
+"""The rules that turn events into one (epsilon, delta), by name.
+
+Privacy-loss distributions are tighter than filters for mixtures but hold only for a *plan*, whose noise is all fixed
+before the first answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.event import PrivacyEvent
+from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
+from counterfoil.accounting.plan import PrivacyLossPlan
+
+
+class Composition(Protocol):
+    """A rule that turns events into one (epsilon, delta). A `Filter` is one that holds for adaptive noise too."""
+
+    name: ClassVar[str]
+
+    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
+        """The smallest epsilon, rounded up, such that all `events` together are (epsilon, delta)-private."""
+        ...
+
+    def affords(self, budget: Budget, events: Sequence[PrivacyEvent]) -> bool:
+        """Whether `budget` covers all `events` together."""
+        ...
+
+    def delta(self, budget: Budget) -> float:
+        """The delta at which the rule states its guarantee for `budget`."""
+        ...
+
+
+COMPOSITIONS: dict[str, Composition] = {
+    rule.name: rule for rule in (GaussianFilter(), ConcentratedFilter(), PureFilter(), PrivacyLossPlan())
+}

@@ -1,0 +1,104 @@
+"""From a sum of costs to epsilon at a delta and back, rounded towards privacy.
+
+One curve for each currency that has a delta: the exact one of Gaussian differential privacy, and the bound of
+zero-concentrated differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import log_ndtr
+
+from counterfoil.accounting.budget import Budget
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """The exact delta of a mu-Gaussian mechanism, rounded up: Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2).
+
+    Source: Balle and Wang 2018, Theorem 8; evaluated through logarithms so that small values keep their digits.
+    """
+    if mu == 0:
+        return 0.0
+    first = float(log_ndtr(-epsilon / mu + mu / 2))
+    second = epsilon + float(log_ndtr(-epsilon / mu - mu / 2))
+    # The two differ by little when mu is small: what rounding may have hidden is added. Each logarithm and the
+    # argument that it was given are good to a few units in the last place; 2**-49 stands for 16 of them.
+    hidden = 2.0**-49 * (1 + abs(first) + abs(second - epsilon) + epsilon)
+    return math.exp(first) * (hidden - math.expm1(min(second - first, 0.0)))
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The smallest epsilon of a mu-Gaussian mechanism at `delta`, rounded up."""
+    return _smallest_epsilon(lambda epsilon: gaussian_delta(epsilon, mu), delta)
+
+
+def largest_mu(budget: Budget) -> float:
+    """The largest mu whose exact delta at `budget.epsilon` is `budget.delta`, rounded down."""
+    return _largest(lambda mu: gaussian_delta(budget.epsilon, mu), budget.delta)
+
+
+def concentrated_delta(epsilon: float, rho: float) -> float:
+    """delta of rho-zCDP: the least exp((a-1)(a rho - eps)) / (a-1) (1 - 1/a)^a over a > 1.
+
+    Source: Canonne, Kamath and Steinke 2020, Proposition 12. Any a gives a valid bound, so that an inexact
+    minimum errs towards privacy.
+    """
+    if rho == 0:
+        return 0.0
+
+    def log_bound(log_excess: float) -> float:
+        excess = math.exp(log_excess)
+        order = 1 + excess
+        return excess * (order * rho - epsilon) + order * (log_excess - math.log1p(excess)) - log_excess
+
+    # The bound is smooth with one minimum near a = (1 + eps / rho) / 2, well inside these limits.
+    center = math.log(max((epsilon / rho - 1) / 2, 1e-3))
+    bounds = (min(center, 0.0) - 12, max(center, 0.0) + 6)
+    found = minimize_scalar(log_bound, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    return math.exp(min(float(found.fun), 0.0)) * (1 + 1e-12)
+
+
+def concentrated_epsilon(rho: float, delta: float) -> float:
+    """The smallest epsilon of rho-zCDP at `delta`, rounded up."""
+    return _smallest_epsilon(lambda epsilon: concentrated_delta(epsilon, rho), delta)
+
+
+def largest_rho(budget: Budget) -> float:
+    """The largest rho that is (epsilon, delta)-private for `budget`, rounded down."""
+    return _largest(lambda rho: concentrated_delta(budget.epsilon, rho), budget.delta)
+
+
+def _largest(delta_of: Callable[[float], float], delta: float) -> float:
+    """The largest cost with `delta_of(cost) <= delta`, for a rising function; rounded down, and checked."""
+    low = high = 1.0
+    while delta_of(high) < delta:
+        high *= 2
+    while delta_of(low) > delta:
+        low /= 2
+    # In the logarithm, so that the precision is relative however small the cost is.
+    root = math.exp(brentq(lambda x: _log(delta_of(math.exp(x)) / delta), math.log(low), math.log(high), xtol=1e-12))
+    while delta_of(root) > delta:
+        root *= 1 - 1e-9
+    return root * (1 - 1e-9)
+
+
+def _smallest_epsilon(delta_of: Callable[[float], float], delta: float) -> float:
+    """The smallest epsilon with `delta_of(epsilon) <= delta`, for a falling function; rounded up, and checked."""
+    if delta_of(0.0) <= delta:
+        return 0.0
+    low = high = 1.0
+    while delta_of(high) > delta:
+        high *= 2
+    while delta_of(low) < delta and low > 1e-300:
+        low /= 2
+    root = math.exp(brentq(lambda x: _log(delta_of(math.exp(x)) / delta), math.log(low), math.log(high), xtol=1e-12))
+    while delta_of(root) > delta:
+        root *= 1 + 1e-11
+    return root
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf

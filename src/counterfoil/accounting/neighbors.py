@@ -1,0 +1,64 @@
+"""Between which tables a guarantee holds: the relation, and whose records are protected together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NeighboringRelation(StrEnum):
+    """Which tables count as neighbors: those that differ in one privacy unit.
+
+    `ADD_OR_REMOVE_ONE`: one unit is present in one table and absent from the other; the number of rows is private.
+    `REPLACE_ONE`: one unit's records are exchanged for another's; the number of rows is public.
+    """
+
+    ADD_OR_REMOVE_ONE = "add_or_remove_one"
+    REPLACE_ONE = "replace_one"
+
+    @property
+    def other(self) -> NeighboringRelation:
+        """The relation that this one is not."""
+        add_or_remove = NeighboringRelation.ADD_OR_REMOVE_ONE
+        return NeighboringRelation.REPLACE_ONE if self is add_or_remove else add_or_remove
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whom the guarantee protects: everyone with a value in `column`, who keeps at most `max_rows` rows.
+
+    Raises:
+        ValueError: when `max_rows` is below 1.
+    """
+
+    column: str
+    max_rows: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_rows, int) or self.max_rows < 1:
+            raise ValueError(f"`max_rows` must be a whole number of at least 1. Found {self.max_rows!r}.")
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Between which tables the guarantee holds."""
+
+    relation: NeighboringRelation
+    unit: PrivacyUnit | None = None
+
+    def describe(self) -> str:
+        """One phrase; releases of one ledger must agree on it, because their budgets add up only then."""
+        if self.unit is None:
+            return self.relation.value
+        return f"{self.relation.value} of {self.unit.column} with at most {self.unit.max_rows} rows"
+
+    def sensitivity(self, of: Callable[[NeighboringRelation], float], relation: NeighboringRelation) -> float:
+        """The sensitivity for a whole privacy unit, given that for one record.
+
+        A unit of at most k rows is added or removed in at most k steps of one record. A unit replaced by another, with
+        a and b rows, takes min(a, b) replacements and abs(a - b) additions or removals: at most k steps in all.
+        """
+        if self.unit is None:
+            return of(relation)
+        return self.unit.max_rows * max(of(relation), of(NeighboringRelation.ADD_OR_REMOVE_ONE))

@@ -1,0 +1,74 @@
+"""The header of a CSV file, and the line on which a record stands: read with the standard library."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from counterfoil.curator.sources.source import SourceError, unique_names
+
+DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class CSVHeader:
+    """The column names, and the delimiter: of comma, semicolon, tab and bar the one that the header uses most."""
+
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def _open(path: Path, errors: str = "strict") -> TextIO:
+    if path.name.lower().endswith(".gz"):
+        return io.TextIOWrapper(gzip.GzipFile(path), encoding="utf-8-sig", errors=errors, newline="")
+    return path.open(encoding="utf-8-sig", errors=errors, newline="")
+
+
+def read_header(path: Path) -> CSVHeader:
+    """Read the first record and nothing else.
+
+    Raises SourceError for a file that is empty, not text, or whose columns have no or equal names.
+    """
+    try:
+        # The reader looks ahead of the header: bytes that are no text further down are DuckDB's to report.
+        with _open(path, "surrogateescape") as stream:
+            line = stream.readline()
+            delimiter = _delimiter(line)
+            stream.seek(0)
+            names = next(csv.reader(stream, delimiter=delimiter, strict=True), [])
+    except (gzip.BadGzipFile, EOFError):
+        raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
+    except csv.Error:
+        raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise SourceError(f"{path.name}: the text is not UTF-8; save the file as UTF-8.")
+    if not names:
+        raise SourceError(f"{path.name} has no header: its first line must name the columns.")
+    return CSVHeader(unique_names([name.strip() for name in names], path.name), delimiter)
+
+
+def _delimiter(line: str) -> str:
+    outside = "".join(line.split('"')[::2])
+    return max(DELIMITERS, key=outside.count)
+
+
+def line_of_record(path: Path, header: CSVHeader, record: int) -> int | None:
+    """The line, from 1, on which a record (from 0, the header not counted) begins; None if it can't be told."""
+    try:
+        with _open(path) as stream:
+            reader = csv.reader(stream, delimiter=header.delimiter)
+            next(reader)
+            before, seen = reader.line_num, -1
+            for cells in reader:
+                # A blank line is a record only where there is a single column.
+                seen += bool(cells) or len(header.names) == 1
+                if seen == record:
+                    return before + 1
+                before = reader.line_num
+    except (csv.Error, OSError, UnicodeDecodeError, EOFError):
+        return None
+    return None

@@ -1,0 +1,223 @@
+"""Files that DuckDB reads: CSV, Parquet and its own tables, streamed and in order, never whole in memory.
+
+DuckDB's error messages quote the line at fault: they never get past this module, only line numbers and counts do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header
+from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, unique_names
+from counterfoil.schema.errors import did_you_mean
+
+FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+_MARKS: Mapping[str, str] = {
+    "unterminated quote": "a quoted value is not closed, or is followed by text",
+    "Invalid unicode": "the text is not UTF-8; save the file as UTF-8",
+    "Maximum line size": "the line is longer than 2 MB",
+    "GZIP": "the file is not a complete gzip file",
+    "Out of Memory": "DuckDB ran out of memory",
+    "No space left": "the disk is full",
+    "lock on file": "another process has the file open for writing; close it",
+    "state machine": "the lines end in different ways, or quotes are misplaced",
+}
+
+
+@contextmanager
+def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB of our own: bounded, offline, and spilling to disk only where it is told to."""
+    opened = duckdb.connect(
+        ":memory:",
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": "1GB",
+            "temp_directory": temp_directory,
+        },
+    )
+    try:
+        opened.execute("SET enable_progress_bar = false")
+        yield opened
+    finally:
+        opened.close()
+
+
+@dataclass
+class FileSource:
+    """One relation that DuckDB can scan. `internal` are its own column names, which it folds and makes distinct."""
+
+    path: Path
+    name: str
+    location: str
+    column_names: tuple[str, ...]
+    column_types: Mapping[str, pa.DataType]
+    internal: tuple[str, ...]
+    relation: str
+    setup: str = ""
+    header: CSVHeader | None = None
+    _stamp: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._stamp = stamp(self.path)
+
+    @property
+    def typed(self) -> bool:
+        return self.header is None
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
+    ) -> Iterator[pa.RecordBatch]:
+        if stamp(self.path) != self._stamp:
+            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+        names = tuple(columns) or self.column_names[:1]
+        chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
+        try:
+            with connection() as opened:
+                if self.setup:
+                    opened.execute(self.setup)
+                rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
+                for table in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
+                    yield table.rename_columns(list(names))
+        except FAILURES as error:
+            raise explained(error, self.name) from None
+
+    def place(self, row: int) -> str:
+        if self.header is not None:
+            line = line_of_record(self.path, self.header, row)
+            return f"line {line} of {self.name}" if line else f"record {row + 1} of {self.name}"
+        return f"row {row + 1} of {self.name}"
+
+
+def open_csv(path: Path) -> FileSource:
+    """A CSV file with a header; every cell is read as text, quotes strictly."""
+    header = read_header(path)
+    internal = tuple(f"c{i}" for i in range(len(header.names)))
+    columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
+    gzipped = path.name.lower().endswith(".gz")
+    return FileSource(
+        path,
+        path.name,
+        str(path),
+        header.names,
+        {name: pa.string() for name in header.names},
+        internal,
+        f"read_csv({literal(_plain(path))}, header=true, auto_detect=false, columns={{{columns}}},"
+        f" delim={literal(header.delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
+        f" ignore_errors=false, compression={literal('gzip' if gzipped else 'none')})",
+        header=header,
+    )
+
+
+def open_parquet(path: Path) -> FileSource:
+    """One Parquet file."""
+    relation = f"read_parquet({literal(_plain(path))})"
+    try:
+        stored = parquet.read_schema(path)
+        with connection() as opened:
+            internal = tuple(opened.sql(f"SELECT * FROM {relation}").columns)
+    except FAILURES:
+        raise SourceError(f"{path.name} is not a Parquet file, or it was cut short.") from None
+    names = unique_names(stored.names, path.name)
+    types = dict(zip(names, stored.types, strict=True))
+    return FileSource(path, path.name, str(path), names, types, internal, relation)
+
+
+def open_database(path: Path, table: str) -> FileSource:
+    """One table of a DuckDB file, `table` or `schema.table`; not a view, whose rows come in no fixed order."""
+    setup = f"ATTACH {literal(str(path))} AS sensitive (READ_ONLY)"
+    name = f"{path.name}::{table}"
+    try:
+        with connection() as opened:
+            opened.execute(setup)
+            tables = _tables(opened)
+            if table not in tables:
+                raise SourceError(
+                    f"{path.name} has no table {table!r} (views are not read: store the view as a table)."
+                    + did_you_mean(table, tables)
+                )
+            relation = f"sensitive.{'.'.join(map(identifier, tables[table]))}"
+            stored = opened.sql(f"SELECT * FROM {relation}").to_arrow_reader(1).schema
+    except FAILURES as error:
+        raise explained(error, name) from None
+    names = unique_names(stored.names, name)
+    types = dict(zip(names, stored.types, strict=True))
+    return FileSource(path, name, f"{path}::{table}", names, types, names, relation, setup)
+
+
+def _tables(opened: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str]]:
+    """Each table under the names by which it may be called."""
+    found = opened.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'sensitive'"
+    ).fetchall()
+    return {(table if schema == "main" else f"{schema}.{table}"): (schema, table) for schema, table in found}
+
+
+def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, with exactly `batch_rows` in each batch but the last."""
+    held: list[pa.RecordBatch] = []
+    n_held = 0
+    for batch in batches:
+        held.append(batch)
+        n_held += batch.num_rows
+        while n_held >= batch_rows:
+            rows = pa.Table.from_batches(held)
+            yield _one_batch(rows.slice(0, batch_rows))
+            rest = rows.slice(batch_rows)
+            held, n_held = rest.to_batches(), rest.num_rows
+    if n_held:
+        yield _one_batch(pa.Table.from_batches(held))
+
+
+def _one_batch(rows: pa.Table) -> pa.RecordBatch:
+    return rows.unify_dictionaries().combine_chunks().to_batches()[0]
+
+
+def explained(error: Exception, name: str) -> SourceError:
+    """Our own sentence for a failure: the library's message may quote a record and is dropped."""
+    message = str(error)
+    line, fields = _LINE.search(message), _FIELDS.findall(message)
+    where = f"{name}, line {line[1]}" if line else name
+    if line and fields:
+        expected, found = fields[-1]
+        return SourceError(f"{where}: expected {expected} fields, found {found}. Correct the line.")
+    # Only the head: what follows may be a record that happens to contain these words.
+    for mark, sentence in _MARKS.items():
+        if mark in (message if line else message[:400]):
+            return SourceError(f"{where}: {sentence}.")
+    return SourceError(f"{where} can't be read: it is damaged, or not what its name says.")
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _plain(path: Path) -> str:
+    if re.search(r"[*?\[\]{}]", str(path)):
+        raise SourceError(f"The path {path} has one of * ? [ ] {{ }}, which DuckDB reads as a pattern. Rename it.")
+    return str(path)
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """The size and the time of the last change, to notice a file that changes between scans."""
+    try:
+        state = path.stat()
+    except OSError:
+        return -1, -1
+    return state.st_size, state.st_mtime_ns

@@ -1,0 +1,71 @@
+"""From what the steward names to a source: a path, a table of a database file, or a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from counterfoil.curator.sources.file_source import open_csv, open_database, open_parquet
+from counterfoil.curator.sources.frame_source import FrameSource
+from counterfoil.curator.sources.source import Source, SourceError
+from counterfoil.curator.sources.sqlite_source import SQLiteSource
+
+_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_DUCKDB_MAGIC = b"DUCK"
+
+
+def open_source(table: Any, *, column_names: Sequence[str] | None = None) -> Source:
+    """A source for a path (CSV, also gzipped; Parquet; `file.db::table` of DuckDB or SQLite) or for a frame.
+
+    Frames are those of pandas, polars and pyarrow, or a numpy array [n, d], whose columns are called
+    `column_names`, or else x0, x1, …
+
+    Raises SourceError in one sentence: what is wrong and what to do.
+    """
+    if isinstance(table, str | Path):
+        return _open_path(str(table))
+    return FrameSource.of(table, column_names)
+
+
+def _open_path(text: str) -> Source:
+    file, separator, table = text.rpartition("::")
+    path = Path(file if separator else text).expanduser().absolute()
+    if path.is_dir():
+        raise SourceError(f"{path} is a directory; give one file: {_kinds()}.")
+    if not path.exists():
+        raise SourceError(f"There is no file {path}.")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
+    if not head:
+        raise SourceError(f"The file {path} is empty: it has not even a header.")
+    if separator:
+        return _open_database(path, table, head)
+    return _open_file(path, head)
+
+
+def _open_file(path: Path, head: bytes) -> Source:
+    name = path.name.lower()
+    if name.endswith((".csv", ".csv.gz")):
+        return open_csv(path)
+    if name.endswith(".parquet"):
+        return open_parquet(path)
+    if head == _SQLITE_MAGIC or head[8:12] == _DUCKDB_MAGIC:
+        raise SourceError(f"{path.name} is a database: name one of its tables, as in {path.name}::TABLE.")
+    raise SourceError(f"{path.name} has an unknown suffix; expected {_kinds()}.")
+
+
+def _open_database(path: Path, table: str, head: bytes) -> Source:
+    if head == _SQLITE_MAGIC:
+        return SQLiteSource(path, table)
+    if head[8:12] == _DUCKDB_MAGIC:
+        return open_database(path, table)
+    raise SourceError(f"{path.name} is neither a DuckDB nor a SQLite database, so it has no table {table!r}.")
+
+
+def _kinds() -> str:
+    return f"{', '.join(_SUFFIXES)}, or FILE::TABLE for a table of a DuckDB or SQLite file"

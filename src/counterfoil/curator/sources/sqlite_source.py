@@ -1,0 +1,110 @@
+"""A table of a SQLite file, through the standard library."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from counterfoil.curator.sources.file_source import identifier, stamp
+from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, array_of, unique_names
+from counterfoil.schema.errors import did_you_mean
+
+LOCK_WAIT_SECONDS = 5.0
+
+
+class SQLiteSource:
+    """One table, in the order of its rows (never of an index); a cell's type is the cell's own in SQLite."""
+
+    typed = True
+
+    def __init__(self, path: Path, table: str):
+        self.name = f"{path.name}::{table}"
+        self.location = f"{path}::{table}"
+        self._path = path
+        self._table = table
+        with self._connected() as opened:
+            found = opened.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            ).fetchall()
+            tables = [name for (name,) in found]
+            if table not in tables:
+                raise SourceError(
+                    f"{path.name} has no table {table!r} (views are not read: store the view as a table)."
+                    + did_you_mean(table, tables)
+                )
+            names = [row[1] for row in opened.execute(f"PRAGMA table_info({identifier(table)})")]
+        self.column_names = unique_names(names, self.name)
+        self._state = self._states()
+
+    @cached_property
+    def column_types(self) -> Mapping[str, pa.DataType]:
+        """From the declared types: SQLite itself enforces none."""
+        with self._connected() as opened:
+            rows = opened.execute(f"PRAGMA table_info({identifier(self._table)})").fetchall()
+        return {row[1]: _declared(row[2].upper()) for row in rows}
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
+    ) -> Iterator[pa.RecordBatch]:
+        if self._states() != self._state:
+            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+        names = tuple(columns) or self.column_names[:1]
+        chosen = ", ".join(map(identifier, names))
+        # An index that covers the columns would give the rows in its own order, another one for other columns.
+        query = f"SELECT {chosen} FROM {identifier(self._table)} NOT INDEXED LIMIT -1 OFFSET ?"
+        with self._connected() as opened:
+            cursor = opened.execute(query, (skip_rows,))
+            while rows := cursor.fetchmany(batch_rows):
+                yield pa.record_batch([array_of(cells) for cells in zip(*rows, strict=True)], names=list(names))
+
+    def place(self, row: int) -> str:
+        return f"row {row + 1} of {self.name}"
+
+    def _states(self) -> tuple[tuple[int, int], ...]:
+        return stamp(self._path), stamp(self._path.with_name(self._path.name + "-wal"))
+
+    def _connected(self) -> _Connected:
+        return _Connected(self._path, self.name)
+
+
+class _Connected:
+    """A read-only connection whose errors, which may quote a cell, come out as our own sentences."""
+
+    def __init__(self, path: Path, name: str):
+        self._path, self._name = path, name
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._closing = closing(
+                sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True, timeout=LOCK_WAIT_SECONDS)
+            )
+        except sqlite3.Error:
+            raise SourceError(f"{self._name} can't be opened for reading.") from None
+        return self._closing.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: object) -> None:
+        self._closing.__exit__(kind, error, None)
+        if not isinstance(error, sqlite3.Error):
+            return
+        if "locked" in str(error)[:40]:
+            raise SourceError(f"{self._name} is locked by another process. Close it and try again.") from None
+        if "decode" in str(error)[:40]:
+            raise SourceError(f"{self._name}: a text is not UTF-8.") from None
+        raise SourceError(f"{self._name} can't be read: the database is damaged.") from None
+
+
+def _declared(name: str) -> pa.DataType:
+    if "INT" in name:
+        return pa.int64()
+    if any(word in name for word in ("REAL", "FLOA", "DOUB", "NUMERIC", "DECIMAL")):
+        return pa.float64()
+    if "BOOL" in name:
+        return pa.bool_()
+    if "DATETIME" in name or "TIMESTAMP" in name:
+        return pa.timestamp("s")
+    return pa.date32() if "DATE" in name else pa.string()

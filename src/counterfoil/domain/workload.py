@@ -1,0 +1,125 @@
+"""What the synthetic table should keep: marginals, and how much each matters."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from counterfoil.domain.domain import Clique, Domain
+
+DEFAULT_MAX_CELLS = 10_000
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Marginals to keep, with positive weights.
+
+    Args:
+        weights: importance of each clique; larger matters more.
+        skipped: cliques of the wanted order that have too many cells to be kept directly.
+
+    Raises:
+        ValueError: for a workload or clique that is empty, or a weight that is not positive and finite.
+    """
+
+    weights: Mapping[Clique, float]
+    skipped: tuple[Clique, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        if not self.weights:
+            raise ValueError("A workload must name at least one set of attributes. Found none.")
+        for clique, weight in self.weights.items():
+            if not isinstance(clique, tuple) or not clique:
+                raise ValueError(f"A workload maps tuples of column names to weights. Found {clique!r}.")
+            if not 0 < weight < math.inf:
+                raise ValueError(f"A weight must be positive and finite. Found {weight!r} for {'+'.join(clique)}.")
+
+    @classmethod
+    def of_order(cls, domain: Domain, order: int, *, max_cells: int = DEFAULT_MAX_CELLS) -> Workload:
+        """Every marginal of `order` attributes with at most `max_cells` cells, all with weight 1.
+
+        Where no marginal of that order is small enough, or the table has fewer columns, the order below is taken.
+
+        Raises:
+            ValueError: when `order` is not 1, 2, 3 or more, or every single column exceeds `max_cells`.
+        """
+        if not isinstance(order, int) or order < 1:
+            raise ValueError(f"The order of a workload must be a whole number of at least 1. Found {order!r}.")
+        for size in range(min(order, len(domain.attributes)), 0, -1):
+            cliques = list(itertools.combinations(domain.attributes, size))
+            kept = [clique for clique in cliques if domain.size(clique) <= max_cells]
+            if kept:
+                skipped = tuple(clique for clique in cliques if domain.size(clique) > max_cells)
+                return cls(dict.fromkeys(kept, 1.0), skipped)
+        smallest = min(domain.attributes, key=lambda name: domain[name])
+        raise ValueError(
+            f"Every column has more than {max_cells} values (column {smallest!r} has the fewest, {domain[smallest]}): "
+            "give columns fewer bins in the schema."
+        )
+
+    @classmethod
+    def up_to_order(cls, domain: Domain, order: int) -> Workload:
+        """Every marginal of 1 to `order` attributes, whatever its size, all with weight 1.
+
+        Raises:
+            ValueError: when `order` is not between 1 and the number of attributes.
+        """
+        if not isinstance(order, int) or not 1 <= order <= len(domain.attributes):
+            raise ValueError(f"`order` must be 1 to {len(domain.attributes)}, the number of columns. Found {order!r}.")
+        sizes = range(1, order + 1)
+        cliques = (clique for size in sizes for clique in itertools.combinations(domain.attributes, size))
+        return cls(dict.fromkeys(cliques, 1.0))
+
+    @classmethod
+    def from_toml(cls, path: str | Path, domain: Domain) -> Workload:
+        """Reads `[[cliques]]` tables, each with `attributes = [...]` and an optional `weight`.
+
+        Raises:
+            ValueError: for a file that can't be read or says something else, naming the entry.
+        """
+        try:
+            document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ValueError(f"The workload {str(path)!r} can't be read as TOML: {error}.") from error
+        entries = document.get("cliques")
+        if not isinstance(entries, list) or set(document) != {"cliques"}:
+            raise ValueError(f"The workload {str(path)!r} must hold [[cliques]] tables and nothing else.")
+        weights: dict[Clique, float] = {}
+        for number, entry in enumerate(entries, 1):
+            names = entry.get("attributes") if isinstance(entry, dict) else None
+            if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
+                raise ValueError(f"Entry {number} of {str(path)!r} must have `attributes`, a list of column names.")
+            unknown = set(entry) - {"attributes", "weight"}
+            if unknown:
+                raise ValueError(f"Entry {number} of {str(path)!r} has an unknown key {min(unknown)!r}.")
+            try:
+                clique = domain.canonical(names)
+            except ValueError as error:
+                raise ValueError(f"Entry {number} of {str(path)!r}: {error}") from None
+            weight = entry.get("weight", 1.0)
+            if not isinstance(weight, (int, float)) or isinstance(weight, bool):
+                raise ValueError(f"Entry {number} of {str(path)!r}: `weight` must be a number. Found {weight!r}.")
+            weights[clique] = weights.get(clique, 0.0) + float(weight)
+        return cls(weights)
+
+    def candidates(self, domain: Domain) -> dict[Clique, float]:
+        """What AIM may measure: every nonempty subset r of a workload clique, with w_r = sum_s c_s abs(r & s).
+
+        Source: McKenna et al. 2022, section 4.1.
+        """
+        found: dict[Clique, float] = {}
+        for clique in self.weights:
+            for size in range(1, len(clique) + 1):
+                for subset in itertools.combinations(clique, size):
+                    found.setdefault(domain.canonical(subset), 0.0)
+        sets = [(frozenset(clique), weight) for clique, weight in self.weights.items()]
+        for subset in found:
+            members = frozenset(subset)
+            found[subset] = math.fsum(weight * len(members & other) for other, weight in sets)
+        return found

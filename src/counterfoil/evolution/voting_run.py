@@ -1,0 +1,183 @@
+"""What a run of Private Evolution asks and pays: the number of records where that is private, then rounds of votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.curator.account import Account
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds, typical
+from counterfoil.geometry.space import Space
+from counterfoil.measures.record_count import count_records
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
+from counterfoil.theory import private_evolution as theory
+
+Ask = Callable[[np.ndarray], tuple[np.ndarray, float]]
+"""Takes embedded candidates [m, k], gives their noisy shares of the votes [m] and the deviation of the noise."""
+
+
+@dataclass
+class EvolutionAccount:
+    """The account of one run. Made by `open_account`.
+
+    Args:
+        account: where questions are asked.
+        space: where the records are points.
+        total: the number of records, noisy where it is private.
+        noises: one for each round that remains.
+        iterations: T.
+        epsilon: of the whole budget.
+        iterations_done: how many rounds have been answered.
+        deviations: by round, the standard deviation of the noise in a vote, over the number of records.
+    """
+
+    account: Account
+    space: Space
+    total: float
+    noises: list[GaussianNoise] | list[ThresholdedLaplaceNoise]
+    iterations: int
+    epsilon: float
+    iterations_done: int = 0
+    deviations: list[float] = field(default_factory=list)
+
+    @property
+    def noise_to_signal(self) -> float:
+        """sigma of the theory: of T equal rounds that cost the same."""
+        return typical(self.deviations)
+
+    @property
+    def resolution(self) -> float:
+        """alpha of Theorem 4.1, at most half of the diameter."""
+        diameter = self.space.diameter
+        value = theory.resolution(self.noise_to_signal, dimension=self.space.dimension, diameter=diameter).value
+        return min(value, diameter / 2)
+
+    @property
+    def population(self) -> int:
+        """n_s of Theorem 4.1."""
+        sigma = min(self.noise_to_signal, 1.0)
+        return int(theory.population(sigma, dimension=self.space.dimension, diameter=self.space.diameter).value)
+
+    def next_step(self) -> Ask | None:
+        """How the next round is asked; None after the last one."""
+        if not self.noises:
+            return None
+        noise = self.noises[0]
+
+        def ask(candidates: np.ndarray) -> tuple[np.ndarray, float]:
+            query = NearestNeighborHistogram(self.space, candidates)
+            votes = self.account.ask(query, noise).values
+            del self.noises[0]
+            spread = 0.0 if isinstance(noise, ThresholdedLaplaceNoise) else self.deviations[self.iterations_done]
+            self.iterations_done += 1
+            return votes / self.total, spread
+
+        return ask
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint needs to continue."""
+        return {
+            "total": self.total,
+            "iterations": self.iterations,
+            "iterations_done": self.iterations_done,
+            "deviations": self.deviations,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """What came of the theory, in a form that fits on a receipt."""
+        dimension, diameter = self.space.dimension, self.space.diameter
+        gamma = theory.contraction(dimension).value
+        return {
+            "iterations": self.iterations,
+            "records": self.total,
+            "noise_by_round": self.deviations,
+            "resolution": self.resolution,
+            "theory": {
+                "dimension": dimension,
+                "diameter": diameter,
+                "contraction": gamma,
+                "iterations": theory.iterations(self.total, self.epsilon).value,
+                "population": self.population,
+            },
+        }
+
+
+def open_account(
+    curator: Curator,
+    space: Space,
+    *,
+    rounds: GaussianRounds | PositiveRounds,
+    iterations: int | None,
+    stored: dict[str, Any] | None,
+) -> EvolutionAccount:
+    """Opens the account, or continues that of a run whose `stored` state a checkpoint held; counts the records.
+
+    Raises:
+        ValueError: where the budget is too small for the rounds, or T depends on a number of records that is private
+            and noise that is fixed in advance.
+    """
+    if isinstance(rounds, GaussianRounds):
+        return _gaussian(curator, space, rounds, iterations, stored)
+    return _positive(curator, space, rounds, iterations, stored)
+
+
+def _gaussian(
+    curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
+) -> EvolutionAccount:
+    account = curator.filter(GaussianFilter())
+    if stored is None:
+        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+    else:
+        total = float(stored["total"])
+    epsilon = curator.budget.epsilon
+    planned = int(theory.iterations(total, epsilon).value) if iterations is None else iterations
+    if stored is not None:
+        planned = stored["iterations"]
+    gamma = theory.contraction(space.dimension).value
+    done = 0 if stored is None else stored["iterations_done"]
+    # After a stop between a charge and its answer less is left than was meant for the rounds that remain.
+    noises = rounds.noises(account.capacity - account.spent, planned, gamma, done=done)
+    found = EvolutionAccount(account, space, total, noises, planned, epsilon, done)
+    return _with_deviations(found, stored)
+
+
+def _positive(
+    curator: Curator, space: Space, rounds: PositiveRounds, iterations: int | None, stored: dict[str, Any] | None
+) -> EvolutionAccount:
+    known, epsilon = curator.row_count_is_public, curator.budget.epsilon
+    if iterations is None and not known:
+        # Rounds whose number followed a noisy count would be chosen after an answer, which a plan does not allow.
+        few, many = (int(theory.iterations(n, epsilon).value) for n in (1e4, 1e6))
+        raise ValueError(
+            "`iterations` must be given for noise on positive votes where the number of records is private: all rounds "
+            f"are planned before anything is asked. Found none. At epsilon {epsilon:g} the theory takes {few} for ten "
+            f"thousand records and {many} for a million."
+        )
+    if iterations is None:
+        iterations = int(theory.iterations(float(curator.public_row_count()), epsilon).value)
+    noises = rounds.noises(curator.budget, iterations, count=not known)
+    count = [] if known else [rounds.count_noise(curator.budget)]
+    account = curator.plan([*count, *noises], PrivacyLossPlan())
+    if stored is None:
+        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+    else:
+        total = float(stored["total"])
+    # A round that was charged and not answered is lost: the plan has no other in its place.
+    left = noises[len(account.events) - len(count) :]
+    found = EvolutionAccount(account, space, total, left, iterations, epsilon, iterations - len(left))
+    return _with_deviations(found, stored)
+
+
+def _with_deviations(found: EvolutionAccount, stored: dict[str, Any] | None) -> EvolutionAccount:
+    query = NearestNeighborHistogram(found.space, np.zeros((1, 1)))
+    earlier = [] if stored is None else stored["deviations"][: found.iterations_done]
+    found.deviations = [*earlier, *(found.account.deviation(query, noise) / found.total for noise in found.noises)]
+    return found

@@ -1,0 +1,281 @@
+"""A distribution over a finite domain as a product of factors, with exact answers to every marginal."""
+
+import json
+import math
+import os
+import random
+import zipfile
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.files import replacing
+from counterfoil.graphical_model import junction_tree
+from counterfoil.graphical_model.elimination import Program, compile_program
+from counterfoil.graphical_model.junction_tree import JunctionTree
+from counterfoil.graphical_model.propagation import Calibration, Propagation, evaluate, evaluate_logarithms
+from counterfoil.graphical_model.sampling import Codes, draw_rows
+from counterfoil.threads import on_one_thread
+
+Table = NDArray[np.float64]
+Where = Mapping[str, int | Iterable[int]]
+
+_FORMAT = 1
+# How far from 1 the sum of a marginal's probabilities may be before it is computed again in logarithms.
+_MASS_TOLERANCE = 1e-7
+# Searching for a cheaper order costs about this much a trial.
+_TRIALS = 40
+_NANOSECONDS_PER_TRIAL = 400_000
+
+
+class GraphicalModel:
+    """p(x) proportional to the product of exp(potential), scaled to `total` records.
+
+    `potentials` maps cliques to tables of log potentials with one axis for each attribute of the clique, in
+    its order; entries may be -inf (a structural zero), not nan or +inf. Attributes in no clique are uniform
+    and independent. Nothing about the model changes after it is made; what is derived from it is computed
+    when first asked for and kept.
+
+    Raises ValueError for unknown attributes, wrong shapes, wrong entries, or a total that is not a positive
+    finite number.
+    """
+
+    def __init__(self, domain: Domain, potentials: Mapping[Clique, Table], total: float) -> None:
+        if not (np.isfinite(total) and total > 0):
+            raise ValueError(f"`total` must be a positive finite number of records. Found {total}.")
+        self.domain = domain
+        self.total = float(total)
+        self.potentials: dict[Clique, Table] = {}
+        for clique, table in potentials.items():
+            table = np.asarray(table, dtype=np.float64)
+            if table.shape != domain.shape(clique) or len(set(clique)) != len(clique):
+                raise ValueError(
+                    f"The potential of {clique} must have shape {domain.shape(clique)}. Found {table.shape}."
+                )
+            if np.isnan(table).any() or np.isposinf(table).any():
+                raise ValueError(f"Log potentials must be finite or -inf. Found others for {clique}.")
+            names = domain.canonical(clique)
+            table = table.transpose([clique.index(name) for name in names])
+            self.potentials[names] = self.potentials[names] + table if names in self.potentials else table
+
+    @cached_property
+    def tree(self) -> JunctionTree:
+        """The junction tree that inference and sampling follow."""
+        return junction_tree.build(self.domain, self.potentials)
+
+    @property
+    def log_partition(self) -> float:
+        """Log of the sum over the whole domain of the product of factors."""
+        return self._calibrated[1].log_partition
+
+    def marginal(self, clique: Iterable[str]) -> Table:
+        """Expected counts on `clique`, one axis for each attribute in the given order; any clique, exactly."""
+        names = tuple(clique)
+        return self.marginals([names])[names]
+
+    @on_one_thread
+    def marginals(self, cliques: Iterable[Iterable[str]]) -> dict[Clique, Table]:
+        """Expected counts on each of `cliques` (any, inside the junction tree's or not), exactly.
+
+        Both sweeps over the junction tree are made once and shared by all of them. Memory is that of the
+        largest intermediate table: for a clique far outside the tree this can be large.
+        """
+        program, calibration = self._calibrated
+        return {names: self._query(program, calibration, names) for names in map(tuple, cliques)}
+
+    @on_one_thread
+    def sample(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        where: Where | None = None,
+        independent: bool = False,
+    ) -> Codes:
+        """Draw `n` rows [n, attributes] of codes (int32), columns in domain order, rows in random order.
+
+        Rows are rounded so that marginals hold as closely as integers can (see `sampling`), or with
+        `independent` are independent draws. `where` maps attributes to the code, or codes, that every row
+        must have there: the rows follow the model's exact conditional distribution, without rejection.
+
+        Raises ValueError for codes outside the domain and for a condition of probability zero.
+        """
+        if n < 0:
+            raise ValueError(f"`n` must not be negative. Found {n}.")
+        potentials = dict(self.potentials)
+        for attribute, codes in (where or {}).items():
+            evidence = _evidence(self.domain, attribute, codes)
+            potentials[attribute,] = potentials.get((attribute,), 0.0) + evidence
+        axes, tables = _inputs(self.domain, potentials)
+        order = self.domain.axes(self.tree.elimination_order)
+        program = compile_program(self.domain.sizes, axes, order, jointly=False)
+        try:
+            calibration = Propagation(program).calibrate(tables)
+        except ValueError as error:
+            if where is None:
+                raise
+            raise ValueError(
+                "The condition in `where` must have a positive probability in the model. Found zero."
+            ) from error
+        return draw_rows(self.domain, program, calibration, n=n, rng=rng, independent=independent)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one .npz file (no pickle inside); an existing file is replaced at once."""
+        header = {
+            "format": "counterfoil graphical model",
+            "version": _FORMAT,
+            "attributes": self.domain.attributes,
+            "sizes": self.domain.sizes,
+            "cliques": list(self.potentials),
+            "total": self.total,
+        }
+        arrays: dict[str, NDArray] = {f"potential_{i}": table for i, table in enumerate(self.potentials.values())}
+        arrays["header"] = np.array(json.dumps(header))
+        with replacing(path) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+    @cached_property
+    def _calibrated(self) -> tuple[Program, Calibration]:
+        axes, tables = _inputs(self.domain, self.potentials)
+        order = self.domain.axes(self.tree.elimination_order)
+        program = compile_program(self.domain.sizes, axes, order)
+        return program, Propagation(program).calibrate(tables)
+
+    def _query(self, program: Program, calibration: Calibration, names: Clique) -> Table:
+        wanted = frozenset(self.domain.axes(names))
+        if len(wanted) != len(names):
+            raise ValueError(f"A clique names each attribute once. Found {names}.")
+        slots, opened, top = _relevant(program, wanted)
+        inputs = [calibration.tables[slot] for slot in slots] + [calibration.derivatives[top]]
+        axes = [program.axes[slot] for slot in slots] + [program.axes[top]]
+        query = _cheap_program(program.sizes, axes, wanted)
+        if calibration.logarithmic:
+            table = np.exp(evaluate_logarithms(query, inputs))
+        else:
+            table, log_scale = evaluate(query, inputs)
+            mass = float(table.sum()) * math.exp(log_scale + sum(calibration.log_factors[s] for s in opened))
+            # All of the probability must be there; what is missing fell below the smallest float.
+            if not abs(mass - 1.0) < _MASS_TOLERANCE:
+                with np.errstate(divide="ignore"):
+                    table = np.exp(_peak_at_zero(evaluate_logarithms(query, [np.log(t) for t in inputs])))
+        table = table * (self.total / table.sum())
+        found = query.axes[query.output]
+        table = table.transpose([found.index(axis) for axis in self.domain.axes(names)])
+        return np.ascontiguousarray(table)
+
+
+def load(path: str | os.PathLike[str]) -> GraphicalModel:
+    """Read a model that `GraphicalModel.save` wrote.
+
+    Raises ValueError for a file that is damaged, holds pickled objects, or has another format or version.
+    """
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            header = json.loads(str(archive["header"]))
+            tables = [archive[f"potential_{i}"] for i in range(len(header["cliques"]))]
+    except (zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"A saved graphical model must be an archive of plain arrays. {os.fspath(path)!r} is not one: it was "
+            "cut short, edited, or made by something else."
+        ) from error
+    if header.get("version") != _FORMAT:
+        raise ValueError(
+            f"The model's format must be version {_FORMAT}. Found {header.get('version')}; use the release that "
+            "wrote it."
+        )
+    domain = Domain(tuple(header["attributes"]), tuple(header["sizes"]))
+    cliques = [tuple(clique) for clique in header["cliques"]]
+    return GraphicalModel(domain, dict(zip(cliques, tables, strict=True)), header["total"])
+
+
+def _inputs(domain: Domain, potentials: Mapping[Clique, Table]) -> tuple[list[tuple[int, ...]], list[Table]]:
+    """Axes and tables of the factors, with a uniform one for each attribute that has none."""
+    covered = {name for clique in potentials for name in clique}
+    missing = [name for name in domain.attributes if name not in covered]
+    axes = [domain.axes(clique) for clique in potentials] + [domain.axes((name,)) for name in missing]
+    return axes, [*potentials.values(), *(np.zeros(domain[name]) for name in missing)]
+
+
+def _evidence(domain: Domain, attribute: str, codes: int | Iterable[int]) -> Table:
+    allowed = {int(codes)} if isinstance(codes, (int, np.integer)) else {int(code) for code in codes}
+    size = domain[attribute]
+    if not allowed or min(allowed) < 0 or max(allowed) >= size:
+        raise ValueError(f"`where` needs codes between 0 and {size - 1} for {attribute!r}. Found {sorted(allowed)}.")
+    evidence = np.full(size, -np.inf)
+    evidence[sorted(allowed)] = 0.0
+    return evidence
+
+
+def _relevant(program: Program, wanted: frozenset[int]) -> tuple[list[int], list[int], int]:
+    """Slots whose product with the derivative at `top` is the model, marginalized to what `wanted` needs.
+
+    Walks down while one side alone contains every wanted axis, then opens only the tensors inside which a
+    wanted axis was summed out. Returns those slots, the slots that were opened, and `top`.
+    """
+    made = {step.out: step for step in program.steps}
+    inside: list[frozenset[int]] = [frozenset(axes) for axes in program.axes]
+    for step in program.steps:
+        sides = [step.left] if step.right < 0 else [step.left, step.right]
+        inside[step.out] = frozenset().union(*(inside[side] for side in sides))
+    top = program.output
+    while top in made:
+        step = made[top]
+        sides = [side for side in (step.left, step.right) if side >= 0 and wanted <= inside[side]]
+        if not sides:
+            break
+        top = min(sides, key=lambda side: len(inside[side]))
+    slots, opened, pending = [], [], [top]
+    while pending:
+        slot = pending.pop()
+        if slot in made and (inside[slot] - frozenset(program.axes[slot])) & wanted:
+            opened.append(slot)
+            pending += [side for side in (made[slot].left, made[slot].right) if side >= 0]
+        else:
+            slots.append(slot)
+    return slots, opened, top
+
+
+def _peak_at_zero(log_table: Table) -> Table:
+    return log_table - log_table.max()
+
+
+def _cheap_program(sizes: tuple[int, ...], inputs: list[tuple[int, ...]], keep: frozenset[int]) -> Program:
+    """The cheapest of some greedy programs; the search goes on only while it costs less than it may save."""
+    noise = random.Random(0)
+    best = compile_program(sizes, inputs, _greedy_order(sizes, inputs, keep), keep=tuple(keep))
+    for trial in range(_TRIALS):
+        if best.cost < (trial + 1) * _NANOSECONDS_PER_TRIAL:
+            break
+        order = _greedy_order(sizes, inputs, keep, noise=noise)
+        other = compile_program(sizes, inputs, order, keep=tuple(keep))
+        if other.cost < best.cost:
+            best = other
+    return best
+
+
+def _greedy_order(
+    sizes: tuple[int, ...],
+    inputs: list[tuple[int, ...]],
+    keep: frozenset[int],
+    *,
+    noise: random.Random | None = None,
+) -> list[int]:
+    """An elimination order of what is not kept: the smallest product of tensors first, times a random factor."""
+    tensors = [frozenset(axes) for axes in inputs]
+    remaining = sorted(frozenset().union(*tensors) - keep)
+    logs = [math.log(size) for size in sizes]
+    order = []
+    while remaining:
+        costs = []
+        for x in remaining:
+            union = frozenset().union(*(t for t in tensors if x in t))
+            cost = sum(logs[y] for y in union) + (noise.gauss(0.0, 1.0) if noise else 0.0)
+            costs.append((cost, x, union))
+        _, chosen, union = min(costs, key=lambda c: c[:2])
+        order.append(chosen)
+        tensors = [t for t in tensors if chosen not in t] + [union - {chosen}]
+        remaining.remove(chosen)
+    return order

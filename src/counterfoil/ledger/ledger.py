@@ -1,0 +1,360 @@
+"""The ledger: what may be spent on one source of sensitive records, and what was, in a file of its own.
+
+A ledger has a total budget. A *release* reserves a part of it; each answer is *charged* to its release, durably,
+before the answer is computed. A process that is killed can therefore only have paid for an answer that it did
+not get; it can't get one that it did not pay for.
+
+**Why releases add up.** The epsilons and the deltas of releases are added (Dwork, Kenthapadi, McSherry, Mironov
+and Naor 2006, "Our data, ourselves"). The sum holds when each release is chosen after seeing the earlier ones,
+its budget included (a basic-composition privacy filter: Rogers, Roth, Ullman and Vadhan 2016, arXiv 1605.08294),
+and when several run at the same time and take turns (Haney, Shoemate, Tian, Vadhan, Vyrros, Xu and Zhang 2023,
+arXiv 2309.05901). It needs that each release's budget is fixed when it opens and never exceeded by what is charged
+to it, and that all protect the same neighboring relation; both are enforced. Sharper composition is for the
+charges inside a release, by the rule that it names.
+
+**Why nothing is given back.** A release may have spent less than it reserved, but how much it spent may depend
+on its answers. A filter's guarantee is for the budget that was fixed in advance, not for what turned out to be
+used: knowing the latter takes an odometer, which costs more (Rogers et al.).
+
+**What is never in it.** No record, no statistic, no fingerprint of the data: an entry has only the keys in
+`ledger_state.KEYS`, and its callers write public parameters into them.
+
+How the file survives crashes, and what its hashes can and can't show, is told in `ledger_file`; how amounts are
+added without rounding, in `ledger_state`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
+from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
+from counterfoil.ledger.state import COMMON_KEYS, Amount, LedgerState, ReleaseRecord, SourceIdentity
+
+__all__ = ["Amount", "Entry", "Ledger", "Release", "ReleaseRecord", "SourceIdentity"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger.
+
+    Args:
+        number: its place; the first is 1.
+        kind: one of `ledger_state.KEYS`.
+        time: when, in UTC, ISO 8601.
+        version: of Counterfoil, that wrote it.
+        details: the keys of its kind.
+        hash: over this entry and all before it. A copy of the ledger without it lacks this entry.
+    """
+
+    number: int
+    kind: str
+    time: str
+    version: str
+    details: dict[str, Any]
+    hash: str
+
+
+class Ledger:
+    """The budget of one source. Make one with `create`, `open` or `in_memory`.
+
+    Every method looks at the file anew, so that what other processes spent is seen, and checks the new entries
+    and the last one known; `open` and `entries` check every one. All methods may raise `LedgerLocked`,
+    `LedgerUnwritable`, `LedgerEdited` and `LedgerCutShort` (see `ledger_errors`). Usable as a context manager,
+    and by several threads; not across a fork.
+    """
+
+    def __init__(self, file: LedgerFile) -> None:
+        self._file = file
+        self._state = LedgerState()
+        self._position = START
+        self._appended: list[Row] = []
+        try:
+            with self._reading():
+                pass
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def create(cls, path: str | Path, *, source: SourceIdentity, total: Budget, timeout: float = 5.0) -> Ledger:
+        """A new ledger at `path`, with nothing spent.
+
+        Raises:
+            LedgerError: when something is at `path` already.
+            LedgerUnwritable: when it can't be written there.
+        """
+        LedgerFile.create(Path(path), _first_entry(source, total))
+        return cls.open(path, source=source, timeout=timeout)
+
+    @classmethod
+    def open(cls, path: str | Path, *, source: SourceIdentity | None, timeout: float = 5.0) -> Ledger:
+        """The ledger at `path`, checked from its first to its last entry.
+
+        Args:
+            path: the file.
+            source: the records that are about to be read; None only to look at the ledger.
+            timeout: seconds to wait for other processes, here and later.
+
+        Raises:
+            WrongSource: when it was created for another name or location.
+            NotALedger: when there is none, or some other file.
+        """
+        ledger = cls(LedgerFile.open(Path(path), timeout=timeout))
+        if source is not None and source != ledger.source:
+            ledger.close()
+            raise WrongSource(
+                f"A ledger serves the source that it was created for. {path} is for {ledger.source}; found {source}. "
+                "Use the ledger of this source, or create one for it."
+            )
+        return ledger
+
+    @classmethod
+    def in_memory(cls, source: SourceIdentity, total: Budget) -> Ledger:
+        """A ledger that lasts as long as the process: within it the rules are the same."""
+        return cls(LedgerFile.in_memory(_first_entry(source, total)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    @property
+    def source(self) -> SourceIdentity:
+        """The records that this ledger is for."""
+        assert self._state.source is not None, "the first entry of every ledger names its source"
+        return self._state.source
+
+    @property
+    def total(self) -> Amount:
+        """The budget that the ledger was created with."""
+        return self._state.total
+
+    @property
+    def revealed(self) -> bool:
+        """Whether the records were looked at without privacy."""
+        with self._reading():
+            return bool(self._state.reveals)
+
+    def spent(self) -> Amount:
+        """What releases have reserved, used or not; epsilon is infinite once the records were revealed."""
+        with self._reading():
+            return self._state.spent
+
+    def left(self) -> Amount:
+        """What further releases may reserve. A reveal does not lower it: see `record_reveal`."""
+        with self._reading():
+            return self._state.left
+
+    def releases(self) -> list[ReleaseRecord]:
+        """Every release with its charges, in the order of opening."""
+        with self._reading():
+            return deepcopy(self._state.releases)
+
+    def entries(self) -> list[Entry]:
+        """Every entry, all of them read and verified again."""
+        with self._file.transaction(write=False):
+            rows = self._file.rows_after(START)
+        return [
+            Entry(
+                row.number,
+                row.body["kind"],
+                row.body["time"],
+                row.body["version"],
+                {key: value for key, value in row.body.items() if key not in COMMON_KEYS},
+                row.hash,
+            )
+            for row in rows
+        ]
+
+    def open_release(self, *, budget: Budget, relation: str, composition: str, description: dict[str, Any]) -> Release:
+        """Reserve `budget` for a release, whatever it will use of it.
+
+        Args:
+            budget: the most that the release may cost.
+            relation: the neighboring relation that it protects; the same for all releases of a ledger.
+            composition: the name of the rule by which its charges are added.
+            description: public parameters, as JSON.
+
+        Raises:
+            BudgetExceeded: when less is left; nothing is reserved.
+            LedgerError: when earlier releases have another relation.
+            ValueError: when `description` is not JSON.
+        """
+        with self._writing():
+            self._state.require_room(budget, str(relation))
+            release_id = len(self._state.releases) + 1
+            self._append(
+                "release_opened",
+                release=release_id,
+                budget=_plain(budget),
+                relation=str(relation),
+                composition=composition,
+                description=description,
+            )
+        return self.resume(release_id)
+
+    def resume(self, release_id: int) -> Release:
+        """The open release with this id, to charge what is left of its reservation or to abandon it.
+
+        Raises:
+            ReleaseClosed: when it was closed or abandoned.
+            LedgerError: when there is none.
+        """
+        with self._reading():
+            record = deepcopy(self._state.open_release(release_id))
+        return Release(self, record)
+
+    def record_reveal(self, reason: str) -> None:
+        """Record that the records are looked at without privacy: infinite epsilon, from now on and for ever.
+
+        Later releases stay possible: the owner of the data may look at it, and what leaves the house in a release is
+        as private as before, as long as nothing of the look leaves with it. That is for people to keep, not for
+        a program, which is why `spent` says infinity ever after.
+
+        Raises:
+            ValueError: when `reason` is empty.
+        """
+        if not reason.strip():
+            raise ValueError("`reason` must say why the records are looked at without privacy. Found nothing.")
+        with self._writing():
+            self._append("revealed", reason=reason)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._file.transaction(write=False):
+            self._catch_up()
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._file.lock:
+            self._appended.clear()
+            with self._file.transaction(write=True):
+                self._catch_up()
+                yield
+            for row in self._appended:  # committed: only now are they part of what this process has seen
+                self._take_in(row)
+
+    def _catch_up(self) -> None:
+        for row in self._file.rows_after(self._position):
+            self._take_in(row)
+
+    def _take_in(self, row: Row) -> None:
+        self._state.apply(row.number, row.body)
+        self._position = Position(row.number, row.hash)
+
+    def _append(self, kind: str, **details: Any) -> int:
+        row = self._file.append(self._position, _stamp(kind) | details)
+        self._appended.append(row)
+        return row.number
+
+
+class Release:
+    """A reservation, and the charges against it. Made by `Ledger.open_release` and `Ledger.resume`.
+
+    The attributes were fixed when it opened: `id`, `budget`, `relation`, `composition`, `description`.
+    """
+
+    def __init__(self, ledger: Ledger, record: ReleaseRecord) -> None:
+        self._ledger = ledger
+        self.id = record.id
+        self.budget = record.budget
+        self.relation = record.relation
+        self.composition = record.composition
+        self.description = record.description
+
+    def charge(
+        self, record: dict[str, Any], *, description: str, affords: Callable[[list[dict[str, Any]]], bool]
+    ) -> int:
+        """Pay for an answer; only once this has returned may it be computed.
+
+        Reading the earlier charges, deciding and recording are one transaction, so that no number of processes
+        can overspend a release together. When this returns, the charge survives a kill and a power failure.
+
+        Args:
+            record: the charge, as JSON (`accounting.charge.Charge.to_json`). The ledger keeps it and does not read it.
+            description: what is asked, in public terms.
+            affords: whether the budget of the release covers all these charges together. It runs while the ledger
+                is locked for others, and must neither use the ledger nor change the list.
+
+        Returns:
+            The number of the entry.
+
+        Raises:
+            BudgetExceeded: when it does not; nothing is charged.
+            ReleaseClosed: when the release was closed or abandoned.
+            ValueError: when `record` is not JSON.
+        """
+        ledger, record = self._ledger, json.loads(canonical_json(record))  # as it will be read back
+        with ledger._writing():
+            earlier = ledger._state.open_release(self.id).charges
+            if not affords([*earlier, record]):
+                raise BudgetExceeded(
+                    f"The charges of a release must stay within {Amount(self.budget.epsilon, self.budget.delta)}. "
+                    f"After {len(earlier)} charges, release {self.id} can't afford this one ({description}). "
+                    "Nothing was charged: ask for more noise, or for fewer answers."
+                )
+            return ledger._append("charged", release=self.id, event=record, description=description)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The charges so far, by any process, in order, as JSON."""
+        with self._ledger._reading():
+            return deepcopy(self._ledger._state.release(self.id).charges)
+
+    def close(self, note: str = "") -> None:
+        """Refuse further charges. What was reserved stays reserved (the module says why).
+
+        Raises:
+            ReleaseClosed: when it was closed or abandoned before.
+        """
+        with self._ledger._writing():
+            self._ledger._state.open_release(self.id)
+            self._ledger._append("release_closed", release=self.id, note=note)
+
+    def abandon(self) -> None:
+        """Give the whole reservation back, as for a request that was refused before anything was computed.
+
+        Raises:
+            LedgerError: when something was charged.
+            ReleaseClosed: when it was closed or abandoned before.
+        """
+        with self._ledger._writing():
+            charges = len(self._ledger._state.open_release(self.id).charges)
+            if charges:
+                raise LedgerError(
+                    f"Only a release without charges can be abandoned. Release {self.id} has {charges}: close it."
+                )
+            self._ledger._append("release_abandoned", release=self.id)
+
+
+def _first_entry(source: SourceIdentity, total: Budget) -> dict[str, Any]:
+    return _stamp("created") | {"source": asdict(source), "total": _plain(total)}
+
+
+def _plain(budget: Budget) -> dict[str, float]:
+    return {"epsilon": float(budget.epsilon), "delta": float(budget.delta)}
+
+
+def _stamp(kind: str) -> dict[str, Any]:
+    return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="seconds"), "version": _version()}
+
+
+@cache
+def _version() -> str:
+    return version("counterfoil")

@@ -1,0 +1,45 @@
+"""The error of a finished model, asked for with a small part of the budget: what error bars rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.error_bars import Bound, ToldBound
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.marginals.marginal_selection import rounded
+
+_LARGEST = 1_000_000
+_MOST_CELLS = 50_000_000
+"""Larger marginals, and more cells in all, get no error bars of their own: estimates would be too large to hold."""
+
+
+def told_bounds(
+    account: FilterAccount, model: GraphicalModel, cliques: Sequence[Clique], mu_squared: float
+) -> dict[Clique, tuple[Bound, ...]]:
+    """Bounds for those of `cliques` that are not too large, small ones first, from one question about all their errors.
+
+    Args:
+        account: of a Gaussian filter.
+        model: what is released.
+        cliques: which marginals.
+        mu_squared: what the question costs.
+    """
+    sizes = np.array([model.domain.size(clique) for clique in cliques], dtype=np.float64)
+    order = np.argsort(sizes, kind="stable")
+    kept = order[(sizes[order] <= _LARGEST) & (np.cumsum(sizes[order]) <= _MOST_CELLS)]
+    asked = tuple(cliques[i] for i in sorted(kept))
+    if not asked:
+        return {}
+    marginals = model.marginals(asked)
+    estimates = rounded(marginals, asked)
+    answer = account.ask(MarginalErrors(asked, estimates), account.noise(mu_squared))
+    drifts = [float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(asked, estimates, strict=True)]
+    return {
+        clique: (ToldBound(float(error), answer.scale, drift),)
+        for clique, error, drift in zip(asked, answer.values, drifts, strict=True)
+    }

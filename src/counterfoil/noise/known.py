@@ -1,0 +1,56 @@
+"""Which noise a record, or an event, stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from counterfoil.accounting.event import GaussianEvent, PrivacyEvent, PureEvent
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.noise import CountNoise, Noise
+
+
+def noise_from_json(record: Mapping[str, Any]) -> Noise:
+    """The noise that `to_json` wrote, of this folder or any other class that has been imported.
+
+    Raises:
+        ValueError: for an unknown kind, or parameters that are not its own.
+    """
+    parameters = {name: value for name, value in record.items() if name != "kind"}
+    known = _by_kind()
+    if record.get("kind") not in known:
+        raise ValueError(f"A noise must be one of {', '.join(sorted(known))}. Found {record.get('kind')!r}.")
+    try:
+        return known[record["kind"]](**parameters)
+    except TypeError as error:
+        raise ValueError(f"A noise of kind {record['kind']!r} has the wrong parameters: {parameters}.") from error
+
+
+def noise_of(event: PrivacyEvent) -> CountNoise:
+    """The noise on counts whose event is `event`.
+
+    Raises:
+        ValueError: for an event that no noise on counts has.
+    """
+    if isinstance(event, GaussianEvent):
+        return GaussianNoise(event.noise_multiplier)
+    if isinstance(event, PureEvent):
+        return LaplaceNoise(event.epsilon)
+    raise ValueError(f"Noise on counts costs a Gaussian or a pure event. Found {event}.")
+
+
+def _by_kind() -> dict[str, type[Noise]]:
+    import counterfoil.noise as folder
+
+    for module in iter_modules(folder.__path__):
+        import_module(f"{folder.__name__}.{module.name}")
+    waiting, found = [Noise], {}
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if "kind" in vars(kind):
+            found[kind.kind] = kind
+    return found

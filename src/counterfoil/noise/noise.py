@@ -1,0 +1,79 @@
+"""What every noise is: one parameter from which both the scale and the privacy event follow.
+
+A new noise is one file in this folder, with one frozen dataclass that derives from `CountNoise` or `SelectionNoise`.
+Nothing else lists noises: an account takes any of them, and a receipt finds its noise by `kind`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.accounting.event import PrivacyEvent
+from counterfoil.noise.randomness import Randomness
+
+
+class Norm(StrEnum):
+    """In which norm a noise needs a query's sensitivity."""
+
+    L1 = "l1"
+    L2 = "l2"
+
+
+class Noise(ABC):
+    """What is added to an answer, and what that costs whoever asks. The fields of a noise are public.
+
+    Raises:
+        ValueError: for a parameter that its event refuses.
+    """
+
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        self.event()
+
+    @abstractmethod
+    def event(self) -> PrivacyEvent:
+        """The privacy event of one answer with this noise, whatever the query's sensitivity."""
+
+    @abstractmethod
+    def event_under(self, sensitivity: float, other_sensitivity: float) -> PrivacyEvent:
+        """The event of the same answer, had the sensitivity been the other one."""
+
+    @abstractmethod
+    def scale(self, sensitivity: float) -> float:
+        """The scale parameter of the noise, in units of the answer."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The kind and the parameters, as `noise_from_json` reads them."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+
+class CountNoise(Noise):
+    """A noise that is added to integer answers.
+
+    Attributes:
+        norm: in which norm it needs the query's sensitivity.
+    """
+
+    norm: ClassVar[Norm]
+
+    @abstractmethod
+    def deviation(self, sensitivity: float) -> float:
+        """A bound on the standard deviation that is added to an answer, in its units."""
+
+    @abstractmethod
+    def add(self, exact: np.ndarray, sensitivity: float, randomness: Randomness) -> np.ndarray:
+        """int64, shaped like the int64 array `exact`: the noisy answer."""
+
+
+class SelectionNoise(Noise):
+    """A noise by which one of several candidates is chosen."""
+
+    @abstractmethod
+    def choose(self, scores: np.ndarray, sensitivity: float, randomness: Randomness) -> int:
+        """The index chosen among float64[m] `scores`, of which one record changes each by at most `sensitivity`."""

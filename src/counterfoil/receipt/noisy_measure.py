@@ -1,0 +1,116 @@
+"""A number about the real table that was told with noise, and what can be concluded from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scipy.special import ndtri
+
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+
+
+@dataclass(frozen=True)
+class Told:
+    """One noisy answer of the fidelity part of a release; all of it is public.
+
+    Args:
+        measure: which one, see `MEASURES`.
+        about: what of: the target, a column, or how many columns a marginal has.
+        told: the noisy answer, in its own integer units.
+        scale: the scale parameter of its discrete noise, in the same units.
+        noise: the kind of noise.
+        unit: the answer that stands for 1 in each record.
+        rounding: how far the answer may be off because the synthetic side was rounded to integers, in the same units.
+        records: the number of records that sums are divided by: public, or told with noise.
+        records_error: its standard error; 0 where it is public.
+    """
+
+    measure: str
+    about: str
+    told: int
+    scale: float
+    noise: str
+    unit: float
+    rounding: float
+    records: float
+    records_error: float
+
+    @property
+    def estimate(self) -> float:
+        """The measure, as far as noise lets it be known; never outside its range."""
+        return min(max(self.told / (self.unit * self.records), 0.0), RANGES[self.measure])
+
+    @property
+    def standard_error(self) -> float:
+        """Of `estimate`: the noise of the answer, and of the number of records that it is divided by.
+
+        A sum that is off by noise z of n records, divided by n + e, is off by (z + (1 + estimate) e) / n to first
+        order: once because the synthetic counts are scaled to n + e records, and once for the division.
+        """
+        deviation = self.scale * (math.sqrt(2) if self.noise == LaplaceNoise.kind else 1.0) / self.unit
+        return math.hypot(deviation, (1 + self.estimate) * self.records_error) / self.records
+
+    def at_most(self, beta: float) -> float:
+        """With probability 1 - beta over the noise, the exact answer is at most this, in its own units, had nothing
+        been rounded.
+
+        Discrete Gaussian Z, integer k: P(Z >= k) <= P(N(0, scale**2) >= k - 1) (Canonne, Kamath and Steinke 2020,
+        Proposition 25). Discrete Laplace: P(Z >= k) <= exp(-k / scale).
+        """
+        if self.noise == GaussianNoise.kind:
+            slack = 1 - self.scale * float(ndtri(beta))
+        else:
+            slack = self.scale * math.log(1 / beta)
+        return max(self.told + math.ceil(slack) + self.rounding, 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands on the receipt."""
+        return asdict(self) | {"estimate": self.estimate, "standard_error": self.standard_error}
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> Told:
+        """What `to_json` wrote.
+
+        Raises:
+            ValueError: for a record of another shape.
+        """
+        fields = {key: value for key, value in record.items() if key not in ("estimate", "standard_error")}
+        numbers = [value for key, value in fields.items() if key not in ("measure", "about", "noise")]
+        numeric = all(isinstance(value, (int, float)) for value in numbers)
+        if fields.keys() != Told.__dataclass_fields__.keys() or not numeric or fields["measure"] not in RANGES:
+            raise ValueError(f"A fidelity measure of the receipt is not understood: {record.get('measure')!r}.")
+        found = Told(**fields)
+        if not (found.scale > 0 and found.unit > 0 and found.records > 0):
+            raise ValueError(f"A fidelity measure of the receipt has scales that are not positive: {found.measure!r}.")
+        return found
+
+
+MEASURES = {
+    "mean_marginal_error": "mean L1 error of the marginals",
+    "largest_marginal_error": "largest L1 error of the marginals",
+    "label_marginal_error": "largest L1 error of a marginal with the target",
+    "feature_marginal_error": "largest L1 error of a marginal without the target",
+    "wasserstein": "W_1 distance of the column, as a share of its range",
+    "label_moment_gap": "largest gap of a moment with the target",
+    "feature_moment_gap": "largest gap of a moment without the target",
+    "accuracy": "accuracy on the real rows of a linear model trained on the synthetic ones",
+    "log_loss": "log loss of that model on the real rows, counted up to 4 a row",
+}
+"""What a measure is, in words."""
+
+RANGES = {
+    "mean_marginal_error": 2.0,
+    "largest_marginal_error": 2.0,
+    "label_marginal_error": 2.0,
+    "feature_marginal_error": 2.0,
+    "wasserstein": 1.0,
+    "label_moment_gap": 2.0,
+    "feature_moment_gap": 2.0,
+    "accuracy": 1.0,
+    "log_loss": 4.0,
+}
+"""The most that a measure can be; the least is 0."""

@@ -1,0 +1,248 @@
+"""The receipt: what a release cost, as a document that anyone can check without the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from counterfoil.accounting.composition import COMPOSITIONS
+from counterfoil.accounting.neighbors import Neighbors
+from counterfoil.curator.account import FilterAccount
+from counterfoil.files import sha256_of, write_text
+from counterfoil.receipt.json_schema import require_shape
+from counterfoil.receipt.other_relation import under_other_relation
+from counterfoil.receipt.text import receipt_text
+from counterfoil.receipt.verification import Verification, verify_receipt
+
+if TYPE_CHECKING:
+    from counterfoil.curator.curator import Curator
+
+FORMAT = "counterfoil.receipt"
+FORMAT_VERSION = 1
+
+COMPOSITION_SENTENCES = {
+    "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
+    "answers; the sum has the exact trade-off curve of one Gaussian mechanism.",
+    "zcdp": "Amounts of rho add up (zero-concentrated differential privacy), also where noise is chosen after "
+    "earlier answers; the sum is converted to epsilon at delta.",
+    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers.",
+    "privacy_loss_distribution": "Privacy-loss distributions are convolved; all noise was fixed before the first "
+    "answer.",
+}
+
+_PROGRAMS = ("counterfoil", "dp-accounting", "numpy", "opendp", "scipy")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A receipt, around the JSON document that `receipt.schema.json` describes.
+
+    It holds public facts alone: parameters, charges, and what follows from them. There is no fingerprint of the
+    sensitive data and no path to it; the files it names are the release's own.
+
+    Args:
+        document: the JSON document; kept as it is, copied by `to_json`.
+
+    Raises:
+        ValueError: when the document has not the shape of a receipt.
+    """
+
+    document: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        require_shape(self.document)
+
+    @classmethod
+    def from_curator(
+        cls,
+        curator: Curator,
+        *,
+        method: str,
+        parameters: Mapping[str, Any],
+        rows: int,
+        rows_requested: bool = False,
+        rows_short: bool = False,
+        warnings: Sequence[str] = (),
+    ) -> Self:
+        """The receipt of what `curator` was asked.
+
+        Args:
+            curator: after the last question, before or after it is closed.
+            method: the synthesizer's name.
+            parameters: its public parameters, as JSON.
+            rows: how many rows were drawn.
+            rows_requested: whether that number was asked for by the user.
+            rows_short: whether more were wanted than could be drawn.
+            warnings: public sentences; none may depend on the records.
+
+        Raises:
+            ValueError: when nothing was asked.
+        """
+        costs = _costs(curator)
+        unit = curator.neighbors.unit
+        document = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "program": _versions(),
+            "private": curator.randomness.private,
+            "source": curator.source_name,
+            "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
+            "neighboring_relation": curator.relation.value,
+            "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
+            "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
+            **costs,
+            "noise_source": curator.randomness.source,
+            "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
+            "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
+            "outputs": [],
+            "warnings": [*warnings, *_vouched_for(curator)],
+        }
+        return cls(document)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The receipt in the file at `path`.
+
+        Raises:
+            ValueError: when the file is not a receipt; the sentence says where it is broken.
+            OSError: when it can't be read.
+        """
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_such_number)
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} must be a receipt, which is JSON text. Found another kind of file.") from None
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{path} must be a receipt, which is JSON text. Found {error.msg.lower()} in line {error.lineno}: "
+                "it may have been cut short."
+            ) from None
+        try:
+            return cls(document)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    def to_json(self) -> dict[str, Any]:
+        """A copy of the document."""
+        return deepcopy(dict(self.document))
+
+    def save(self, path: str | Path) -> None:
+        """Writes the receipt whole or not at all (to a temporary file beside it, then renamed).
+
+        Raises:
+            OSError: when it can't be written.
+        """
+        write_text(Path(path), json.dumps(self.document, indent=2, allow_nan=False) + "\n")
+
+    def with_costs(self, curator: Curator) -> Self:
+        """The receipt after further questions to `curator`, which is not closed yet."""
+        return type(self)(self.to_json() | _costs(curator))
+
+    def with_fidelity(self, fidelity: Sequence[Mapping[str, Any]], certificates: Sequence[Mapping[str, Any]]) -> Self:
+        """The receipt with error measures that were told, and with certificates."""
+        sections = {"fidelity": [dict(one) for one in fidelity], "certificates": [dict(one) for one in certificates]}
+        return type(self)(self.to_json() | {name: section for name, section in sections.items() if section})
+
+    def with_output(self, path: str | Path, *, rows: int) -> Self:
+        """The receipt with the release's file at `path` named in it: its name, its SHA-256, its rows.
+
+        Raises:
+            OSError: when the file can't be read.
+        """
+        document = self.to_json()
+        document["outputs"].append({"file": Path(path).name, "sha256": sha256_of(Path(path)), "rows": rows})
+        return type(self)(document)
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise came from the operating system; with a seed the release is NOT PRIVATE."""
+        return bool(self.document["private"])
+
+    def verify(self, folder: str | Path | None = None) -> Verification:
+        """Recomputes what was spent from the recorded events alone, and compares.
+
+        Args:
+            folder: where the release's files lie, to compare their SHA-256 too; None to leave them out.
+        """
+        return verify_receipt(self.document, None if folder is None else Path(folder))
+
+    def text(self) -> str:
+        """A page of 80 columns for a privacy officer."""
+        return receipt_text(self.document)
+
+
+def _costs(curator: Curator) -> dict[str, Any]:
+    """The parts of a receipt that grow with each question.
+
+    Raises:
+        ValueError: when nothing was asked.
+    """
+    account = curator.account
+    if account is None:
+        raise ValueError("A receipt is for a release. Found a curator that was never asked anything.")
+    budget, charges = curator.budget, curator.charges()
+    adaptive = isinstance(account, FilterAccount)
+    delta = 0.0 if account.rule.name == "pure" else budget.delta
+    events = [charge.event for charge in charges]
+    return {
+        "composition": {
+            "rule": account.rule.name,
+            "adaptive": adaptive,
+            "sentence": COMPOSITION_SENTENCES[account.rule.name],
+        },
+        "charges": [charge.to_json() for charge in charges],
+        "spent": {"epsilon": account.rule.epsilon(events, delta), "delta": delta},
+        "other_relation": under_other_relation(
+            [charge.to_json() for charge in charges],
+            rule=account.rule,
+            adaptive=adaptive,
+            budget=budget,
+            neighbors=curator.neighbors,
+        ),
+    }
+
+
+def _vouched_for(curator: Curator) -> list[str]:
+    brought = curator.account.vouched_for if curator.account is not None else ()
+    return [
+        f"The guarantee also rests on {what}, which the maker of this release brought and vouches for; it was tried on "
+        "made-up rows, which proves nothing."
+        for what in brought
+    ]
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in _PROGRAMS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _how_many(neighbors: Neighbors, requested: bool, short: bool) -> str:
+    if short:
+        return "all that met the schema's rules, fewer than were wanted"
+    if requested:
+        return "asked for by the user"
+    if neighbors.relation.value == "replace_one" and neighbors.unit is None:
+        return "the exact number of rows of the table, which replace_one takes as public"
+    return "estimated from noisy counts that are among the charges"
+
+
+def _no_such_number(name: str) -> float:
+    assert not math.isfinite(float(name))
+    raise ValueError(f"A receipt holds finite numbers. Found {name}.")
+
+
+assert COMPOSITION_SENTENCES.keys() == COMPOSITIONS.keys(), "each composition rule is explained on the receipt"

@@ -1,0 +1,232 @@
+"""Checking a receipt from what it records, without the data and without the program that made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.composition import COMPOSITIONS
+from counterfoil.accounting.event import PrivacyEvent, event_from_json
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.files import sha256_of
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
+from counterfoil.receipt.other_relation import under_other_relation
+
+NOISES: dict[str, Any] = {
+    noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ExponentialSelection, ThresholdedLaplaceNoise)
+}
+_MEASURED_IN_L1 = (LaplaceNoise.kind, ThresholdedLaplaceNoise.kind)
+
+# What one record changes under add_or_remove_one and under replace_one, from the public parameters of a charge and
+# in the norm that the noise needs. It repeats, on purpose, what the queries prove: a receipt is checked against it.
+_RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelation.REPLACE_ONE: 2.0}
+
+
+def _counts(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
+    l1 = len(parameters["cliques"]) * moved
+    return l1 if noise in _MEASURED_IN_L1 else math.sqrt(l1)
+
+
+def _errors(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
+    candidates = len(parameters["cliques"])
+    return moved * (candidates if noise in _MEASURED_IN_L1 else math.sqrt(candidates))
+
+
+def _one_cell(_: Mapping[str, Any], moved: float, noise: str) -> float:
+    return moved if noise in _MEASURED_IN_L1 else math.sqrt(moved)
+
+
+def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
+    return float(parameters["largest_weight"]) * moved
+
+
+def _total_error(parameters: Mapping[str, Any], moved: float, _: str) -> float:
+    return float(parameters["marginals"]) * moved
+
+
+def _moment(parameters: Mapping[str, Any], moved: float, _: str) -> float:
+    return float(parameters["unit"]) ** int(parameters["order"]) * moved
+
+
+def _area(parameters: Mapping[str, Any], _: float, __: str) -> float:
+    return float(parameters["points"]) - 1
+
+
+def _loss(parameters: Mapping[str, Any], _: float, __: str) -> float:
+    return float(parameters["largest"])
+
+
+SENSITIVITIES: dict[str, Callable[[Mapping[str, Any], float, str], float]] = {
+    "correct_predictions": lambda parameters, moved, noise: 1.0,
+    "cumulative_area": _area,
+    "largest_marginal_error": lambda parameters, moved, noise: moved,
+    "largest_moment_gap": _moment,
+    "marginal_counts": _counts,
+    "marginal_errors": _errors,
+    "nearest_neighbor_histogram": _one_cell,
+    "partition_counts": _one_cell,
+    "total_loss": _loss,
+    "total_marginal_error": _total_error,
+    "worst_approximated_marginal": _scores,
+}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a check of a receipt found.
+
+    Args:
+        holds: whether nothing was wrong.
+        recomputed_epsilon: what the recorded events compose to; infinite where they can't be understood.
+        stated_epsilon: what the receipt says they do.
+        problems: what is wrong, a sentence each.
+    """
+
+    holds: bool
+    recomputed_epsilon: float
+    stated_epsilon: float
+    problems: tuple[str, ...]
+
+
+def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> Verification:
+    """Checks a receipt that has the published shape.
+
+    Recomputed: every event from its noise, every noise scale from its sensitivity, every sensitivity from the
+    query's public parameters, what the events compose to and what they would under the other relation. A receipt
+    whose author changed all of these together, consistently, holds: it is then the receipt of another release.
+
+    Args:
+        document: the receipt.
+        folder: where the release's files lie, to compare their SHA-256 too; those that are not there are left out.
+    """
+    stated = float(document["spent"]["epsilon"])
+    problems = [problem for part in (_charges, _source_of_noise) for problem in part(document)]
+    recomputed = math.inf
+    try:
+        events = [event_from_json(charge["event"]) for charge in document["charges"]]
+        others = [event_from_json(charge["event_under_other_relation"]) for charge in document["charges"]]
+    except ValueError as error:
+        problems.append(str(error))
+    else:
+        try:
+            recomputed = _composed(document, events)
+            problems += _totals(document, events, recomputed)
+            if all(event.kind == other.kind for event, other in zip(events, others, strict=True)):
+                problems += _other_relation(document)
+        except (ValueError, ArithmeticError) as error:
+            problems.append(f"The events can't be composed: {error}")
+    if folder is not None:
+        problems += _outputs(document, folder)
+    return Verification(not problems, recomputed, stated, tuple(problems))
+
+
+def _charges(document: Mapping[str, Any]) -> Iterator[str]:
+    neighbors = _neighbors(document)
+    for number, charge in enumerate(document["charges"], 1):
+        problem = _charge_problem(charge, neighbors)
+        if problem:
+            yield f"Charge {number} ({charge['query']}): {problem}"
+
+
+def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
+    parameters = {key: value for key, value in charge["noise"].items() if key not in ("kind", "scale")}
+    try:
+        noise = NOISES[charge["noise"]["kind"]](**parameters)
+    except (TypeError, ValueError):
+        return f"noise of kind {charge['noise']['kind']} has the wrong parameters."
+    if charge["event"] != noise.event().to_json():
+        return "the event is not the one of the noise that was added."
+    if charge["query"] not in SENSITIVITIES:
+        return "this version does not know such a query and can't check it."
+    try:
+        here, there = (_sensitivity(charge, neighbors, of) for of in (neighbors.relation, neighbors.relation.other))
+    except (KeyError, TypeError, ValueError):
+        return "the query's parameters are not those of its kind."
+    if not _same(charge["sensitivity"], here):
+        return f"the sensitivity must be {here:.6g} for this query. Found {charge['sensitivity']:.6g}."
+    if not _same(charge["noise"]["scale"], noise.scale(here)):
+        return f"the noise must have scale {noise.scale(here):.6g}. Found {charge['noise']['scale']:.6g}."
+    if not _same_event(charge["event_under_other_relation"], noise.event_under(here, there).to_json()):
+        return "the event under the other relation does not follow from the sensitivities."
+    return ""
+
+
+def _sensitivity(charge: Mapping[str, Any], neighbors: Neighbors, relation: NeighboringRelation) -> float:
+    rule, kind = SENSITIVITIES[charge["query"]], charge["noise"]["kind"]
+    return neighbors.sensitivity(lambda of: rule(charge["parameters"], _RECORDS_MOVED[of], kind), relation)
+
+
+def _source_of_noise(document: Mapping[str, Any]) -> Iterator[str]:
+    seeded = "NOT PRIVATE" in document["noise_source"]
+    if document["private"] and seeded:
+        yield "The receipt says `private`, but its noise came from a seed: the release is NOT PRIVATE."
+    if not document["private"] and not seeded:
+        yield "The receipt says that the release is not private, but names a private source of noise."
+
+
+def _composed(document: Mapping[str, Any], events: list[PrivacyEvent]) -> float:
+    return COMPOSITIONS[document["composition"]["rule"]].epsilon(events, float(document["spent"]["delta"]))
+
+
+def _totals(document: Mapping[str, Any], events: list[PrivacyEvent], recomputed: float) -> Iterator[str]:
+    rule = COMPOSITIONS[document["composition"]["rule"]]
+    budget, spent = Budget(**document["budget"]), document["spent"]
+    if not events:
+        yield "A release has at least one charge. Found none."
+    if not _same(spent["epsilon"], recomputed):
+        yield f"The events compose to epsilon {recomputed:.9g}, but the receipt states {spent['epsilon']:.9g}."
+    if spent["delta"] != (0.0 if rule.name == "pure" else budget.delta):
+        yield f"Delta must be the budget's, {budget.delta:g} (0 for pure privacy). Found {spent['delta']:g}."
+    if not rule.affords(budget, events) and recomputed > budget.epsilon:
+        yield f"The events cost epsilon {recomputed:.9g}, above the budget of {budget.epsilon:.9g}."
+    if document["composition"]["adaptive"] and not hasattr(rule, "capacity"):
+        yield f"The rule {rule.name} does not hold for noise that was chosen after earlier answers."
+
+
+def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
+    rule = COMPOSITIONS[document["composition"]["rule"]]
+    adaptive = document["composition"]["adaptive"] and hasattr(rule, "capacity")
+    expected = under_other_relation(
+        document["charges"],
+        rule=rule,
+        adaptive=adaptive,
+        budget=Budget(**document["budget"]),
+        neighbors=_neighbors(document),
+    )
+    stated = document["other_relation"]
+    for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
+        want, found = expected.get(key), stated.get(key)
+        same = _same(want, found) if isinstance(want, float) and isinstance(found, (int, float)) else want == found
+        if not same:
+            yield f"`other_relation.{key}` must be {want}. Found {found}."
+
+
+def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    for output in document["outputs"]:
+        path = folder / Path(output["file"]).name
+        if path.is_file() and sha256_of(path) != output["sha256"]:
+            yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
+
+
+def _neighbors(document: Mapping[str, Any]) -> Neighbors:
+    unit = document["privacy_unit"]
+    relation = NeighboringRelation(document["neighboring_relation"])
+    return Neighbors(relation, None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"])))
+
+
+def _same_event(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    if found.keys() != expected.keys() or found["kind"] != expected["kind"]:
+        return False
+    return all(_same(found[key], expected[key]) for key in expected if key != "kind")
+
+
+def _same(one: float, other: float) -> bool:
+    # Versions of SciPy may differ in the last digits of the special functions.
+    return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)

@@ -1,0 +1,102 @@
+"""A synthesis as a folder: rows, model, schema, error bars and receipt, each in a format of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.files import write_text
+from counterfoil.graphical_model import graphical_model
+from counterfoil.graphical_model.error_bars import Bound, ErrorBars, MeasuredBound, PassedOverBound, ToldBound
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
+from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.table import encode
+
+_ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
+_ERROR_BARS, _RECEIPT = "error_bars.json", "receipt.json"
+_FOLDER = ReleaseFolder("counterfoil.synthesis", 1, (_ROWS, _MODEL, _SCHEMA, _ERROR_BARS, _RECEIPT))
+
+_BOUNDS = {"measured": MeasuredBound, "told": ToldBound, "passed_over": PassedOverBound}
+
+
+def save_parts(
+    folder: str | os.PathLike[str],
+    schema: Schema,
+    rows: Rows,
+    model: graphical_model.GraphicalModel,
+    bars: ErrorBars,
+    receipt: Receipt,
+) -> None:
+    """Writes the parts of a `Synthesis` to a new folder, whole or not at all. Codes follow from the rows.
+
+    Raises:
+        ValueError: when `folder` exists.
+        OSError: when it can't be written.
+    """
+    with _FOLDER.writing(folder) as draft:
+        with pa.ipc.new_file(str(draft / _ROWS), rows.table.schema) as writer:
+            writer.write_table(rows.table)
+        model.save(draft / _MODEL)
+        (draft / _MODEL).chmod((draft / _ROWS).stat().st_mode)  # temporary files are made for their owner alone
+        write_text(draft / _SCHEMA, schema.to_toml())
+        write_text(draft / _ERROR_BARS, json.dumps(_bars_to_json(bars), allow_nan=False))
+        receipt.save(draft / _RECEIPT)
+
+
+def load_parts(
+    folder: str | os.PathLike[str],
+) -> tuple[Schema, Rows, graphical_model.GraphicalModel, ErrorBars, Receipt]:
+    """What `save_parts` wrote to `folder`: the parts of a `Synthesis`, in its order.
+
+    Raises:
+        ValueError: for a folder that is incomplete, damaged, or of another format.
+        OSError: when a file can't be read.
+    """
+    source = Path(folder)
+    _FOLDER.require_whole(source)
+    try:
+        schema = Schema.from_toml(source / _SCHEMA)
+        table = load_arrow(source / _ROWS)
+        codes = encode(schema, table)
+        rows = np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
+        model = graphical_model.load(source / _MODEL)
+        if model.domain != schema.domain:
+            raise ValueError("its model and its schema have other columns")
+        bars = _bars_from_json(json.loads((source / _ERROR_BARS).read_text(encoding="utf-8")), schema.domain)
+        receipt = Receipt.load(source / _RECEIPT)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
+    return schema, Rows(rows, table), model, bars, receipt
+
+
+def _bars_to_json(bars: ErrorBars) -> dict[str, Any]:
+    kinds = {kind: name for name, kind in _BOUNDS.items()}
+    return {
+        "total": bars.total,
+        "counted": bars.counted,
+        "total_error": bars.total_error,
+        "bounds": [
+            {"attributes": list(clique), "kind": kinds[type(bound)], **asdict(bound)}
+            for clique, bounds in bars.bounds.items()
+            for bound in bounds
+        ],
+    }
+
+
+def _bars_from_json(document: dict[str, Any], domain: Domain) -> ErrorBars:
+    bounds: dict[Clique, tuple[Bound, ...]] = {}
+    for record in document["bounds"]:
+        parameters = dict(record)
+        clique = domain.canonical(parameters.pop("attributes"))
+        bound: Bound = _BOUNDS[parameters.pop("kind")](**parameters)
+        bounds[clique] = (*bounds.get(clique, ()), bound)
+    return ErrorBars(domain, bounds, document["total"], document["counted"], document["total_error"])

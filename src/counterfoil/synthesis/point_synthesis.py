@@ -1,0 +1,212 @@
+"""What synthesizers of points return: rows, the weighted points behind them, and the receipt."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.curator import Curator
+from counterfoil.files import write_text
+from counterfoil.geometry.space import Space
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
+from counterfoil.synthesis.folder import ReleaseFolder, load_parquet
+from counterfoil.synthesis.point_rows import Draw, draw_rows
+from counterfoil.synthesis.shortfall import shortfall
+from counterfoil.synthesis.table import with_identifiers, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_ROWS, _SUPPORT, _POINTS = "rows.parquet", "support.parquet", "points.npz"
+_SCHEMA, _RECEIPT = "schema.toml", "receipt.json"
+_FOLDER = ReleaseFolder("counterfoil.points", 1, (_ROWS, _SUPPORT, _POINTS, _SCHEMA, _RECEIPT))
+
+
+@dataclass(frozen=True, eq=False)
+class PointSynthesis:
+    """Synthetic rows, and the probability measure that they were drawn from. Everything in it may be shared.
+
+    Args:
+        schema: the public facts that the rows follow.
+        table: the rows, identifiers made anew.
+        support: the values of the m points that the measure sits on, one row each, without identifiers.
+        points: float64 [m, k], the same in coordinates whose distance is the space's.
+        weights: float64 [m], their probabilities: weighted points say more than as many rows drawn from them.
+        receipt: what it cost.
+    """
+
+    schema: Schema
+    table: pa.Table
+    support: pa.Table
+    points: np.ndarray
+    weights: np.ndarray
+    receipt: Receipt
+
+    @property
+    def rows(self) -> int:
+        """How many rows the synthetic table has."""
+        return self.table.num_rows
+
+    def to_arrow(self) -> pa.Table:
+        """The synthetic rows with values as in the schema."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The synthetic rows as a pandas table; needs pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The synthetic rows as a polars table; needs polars."""
+        import polars
+
+        frame = polars.from_arrow(self.table)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def to_numpy(self) -> np.ndarray:
+        """float64 [rows, columns] of the synthetic rows, where every column holds numbers."""
+        return np.stack([self.table.column(name).to_numpy() for name in self.table.column_names], axis=1).astype(float)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the rows to a .csv or .parquet file, whole or not at all."""
+        write_table(self.table, os.fspath(path))
+
+    def write_points(self, path: str | os.PathLike[str]) -> None:
+        """Writes the weighted points to a .csv or .parquet file, with a last column `weight`.
+
+        Raises:
+            ValueError: where the schema has a column of that name.
+        """
+        if "weight" in self.support.column_names:
+            raise ValueError("The schema has a column `weight`: take `support` and `weights` from Python instead.")
+        write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes everything to `folder`, which must not exist yet: rows, weighted points, schema and receipt.
+
+        Raises:
+            ValueError: when `folder` exists.
+            OSError: when it can't be written.
+        """
+        with _FOLDER.writing(folder) as draft:
+            write_table(self.table, draft / _ROWS)
+            write_table(self.support, draft / _SUPPORT)
+            np.savez(draft / _POINTS, allow_pickle=False, points=self.points, weights=self.weights)
+            write_text(draft / _SCHEMA, self.schema.to_toml())
+            self.receipt.save(draft / _RECEIPT)
+
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> PointSynthesis:
+        """What `save` wrote.
+
+        Raises:
+            ValueError: for a folder that is incomplete, damaged, or of another format.
+            OSError: when a file can't be read.
+        """
+        source = Path(folder)
+        _FOLDER.require_whole(source)
+        try:
+            with np.load(source / _POINTS, allow_pickle=False) as stored:
+                points, weights = stored["points"], stored["weights"]
+            found = PointSynthesis(
+                Schema.from_toml(source / _SCHEMA),
+                load_parquet(source / _ROWS),
+                load_parquet(source / _SUPPORT),
+                points,
+                weights,
+                Receipt.load(source / _RECEIPT),
+            )
+            found._require_consistent()
+        except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
+        return found
+
+    def _require_consistent(self) -> None:
+        """Refuses parts of different releases: a file may be whole and not belong here."""
+        declared = self.receipt.document["schema_sha256"]
+        if declared != hashlib.sha256(self.schema.to_toml().encode()).hexdigest():
+            raise ValueError("its receipt is for another schema")
+        columns = [column.name for column in self.schema.synthesized]
+        if self.support.column_names != columns or not set(columns) <= set(self.table.column_names):
+            raise ValueError("its rows and its schema have other columns")
+        m = self.support.num_rows
+        if self.points.ndim != 2 or self.points.shape[0] != m or self.weights.shape != (m,):
+            raise ValueError("its points and its weights differ in number")
+        if not (np.isfinite(self.points).all() and (self.weights >= 0).all() and abs(self.weights.sum() - 1) < 1e-6):
+            raise ValueError("its points must be finite, and its weights probabilities")
+
+
+def require_space(curator: Curator, space: Space) -> None:
+    """Raises ValueError where the points of `space` are no rows of the curator's schema: before anything is charged."""
+    known = curator.domain.attributes
+    for name in (*space.columns, *space.numbers):
+        if name not in known:
+            raise ValueError(
+                f"A space may only have columns that the schema synthesizes. Found {name!r}.{did_you_mean(name, known)}"
+            )
+    rng = np.random.default_rng()
+    space.table(space.random(1, rng), curator.schema, rng)
+
+
+def release_points(
+    curator: Curator,
+    space: Space,
+    *,
+    measure: tuple[np.ndarray, np.ndarray],
+    draw: Draw,
+    describe: tuple[str, Mapping[str, Any]],
+    total: float,
+    rows: int | None,
+    warnings: Sequence[str] = (),
+) -> PointSynthesis:
+    """The last step of a synthesizer of points; ends the release.
+
+    Args:
+        curator: after its last question.
+        space: where the points live.
+        measure: points [m, ...] and weights [m].
+        draw: gives rows as points.
+        describe: the method's name and its public parameters.
+        total: about how many records there are, which is how many rows are drawn where `rows` is None.
+        rows: how many rows to draw.
+        warnings: public sentences.
+
+    Raises:
+        ValueError: when no row that is drawn meets the schema's rules.
+    """
+    n = max(round(total), 1) if rows is None else rows
+    rng = curator.randomness.generator()
+    points, weights = measure
+    table = draw_rows(curator.schema, space, draw, n, rng)
+    method, parameters = describe
+    found = table.num_rows
+    receipt = Receipt.from_curator(
+        curator,
+        method=method,
+        parameters=parameters,
+        rows=found,
+        rows_requested=rows is not None,
+        rows_short=found < n,
+        warnings=[*warnings, *shortfall(curator.schema, found=found, asked=n)],
+    )
+    curator.close()
+    support = space.table(points, curator.schema, rng)
+    return PointSynthesis(
+        curator.schema,
+        with_identifiers(curator.schema, table, rng),
+        support,
+        space.embed(points),
+        weights / weights.sum(),
+        receipt,
+    )

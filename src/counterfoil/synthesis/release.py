@@ -1,0 +1,58 @@
+"""The last step of every marginal-based synthesizer: rows, error bars and the receipt from a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from counterfoil.curator.curator import Curator
+from counterfoil.graphical_model.error_bars import ErrorBars
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.row_sampling import draw
+from counterfoil.synthesis.shortfall import shortfall
+from counterfoil.synthesis.synthesis import Synthesis
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of the budget that is spent."""
+
+
+def quiet(message: str, fraction: float) -> None:
+    """The progress that says nothing."""
+
+
+def check_rows(rows: int | None) -> None:
+    """Raises ValueError for a number of rows that can't be drawn; to be called before anything is asked."""
+    if rows is not None and (not isinstance(rows, int) or rows < 1):
+        raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
+
+
+def release(
+    curator: Curator,
+    model: GraphicalModel,
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    error_bars: ErrorBars,
+    rows: int | None,
+) -> Synthesis:
+    """Draws `rows` rows (by default as many as the model has) and puts everything together; ends the release.
+
+    Raises:
+        ValueError: when no row that is drawn meets the schema's rules.
+    """
+    n = max(round(model.total), 1) if rows is None else rows
+    drawn = draw(model, curator.schema, n, curator.randomness.generator())
+    found = drawn.table.num_rows
+    receipt = Receipt.from_curator(
+        curator,
+        method=method,
+        parameters=parameters,
+        rows=found,
+        rows_requested=rows is not None,
+        rows_short=found < n,
+        warnings=shortfall(curator.schema, found=found, asked=n),
+    )
+    if not curator.reserved:  # else there are questions left, about these rows
+        curator.close()
+    return Synthesis(curator.schema, drawn, model, error_bars, receipt)

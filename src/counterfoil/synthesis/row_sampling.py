@@ -1,0 +1,77 @@
+"""Rows from a model that follow the schema's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.schema import Schema
+from counterfoil.synthesis.table import with_identifiers
+
+MOST_TRIES = 50
+"""Rounds of drawing again before rules that the model hardly ever meets are given up."""
+
+_MOST_DRAWN = 200_000
+"""Rows in such a round, unless more are missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Synthetic rows.
+
+    Args:
+        codes: int32 [rows, attributes], attributes in the domain's order.
+        table: their values, in the schema's order, identifiers made anew.
+    """
+
+    codes: np.ndarray
+    table: pa.Table
+
+
+def draw(
+    model: GraphicalModel,
+    schema: Schema,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    where: Mapping[str, list[int]] | None = None,
+) -> Rows:
+    """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules.
+
+    Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
+    break them, at most `MOST_TRIES` times: where the model hardly ever meets them, there are fewer than `n` rows.
+
+    Raises:
+        ValueError: when `where` has probability zero.
+    """
+    codes = model.sample(n, rng, where=where)
+    values = _values(schema, codes, rng)
+    good = _good(schema, values)
+    codes, values, drawn = codes[good], values.filter(pa.array(good)), n
+    for _ in range(MOST_TRIES):
+        missing = n - len(codes)
+        if missing == 0:
+            break
+        size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
+        more_codes = model.sample(size, rng, where=where)
+        more_values = _values(schema, more_codes, rng)
+        good = np.flatnonzero(_good(schema, more_values))[:missing]
+        codes = np.concatenate([codes, more_codes[good]])
+        values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
+    return Rows(codes, with_identifiers(schema, values, rng))
+
+
+def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+    columns = zip(schema.synthesized, codes.T, strict=True)
+    return pa.table({column.name: column.decode(column_codes, rng) for column, column_codes in columns})
+
+
+def _good(schema: Schema, values: pa.Table) -> np.ndarray:
+    good = np.ones(values.num_rows, dtype=bool)
+    for rule in schema.row_rules:
+        good &= rule.holds(values)
+    return good

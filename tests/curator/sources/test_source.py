@@ -1,0 +1,303 @@
+"""Reading from everywhere; what can't be read is refused in a sentence that shows no record."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from counterfoil.curator.sources import sqlite_source
+from counterfoil.curator.sources.csv_text import line_of_record, read_header
+from counterfoil.curator.sources.file_source import even_batches
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import Source, SourceError
+
+SECRET = "zebra"
+
+
+def rows_of(source: Source) -> list[dict[str, Any]]:
+    return [row for batch in source.batches(source.column_names) for row in batch.to_pylist()]
+
+
+def database(path: Path, *statements: str) -> Path:
+    with duckdb.connect(str(path)) as opened:
+        for statement in statements:
+            opened.execute(statement)
+    return path
+
+
+def lite(path: Path, *statements: str) -> Path:
+    opened = sqlite3.connect(path)
+    for statement in statements:
+        opened.execute(statement)
+    opened.commit()
+    opened.close()
+    return path
+
+
+def test_files_know_their_name_place_and_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("age, name \n1,ann\n")
+    monkeypatch.chdir(tmp_path)
+    source = open_source("people.csv")
+    assert (source.name, source.location) == ("people.csv", str(tmp_path / "people.csv"))
+    assert source.column_names == ("age", "name")
+    assert not source.typed
+    assert rows_of(source) == [{"age": "1", "name": "ann"}]
+    parquet.write_table(pa.table({"age": [1]}), "people.parquet")
+    assert open_source(Path("people.parquet")).column_types == {"age": pa.int64()}
+    database(tmp_path / "p.db", "CREATE TABLE people (age INTEGER)", "CREATE SCHEMA s", "CREATE TABLE s.t (x DATE)")
+    source = open_source("p.db::people")
+    assert (source.name, source.location) == ("p.db::people", f"{tmp_path / 'p.db'}::people")
+    assert source.column_types == {"age": pa.int32()}
+    assert open_source("p.db::s.t").column_types == {"x": pa.date32()}
+    lite(tmp_path / "l.db", "CREATE TABLE t (a INT, b DOUBLE, c BOOLEAN, d DATE, e DATETIME, f)")
+    types = [pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s"), pa.string()]
+    assert list(open_source("l.db::t").column_types.values()) == types
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"a,b\r\n1,x\r\n", [("1", "x")]),
+        (b"\xef\xbb\xbfa,b\n1,x", [("1", "x")]),
+        (b"a;b\n1;x,y\n", [("1", "x,y")]),
+        (b"a\tb\n1\tx\n", [("1", "x")]),
+        (b'"a,",b\n1,"x ""y"" \n"\n', [("1", 'x "y" \n')]),
+        (b"a,b\n1,x\n\n2,y\n\n", [("1", "x"), ("2", "y")]),
+        (b'a,b\n,""\nNULL,NA\n', [(None, None), ("NULL", "NA")]),
+        ("a,b\n１,é\u2028\n".encode(), [("１", "é\u2028")]),
+        (b"a,b\n", []),
+        (b"a,b", []),
+    ],
+)
+def test_csv_as_it_comes(content: bytes, rows: list[tuple[str | None, ...]], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(content))
+    for name in ("t.csv", "t.csv.gz"):
+        assert [tuple(row.values()) for row in rows_of(open_source(tmp_path / name))] == rows
+
+
+CELL = st.text(st.sampled_from('ab,;"\n é'), max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.lists(st.tuples(CELL, CELL), min_size=1, max_size=8), end=st.sampled_from(["\n", "\r\n"]))
+def test_csv_agrees_with_the_standard_library_to_the_line(
+    rows: list[tuple[str, str]], end: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator=end)
+        writer.writerow(["a", "b"])
+        starts = []
+        for row in rows:
+            stream.flush()
+            starts.append(path.read_bytes().count(b"\n") + 1)
+            writer.writerow(row)
+    source = open_source(path)
+    assert [tuple(cell or "" for cell in row.values()) for row in rows_of(source)] == rows
+    header = read_header(path)
+    assert [line_of_record(path, header, i) for i in range(len(rows))] == starts
+    assert line_of_record(path, header, len(rows)) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "t.csv is empty: it has not even a header"),
+        (b"\n\n", "t.csv has no header"),
+        (b"a,a\n1,2\n", "t.csv: two columns are called 'a'"),
+        (b"a, \n1,2\n", "t.csv: column 2 has no name"),
+        (b'"a\n1,2\n', "the header is not a line of CSV"),
+        (b"\xff\xfea\x00", "t.csv: the text is not UTF-8"),
+        (b"a,b\n1,zebra\n1\n", "t.csv, line 3: expected 2 fields, found 1"),
+        (b"a,b\nzebra,2,3\n", "t.csv, line 2: expected 2 fields, found 3"),
+        (b"a,b\n1,2\nzebra,\xff\n", "t.csv, line 3: the text is not UTF-8"),
+        (b'a,b\n1,"zebra\n', "t.csv, line 2: a quoted value is not closed"),
+        (b'a,b\n1,"zebra"x\n', "t.csv, line 2: a quoted value is not closed, or is followed by text"),
+        (b"a,b\n1,zebra\r\n2,3\n", "t.csv: the lines end in different ways"),
+        (b"a,b\n1,zebra" + b"x" * 3_000_000 + b"\n", "t.csv, line 2: the line is longer than 2 MB"),
+    ],
+)
+def test_csv_that_cannot_be_read(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        rows_of(open_source(path))
+    assert message in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_compressed_files_that_are_broken(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a,b\n" + os.urandom(20_000).hex().encode() + b",2\n")
+    for content in (b"zebra", whole[: len(whole) // 2]):
+        (tmp_path / "t.csv.gz").write_bytes(content)
+        with pytest.raises(SourceError, match="not a complete gzip file"):
+            rows_of(open_source(tmp_path / "t.csv.gz"))
+    parquet.write_table(pa.table({"a": ["zebra"] * 1000}), tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(content[: len(content) // 2])
+    with pytest.raises(SourceError, match=r"t\.parquet is not a Parquet file, or it was cut short"):
+        open_source(tmp_path / "t.parquet")
+
+
+def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_text("zebra")
+    (tmp_path / "t[1].csv").write_text("a\n1\n")
+    made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS FROM people")
+    light = lite(tmp_path / "l.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS SELECT * FROM people")
+    for path, message in {
+        str(tmp_path): "is a directory; give one file: .csv, .csv.gz, .parquet, or FILE::TABLE",
+        f"{tmp_path}/no.csv": "There is no file",
+        f"{tmp_path}/no.db::t": "There is no file",
+        f"{tmp_path}/t.xlsx": "t.xlsx has an unknown suffix; expected .csv",
+        f"{tmp_path}/t.xlsx::t": "neither a DuckDB nor a SQLite database",
+        f"{tmp_path}/t[1].csv": "which DuckDB reads as a pattern. Rename it.",
+        str(made): "p.db is a database: name one of its tables, as in p.db::TABLE",
+        str(light): "l.db is a database: name one of its tables",
+        f"{made}::poeple": "p.db has no table 'poeple' (views are not read: store the view as a table). Did",
+        f"{made}::adults": "p.db has no table 'adults'",
+        f"{light}::poeple": "Did you mean 'people'?",
+        f"{light}::adults": "l.db has no table 'adults' (views are not read",
+    }.items():
+        with pytest.raises(SourceError) as caught:
+            open_source(path)
+        assert message in str(caught.value)
+
+
+def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_source, "LOCK_WAIT_SECONDS", 0.05)
+    made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)")
+    holder = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", holder, made], stdin=-1, stdout=-1) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(SourceError, match="another process has the file open for writing"):
+            open_source(f"{made}::people")
+        process.communicate()
+    light = lite(tmp_path / "l.db", "CREATE TABLE people (a TEXT)", "INSERT INTO people VALUES (CAST(x'7aff' AS TEXT))")
+    with pytest.raises(SourceError, match="a text is not UTF-8"):
+        rows_of(open_source(f"{light}::people"))
+    opened = sqlite3.connect(light)
+    opened.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(SourceError, match="locked by another process"):
+        open_source(f"{light}::people")
+    opened.close()
+    content = light.read_bytes()
+    light.write_bytes(content[:100] + b"\xff" * 3000 + content[3100:])
+    with pytest.raises(SourceError, match="the database is damaged"):
+        rows_of(open_source(f"{light}::people"))
+
+
+def test_sqlite_rows_come_in_their_own_order_and_mixed_types_as_text(tmp_path: Path) -> None:
+    values = [3, 1, "b", 2.5, None, b"x"]
+    path = tmp_path / "l.db"
+    opened = sqlite3.connect(path)
+    opened.execute('CREATE TABLE "my ""t" (v, w)')
+    opened.execute('CREATE INDEX i ON "my ""t" (v)')
+    opened.executemany('INSERT INTO "my ""t" VALUES (?, 1)', [(value,) for value in values])
+    opened.commit()
+    opened.close()
+    source = open_source(f'{path}::my "t')
+    (batch,) = source.batches(["v"])
+    assert batch.column(0).to_pylist() == ["3", "1", "b", "2.5", None, "x"]
+    assert [batch.column(0).to_pylist() for batch in source.batches(["w"], 4, skip_rows=1)] == [[1] * 4, [1]]
+
+
+def test_names_that_duckdb_takes_for_one(tmp_path: Path) -> None:
+    table = pa.table({"a": [1], "A": [2], 'q"uote': [3]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text('a,A,"q""uote"\n1,2,3\n')
+    assert rows_of(open_source(tmp_path / "t.parquet")) == [{"a": 1, "A": 2, 'q"uote': 3}]
+    assert rows_of(open_source(tmp_path / "t.csv")) == [{"a": "1", "A": "2", 'q"uote': "3"}]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1, None], "b": pd.Categorical(["x", "y"])}, index=[7, 7]),
+        pd.DataFrame({"a": [1, None], "b": ["x", "y"]}).astype({"a": "Int64", "b": object}),
+        pl.DataFrame({"a": [1, None], "b": ["x", "y"]}, schema_overrides={"b": pl.Categorical}),
+        pa.table({"a": [1, None], "b": ["x", "y"]}),
+        pa.record_batch({"a": [1, None], "b": ["x", "y"]}),
+    ],
+)
+def test_frames(frame: Any) -> None:
+    source = open_source(frame)
+    assert (source.name, source.location, source.typed) == ("memory", "memory", True)
+    assert source.column_names == ("a", "b")
+    parts = [batch.to_pylist() for batch in source.batches(["b", "a"], 1)]
+    assert parts[0] == [{"b": "x", "a": 1}]
+    assert parts[1][0]["b"] == "y"
+    assert [batch.num_rows for batch in source.batches([])] == [2]
+
+
+def test_numpy_arrays() -> None:
+    points = np.arange(6.0).reshape(3, 2)
+    assert open_source(points).column_names == ("x0", "x1")
+    source = open_source(points, column_names=["lon", "lat"])
+    assert rows_of(source)[1] == {"lon": 2.0, "lat": 3.0}
+    assert [batch.num_rows for batch in source.batches(["lat"], 2, skip_rows=1)] == [2]
+    for wrong in (points[0], points[None], np.array([[object()]]), np.zeros((2, 2), [("a", int)])):
+        with pytest.raises(SourceError, match=r"two dimensions \[n, d\] of numbers or texts"):
+            open_source(wrong)
+    with pytest.raises(SourceError, match="2 columns, but 1 names"):
+        open_source(points, column_names=["lon"])
+
+
+def test_objects_of_several_types_are_texts() -> None:
+    source = open_source(pd.DataFrame({"a": [1, "zebra", None, 2.5]}, dtype=object))
+    assert [row["a"] for row in rows_of(source)] == ["1", "zebra", None, "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (3, "Expected a path, .* found int"),
+        (pl.LazyFrame({"a": [1]}), r"collected, not lazy.* found LazyFrame"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns have the same name"),
+        (pa.Table.from_arrays([pa.array([1])] * 2, ["a", "a"]), "two columns have the same name"),
+        (pd.DataFrame({"": [1]}), "column 1 has no name"),
+    ],
+)
+def test_frames_that_cannot_be_read(frame: Any, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        open_source(frame)
+
+
+@given(st.lists(st.integers(0, 7), max_size=8), st.integers(1, 5))
+def test_even_batches_keep_every_row_in_order(sizes: list[int], batch_rows: int) -> None:
+    ends = np.cumsum([0, *sizes])
+    batches = [pa.record_batch({"a": np.arange(a, b)}) for a, b in itertools.pairwise(ends)]
+    found = list(even_batches(batches, batch_rows))
+    assert [row for batch in found for row in batch.column(0).to_pylist()] == list(range(ends[-1]))
+    assert all(batch.num_rows == batch_rows for batch in found[:-1])
+
+
+def test_a_file_larger_than_a_batch_comes_in_order(tmp_path: Path) -> None:
+    n_rows = 300_000
+    text = "\n".join(f'{i},"x\ny"' if i % 97 == 0 else f"{i},x" for i in range(n_rows))
+    (tmp_path / "t.csv").write_text("a,b\n" + text + "\n")
+    source = open_source(tmp_path / "t.csv")
+    batches = list(source.batches(["a"], 131_072))
+    assert [batch.num_rows for batch in batches] == [131_072, 131_072, n_rows - 2 * 131_072]
+    found = pa.chunked_array([batch.column(0) for batch in batches]).cast(pa.int64())
+    np.testing.assert_array_equal(found.to_numpy(), np.arange(n_rows))
+    assert next(iter(source.batches(["a"], skip_rows=299_999))).column(0).to_pylist() == ["299999"]

@@ -1,0 +1,96 @@
+"""The first question of adaptive methods, and what follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.curator.curator import Curator
+from counterfoil.marginals.one_way import Columns, measure_columns
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.schema import Schema
+
+SCHEMA = Schema.from_toml("""
+name = "people"
+
+[columns.color]
+kind = "categorical"
+values = ["red", "green", "blue", "gray"]
+
+[columns.age]
+kind = "integer"
+lower = 0
+upper = 5
+missing = true
+
+[columns.size]
+kind = "categorical"
+values = ["small", "middle", "large"]
+ordered = true
+
+[[zeros]]
+columns = ["size"]
+values = [["large"]]
+""")
+PEOPLE = pa.table(
+    {
+        "color": ["red"] * 300 + ["green"] * 290 + ["blue"] * 5 + ["gray"] * 5,
+        "age": [0] * 280 + [1] * 10 + [2] * 10 + [3] * 290 + [None] * 10,
+        "size": ["small"] * 400 + ["middle"] * 200,
+    }
+)
+NOISE = GaussianNoise(5.0)  # over three columns: a deviation of 8.8, below 27 is rare
+
+
+def measured(relation: str = "add_or_remove_one", seed: int = 3) -> tuple[Columns, list]:
+    with Curator(PEOPLE, SCHEMA, budget=Budget(20.0, 1e-6), relation=relation, seed=seed) as curator:
+        return measure_columns(curator, curator.filter(GaussianFilter()), NOISE, entropy_weight=1.0), curator.charges()
+
+
+def test_one_question_for_all_columns():
+    columns, charges = measured()
+    (charge,) = charges
+    assert charge.parameters["cliques"] == [["color"], ["age"], ["size"]]
+    assert columns.model.marginal(("color",)) == pytest.approx([300, 290, 5, 5], abs=60)
+    assert columns.model.total == columns.fitter.counted
+    assert columns.fitter.total_error > 0
+
+
+def test_the_number_of_rows_is_exact_where_it_is_public():
+    columns, _ = measured("replace_one")
+    assert columns.model.total == 600
+    assert columns.fitter.total_error == 0
+
+
+def test_rare_values_are_merged_as_their_column_allows():
+    codes = measured()[0].coarsening.codes
+    assert codes["color"].tolist() == [0, 1, 2, 2], "categories with any others"
+    # 1 and 2 lie between 0 and 3, 4 and 5 after it; the missing stay apart.
+    assert codes["age"].tolist() == [0, 1, 1, 2, 3, 3, 4]
+    assert codes["size"].tolist() == [0, 1, 2], "an ordered column too, but large has nobody beside it"
+
+
+def test_the_coarse_fitter_knows_the_columns():
+    columns, _ = measured()
+    fitter = columns.coarse_fitter()
+    assert fitter.domain.sizes == (3, 5, 3)
+    assert fitter.model is not None
+    assert fitter.model.total == columns.model.total
+    assert fitter.total_error == 0, "the number of records is settled"
+    assert fitter.model.marginal(("size",))[2] == 0, "what is impossible stays so"
+    merged = np.bincount(columns.coarsening.codes["age"], columns.model.marginal(("age",)))
+    assert fitter.model.marginal(("age",)) == pytest.approx(merged, abs=30)
+
+
+def test_values_come_back_in_the_proportions_of_the_columns():
+    columns, _ = measured()
+    coarse = columns.coarse_fitter().fit([])
+    refined = columns.refine(coarse)
+    assert refined.domain == SCHEMA.domain
+    assert refined.marginal(("size",))[2] == 0
+    ages, before = refined.marginal(("age",)), columns.model.marginal(("age",))
+    assert ages[1] / ages[2] == pytest.approx(before[1] / before[2])
+    assert ages[1] + ages[2] == pytest.approx(coarse.marginal(("age",))[1])

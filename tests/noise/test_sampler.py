@@ -1,0 +1,92 @@
+"""The table sampler against high-precision arithmetic, entry by entry; its draws against the table."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+from counterfoil.noise.sampler import LARGEST_RADIUS, TableSampler, gaussian_sampler, laplace_sampler
+
+UNIT = 2**256
+
+
+def gaussian_weight(scale: float):
+    return lambda x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * mpmath.mpf(scale) ** 2))
+
+
+def laplace_weight(scale: float):
+    return lambda x: mpmath.exp(-mpmath.mpf(abs(x)) / mpmath.mpf(scale))
+
+
+def total_variation(sampler: TableSampler, weight) -> mpmath.mpf:
+    """Between the law of a draw, read off the table, and the exact one, mass outside the table included."""
+    table = [0, *sampler._cumulative, UNIT]
+    radius = (len(table) - 2) // 2
+    reach = 2 * radius + 20
+    weights = {x: weight(x) for x in range(-reach, reach + 1)}
+    norm = mpmath.fsum(weights.values())
+    drawn = {x: mpmath.mpf(table[x + radius + 1] - table[x + radius]) / UNIT for x in range(-radius, radius + 1)}
+    return mpmath.fsum(abs(w / norm - drawn.get(x, 0)) for x, w in weights.items()) / 2
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.5, 2.123456789, 3.0, 50.0])
+@pytest.mark.parametrize(
+    ("sampler", "weight"), [(gaussian_sampler, gaussian_weight), (laplace_sampler, laplace_weight)]
+)
+def test_the_table_is_as_close_as_is_proved(sampler, weight, scale):
+    with mpmath.workdps(110):
+        made = sampler(scale)
+        assert total_variation(made, weight(scale)) <= mpmath.mpf(2) ** -199
+        assert made._cumulative == sorted(made._cumulative)
+
+
+@pytest.mark.parametrize(("sampler", "largest"), [(gaussian_sampler, 7800.0), (laplace_sampler, 930.0)])
+def test_laws_too_wide_for_a_table_are_left_to_others(sampler, largest):
+    made = sampler(largest)
+    assert made is not None
+    assert len(made._cumulative) <= 2 * LARGEST_RADIUS
+    assert sampler(largest * 1.02) is None
+
+
+def inverse(cumulative: list[int], uniform: int) -> int:
+    """The definition: how many entries a uniform number has reached."""
+    return sum(value <= uniform for value in cumulative[:-1]) - len(cumulative) // 2
+
+
+def words_of(uniforms: list[int]):
+    """First the first words of all, then the rest of each that asks for it, in order."""
+    queue = [[number >> 192 for number in uniforms]]
+    tied = list(uniforms)
+
+    def words(size: int) -> np.ndarray:
+        if queue:
+            return np.array(queue.pop(), dtype=np.uint64)
+        number = tied.pop(0)
+        return np.array([(number >> shift) % 2**64 for shift in (128, 64, 0)][:size], dtype=np.uint64)
+
+    return words
+
+
+def test_numbers_next_to_every_entry_are_inverted_exactly():
+    cumulative = [1, 2, 2**192 + 5, 3 * 2**192, 3 * 2**192 + 1, 2**255, UNIT]
+    sampler = TableSampler(cumulative)
+    # Each number shares its first word with some entry, so that its other words decide.
+    numbers = sorted(
+        {max(value + step, 0) for value in cumulative[:-1] for step in (-1, 0, 1) if value + step < 2**255 + 2}
+    )
+    firsts = {value >> 192 for value in cumulative[:-1]}
+    numbers = [number for number in numbers if number >> 192 in firsts]
+    drawn = sampler.draw(len(numbers), words_of(numbers))
+    assert drawn.tolist() == [inverse(cumulative, number) for number in numbers]
+    assert len(set(drawn.tolist())) == len(cumulative)
+
+
+def test_ordinary_numbers_are_inverted_exactly():
+    sampler = gaussian_sampler(2.5)
+    cumulative = [*sampler._cumulative, UNIT]
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2**64, 500, dtype=np.uint64)
+    drawn = sampler.draw(500, lambda size: first)
+    assert drawn.dtype == np.int64
+    assert drawn.tolist() == [inverse(cumulative, int(word) << 192) for word in first]

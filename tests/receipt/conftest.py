@@ -1,0 +1,91 @@
+"""Releases of a tiny table, asked through the real accounts and a ledger in memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.composition import COMPOSITIONS
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.domain.domain import Domain
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
+from counterfoil.receipt.receipt import Receipt
+
+DOMAIN = Domain(("a", "b"), (2, 3))
+CLIQUES = (("a",), ("b",), ("a", "b"))
+
+
+class Ones:
+    """A table whose every marginal is 1 in each cell."""
+
+    def marginals(self, cliques: Sequence[tuple[str, ...]], coarsening: None = None) -> list[np.ndarray]:
+        return [np.ones(DOMAIN.shape(clique), dtype=np.int64) for clique in cliques]
+
+
+def make_receipt(
+    rule: str = "zcdp",
+    *,
+    relation: str = "add_or_remove_one",
+    unit: PrivacyUnit | None = None,
+    adaptive: bool = True,
+    seed: int | None = None,
+) -> Receipt:
+    """A receipt of a release with every query and noise that `rule` can pay for."""
+    budget = Budget(1.0, 0.0 if rule == "pure" else 1e-6)
+    randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
+    neighbors = Neighbors(NeighboringRelation(relation), unit)
+    ledger = Ledger.in_memory(SourceIdentity("people.csv", "/secret/place/people.csv"), budget)
+    release = ledger.open_release(budget=budget, relation=relation, composition=rule, description={})
+    kind = FilterAccount if adaptive else Account
+    parts = {
+        "budget": budget,
+        "rule": COMPOSITIONS[rule],
+        "neighbors": neighbors,
+        "randomness": randomness,
+        "trial": lambda query: None,
+    }
+    account = kind(Ones(), release, **parts)
+    ask_everything(account, rule)
+    curator = SimpleNamespace(
+        account=account,
+        budget=budget,
+        charges=lambda: account.charges,
+        neighbors=neighbors,
+        relation=neighbors.relation,
+        randomness=randomness,
+        schema=SimpleNamespace(to_toml=lambda: "a schema"),
+        source_name="people.csv",
+    )
+    return Receipt.from_curator(curator, method="aim", parameters={"workload": 2}, rows=7, warnings=["Few rows."])
+
+
+def ask_everything(account: Account, rule: str) -> None:
+    counts = MarginalCounts(DOMAIN, CLIQUES)
+    estimates = tuple(np.zeros(DOMAIN.shape(clique), dtype=np.int64) for clique in CLIQUES)
+    worst = WorstApproximatedMarginal(CLIQUES, estimates, np.array([1.0, 2.0, 3.0]), np.zeros(3))
+    errors = MarginalErrors(CLIQUES, estimates)
+    noise = LaplaceNoise(0.3) if rule == "pure" else GaussianNoise(20.0)
+    account.ask(counts, noise)
+    account.choose(worst, ExponentialSelection(0.2))
+    account.ask(errors, noise)
+    if rule == "privacy_loss_distribution":
+        account.ask(counts, ThresholdedLaplaceNoise(0.05, 1e-8))
+    account.ask(counts, LaplaceNoise(0.1) if rule == "pure" else GaussianNoise(20.0 * math.sqrt(2)))
+
+
+@pytest.fixture(scope="session")
+def receipt_of() -> Callable[..., Receipt]:
+    return make_receipt
