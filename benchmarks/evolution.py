@@ -19,8 +19,8 @@ import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.geometry.euclidean import Box, point_schema
+from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.transport import flat_screen
 from counterfoil.transport.nearest import Nearest
 

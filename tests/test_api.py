@@ -15,8 +15,8 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, require_rows, value_at
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.marginals.direct import Direct
-from counterfoil.methods import METHODS, method_named
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.registry import method_named, method_names
 from counterfoil.schema import Schema
 
 
@@ -79,7 +79,7 @@ def test_a_ledger_is_charged(people: Path, tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"epsilon": 0.0}, "`epsilon` must be positive"),
-        ({"method": "ain"}, "`method` must be one of aim, mst, direct, independent.*Did you mean 'aim'"),
+        ({"method": "ain"}, "`method` must be one of aim, direct, evolution, independent.*Did you mean 'aim'"),
         ({"rows": 0}, "`rows` must be a whole number of at least 1. Found 0"),
         ({"rows": 1.5}, "`rows` must be a whole number"),
         ({"relation": "both"}, "both"),
@@ -91,7 +91,7 @@ def test_bad_requests_are_refused(people: Path, change: dict, message: str) -> N
 
 
 def test_methods_take_only_their_own_parameters() -> None:
-    for name in METHODS:
+    for name in method_names():
         assert callable(method_named(name).synthesize)
     assert method_named("direct", workload=3, max_model_size=None) == Direct(workload=3)
     with pytest.raises(ValueError, match=r"'independent' takes no `workload`: leave it out, or use aim or direct\."):

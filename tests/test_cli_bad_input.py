@@ -223,7 +223,7 @@ def test_evaluate_refuses_what_it_can_not_compare(office: Office) -> None:
 
 
 def test_a_bug_does_not_show_values(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    from counterfoil.marginals.independent import Independent
+    from counterfoil.methods.independent import Independent
 
     def fail(*_: object, **__: object) -> None:
         raise KeyError("secret")
@@ -237,7 +237,7 @@ def test_a_bug_does_not_show_values(office: Office, monkeypatch: pytest.MonkeyPa
 
 
 def test_words_of_other_libraries_are_not_shown(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    from counterfoil.marginals.independent import Independent
+    from counterfoil.methods.independent import Independent
 
     monkeypatch.setattr(Independent, "synthesize", lambda *_, **__: json.loads("secret"))
     ended = office.synth()

@@ -28,17 +28,17 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
 from counterfoil.evolution.checkpoint import Checkpoint
-from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.geometry.euclidean import Box
-from counterfoil.marginals import direct
-from counterfoil.marginals.aim import AIM, AIMVariant
-from counterfoil.marginals.direct import Direct, Estimator
-from counterfoil.marginals.independent import Independent
-from counterfoil.marginals.mst import MST
-from counterfoil.measures.measure_tree import MeasureTree
-from counterfoil.measures.signed_measure import SignedMeasure
-from counterfoil.methods import METHODS, method_named
+from counterfoil.methods import direct
+from counterfoil.methods.aim import AIM, AIMVariant
+from counterfoil.methods.direct import Direct, Estimator
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.independent import Independent
+from counterfoil.methods.measure_tree import MeasureTree
+from counterfoil.methods.mst import MST
+from counterfoil.methods.registry import method_named, method_names
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Rule, Schema
 from transcripts import Recording, recorded, replayed
 
@@ -118,7 +118,7 @@ CASES = {
     "independent with fidelity, pure": Case(Independent(), budget=PURE, fidelity=Fidelity(0.3, "rich")),
     "aim published with fidelity": Case(AIM(variant=AIMVariant.PUBLISHED), pairs, TINY, fidelity=Fidelity(0.2)),
     "aim with certificates alone": Case(AIM(rounds=2), fidelity=Fidelity(0.0, "rich")),
-    **{f"evolution {name}": Case(evolution(name), places, NUMBERS) for name in PRESETS},
+    **{f"evolution {name}": Case(evolution(name), places, NUMBERS) for name in PrivateEvolution.presets},
     "evolution of tables": Case(evolution("bounded-lipschitz", lookahead=2)),
     "evolution in a box": Case(evolution("practical", space=Box.of(NUMBERS)), places, NUMBERS),
     "signed-measure": Case(SignedMeasure(), places, NUMBERS),
@@ -128,7 +128,7 @@ CASES = {
 
 
 def test_every_method_is_replayed():
-    kinds = {type(method_named(name)) for name in METHODS}
+    kinds = {type(method_named(name)) for name in method_names()}
     assert {type(case.method) for case in CASES.values()} == kinds
     assert {case.method.estimator for case in CASES.values() if isinstance(case.method, Direct)} == set(Estimator)
 

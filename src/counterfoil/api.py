@@ -10,8 +10,10 @@ from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.methods import DEFAULT_DELTA, Made, Synthesizer, default_focus, method_named, require_fidelity_possible
+from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease
+from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
+from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.synthesis import Synthesis
 
 
@@ -35,7 +37,7 @@ def synthesize(
     rows: int | None = None,
     fidelity: Fidelity | float | None = None,
     **options: Unpack[CuratorOptions],
-) -> Made:
+) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
 
     Args:
@@ -43,7 +45,7 @@ def synthesize(
         schema: the public facts about the table, or the path of the TOML file that states them.
         epsilon: the most that the copy may cost; positive.
         delta: the same; in [0, 1), and 0 only for methods with pure privacy.
-        method: a name of `counterfoil.methods.METHODS`, or a synthesizer with its own parameters.
+        method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer with its own parameters.
         relation: which tables are neighbors.
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
@@ -65,15 +67,39 @@ def synthesize(
         if measured is not None:
             require_fidelity_possible(method)
         target = None if measured is None else measured.target
-        synthesizer = method_named(method, focus=default_focus(method, target))
+        synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))
     else:
         synthesizer = method
     with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
-        if measured is not None:
-            measured.prepare(curator)
-        made = synthesizer.synthesize(curator, rows=rows)
-        if measured is None:
-            return made
-        if not isinstance(made, Synthesis):
-            raise TypeError("Error measures can be bought for a `Synthesis`. Found a synthesizer of another kind.")
-        return measured.measure(curator, made)
+        return release_from(curator, synthesizer, rows=rows, fidelity=measured)
+
+
+def release_from(
+    curator: Curator,
+    synthesizer: Synthesizer,
+    *,
+    rows: int | None = None,
+    fidelity: Fidelity | None = None,
+    progress: Progress = quiet,
+) -> SyntheticRelease:
+    """Spends the budget of an open curator, which stays open: the one way from a curator to a release.
+
+    Args:
+        curator: nothing was asked of it yet.
+        synthesizer: how the release is made.
+        rows: how many rows to draw; about as many as the table has when None.
+        fidelity: the error measures to buy, or None.
+        progress: called with what is being done and the share of the budget that is spent.
+
+    Raises:
+        ValueError: in one sentence, before anything is charged.
+        TypeError: where error measures are asked for, and `synthesizer` gives something else than a `Synthesis`.
+    """
+    if fidelity is None:
+        return synthesizer.synthesize(curator, rows=rows, progress=progress)
+    fidelity.prepare(curator)
+    made = synthesizer.synthesize(curator, rows=rows, progress=progress)
+    if not isinstance(made, Synthesis):
+        raise TypeError("Error measures can be bought for a `Synthesis`. Found a synthesizer of another kind.")
+    progress("measuring fidelity", 1 - fidelity.share)
+    return fidelity.measure(curator, made)

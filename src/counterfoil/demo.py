@@ -10,8 +10,8 @@ from pathlib import Path
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.marginals.aim import AIM
-from counterfoil.methods import DEFAULT_DELTA
+from counterfoil.methods.aim import AIM
+from counterfoil.methods.method import DEFAULT_DELTA
 from counterfoil.schema import Schema
 from counterfoil.synthesis.synthesis import Synthesis
 

@@ -13,10 +13,10 @@ import pytest
 from audit_tools import LessNoise, epsilon_lower_bound
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
 from counterfoil.geometry.euclidean import Ball, point_schema
-from counterfoil.measures.measure_tree import MeasureTree
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.measure_tree import MeasureTree
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.randomness import SeededRandomness
@@ -35,7 +35,10 @@ AMONG_MANY = {
 }
 
 METHODS = {
-    **{name: (PrivateEvolution.preset(name, space=BALL, iterations=3), Budget(1.0, 0.01)) for name in PRESETS},
+    **{
+        name: (PrivateEvolution.preset(name, space=BALL, iterations=3), Budget(1.0, 0.01))
+        for name in PrivateEvolution.presets
+    },
     "signed measure, pure": (SignedMeasure(cells=9), Budget(1.0)),
     "signed measure, Gaussian": (SignedMeasure(cells=9), Budget(1.0, 1e-4)),
     "measure tree": (MeasureTree(), Budget(1.0)),

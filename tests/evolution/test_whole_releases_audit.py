@@ -32,11 +32,11 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.geometry.euclidean import Box, point_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
-from counterfoil.measures.measure_tree import MeasureTree
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.measure_tree import MeasureTree
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.randomness import SeededRandomness
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt import receipt

@@ -18,8 +18,8 @@ from counterfoil.evaluation.comparison import reveal
 from counterfoil.evaluation.marginals import compare_marginals
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.errors import BudgetExceeded
-from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.independent import Independent
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.independent import Independent
 from counterfoil.receipt.noisy_measure import MEASURES, RANGES, Told
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
 from counterfoil.synthesis.synthesis import Synthesis

@@ -21,9 +21,9 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
 from counterfoil.fidelity import fidelity as module
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.marginals import direct
-from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.independent import Independent
+from counterfoil.methods import direct
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.independent import Independent
 from counterfoil.synthesis.synthesis import Synthesis
 from release_audits import (
     ADD,

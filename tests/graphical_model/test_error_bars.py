@@ -21,10 +21,10 @@ from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound, PassedOverBound, ToldBound, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.marginals.aim import AIM
-from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.independent import Independent
-from counterfoil.marginals.mst import MST
+from counterfoil.methods.aim import AIM
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.independent import Independent
+from counterfoil.methods.mst import MST
 from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
 from counterfoil.noise.randomness import SeededRandomness
 from small_releases import counts_of, opened, released

@@ -23,7 +23,7 @@ from counterfoil.graphical_model.minimax import (
     require_few_tables,
 )
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.marginals.direct import Direct, Estimator
+from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.theory.direct import measured_gap, n_marginals, sigma
 from sensitive_tables import frame_of, schema_of
 

@@ -17,7 +17,7 @@ from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.marginals import aim_published
-from counterfoil.marginals.aim import AIM
+from counterfoil.methods.aim import AIM
 from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
 from sensitive_tables import UNIT
 from small_releases import charges_of, opened, released, rho_of

@@ -16,8 +16,8 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
 from counterfoil.files import sha256_of
 from counterfoil.geometry.euclidean import point_schema
-from counterfoil.marginals.direct import Direct
-from counterfoil.measures.measure_tree import MeasureTree
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis import folder as release_folder
 from counterfoil.synthesis.point_synthesis import PointSynthesis

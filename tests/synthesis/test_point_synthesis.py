@@ -11,9 +11,9 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.private_evolution import PrivateEvolution
-from counterfoil.measures.measure_tree import MeasureTree
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.measure_tree import MeasureTree
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from saved_releases import VISITS_TOML, agree

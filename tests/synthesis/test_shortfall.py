@@ -10,8 +10,8 @@ import pytest
 
 from command_line import Office, make_office
 from counterfoil.api import synthesize
-from counterfoil.marginals.independent import Independent
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods.independent import Independent
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Integer, Rule, Schema, SchemaError
 from counterfoil.synthesis import point_rows

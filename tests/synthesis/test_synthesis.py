@@ -15,10 +15,10 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
-from counterfoil.marginals.aim import AIM
-from counterfoil.marginals.direct import Direct
-from counterfoil.marginals.independent import Independent
-from counterfoil.marginals.mst import MST
+from counterfoil.methods.aim import AIM
+from counterfoil.methods.direct import Direct
+from counterfoil.methods.independent import Independent
+from counterfoil.methods.mst import MST
 from counterfoil.schema import Schema
 from counterfoil.synthesis.synthesis import Synthesis
 from sensitive_tables import UNIT

@@ -8,8 +8,8 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.marginals.aim import AIM
-from counterfoil.marginals.direct import Direct
+from counterfoil.methods.aim import AIM
+from counterfoil.methods.direct import Direct
 from counterfoil.schema import Schema
 from counterfoil.synthesis.synthesis import Synthesis
 from saved_releases import VISITS_TOML, forge

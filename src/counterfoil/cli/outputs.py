@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from counterfoil.methods import Made
+    from counterfoil.methods.method import SyntheticRelease
     from counterfoil.receipt.receipt import Receipt
 
 
@@ -42,7 +42,7 @@ class Outputs:
         check_suffix(self.table)
         require_free([self.table, self.receipt], force=force)
 
-    def write(self, synthesis: Made) -> Receipt:
+    def write(self, synthesis: SyntheticRelease) -> Receipt:
         """Writes both files, or neither; returns the receipt, which names the table's file.
 
         Both are made in a folder of their own beside their places, and moved when both are whole.

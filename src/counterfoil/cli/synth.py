@@ -16,7 +16,6 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from counterfoil.domain.workload import Workload
     from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.ledger.ledger import Ledger
-    from counterfoil.methods import Made, Synthesizer
+    from counterfoil.methods.method import Method, Synthesizer, SyntheticRelease
     from counterfoil.schema import Schema
 
 
@@ -107,16 +106,18 @@ def synth(
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.accounting.budget import Budget
+    from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source))
     require_seed_confirmed(seed, confirmed=not_private)
+    kind = method_type(method)
     request = Request(
         source=source,
         schema=Schema.from_toml(schema),
-        budget=Budget(epsilon, default_delta(method) if delta is None else delta),
+        budget=Budget(epsilon, kind.default_delta if delta is None else delta),
         relation=relation_named(relation),
         unit=unit_of(privacy_unit, max_rows),
         rows=rows,
@@ -139,9 +140,9 @@ def synth(
         preset=preset,
         iterations=iterations,
         population=population,
-        focus=default_focus(method, target, variant) if focus is None else focus,
+        focus=kind.focus_for(target, variant=variant) if focus is None else focus,
     )
-    if (rare := rarely_met(request.schema, zeros_followed=method not in POINT_METHODS)) is not None:
+    if (rare := rarely_met(request.schema, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
     if ledger is None:
         terminal.note("No ledger: nothing will count this release against later ones of the same table.")
@@ -164,30 +165,28 @@ class Request:
     fidelity: Fidelity | None
 
 
-def run(request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool) -> Made:
+def run(
+    request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool
+) -> SyntheticRelease:
     """Asks, fits, draws and writes.
 
     Raises:
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
+    from counterfoil.api import release_from
     from counterfoil.ledger.ledger import Ledger
-    from counterfoil.synthesis.synthesis import Synthesis
 
     curator: Curator | None = None
-    synthesis: Made | None = None
+    synthesis: SyntheticRelease | None = None
     with ExitStack() as stack:
         try:
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
             with showing_values(request.source, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened))
-            if request.fidelity is not None:
-                request.fidelity.prepare(curator)
             with terminal.progress() as progress:
-                synthesis = synthesizer.synthesize(curator, rows=request.rows, progress=progress)
-                if request.fidelity is not None:
-                    assert isinstance(synthesis, Synthesis), "refused with the request otherwise"
-                    progress("telling fidelity", 1 - request.fidelity.share)
-                    synthesis = request.fidelity.measure(curator, synthesis)
+                synthesis = release_from(
+                    curator, synthesizer, rows=request.rows, fidelity=request.fidelity, progress=progress
+                )
             outputs.write(synthesis)
         except BaseException as error:
             if synthesis is not None:
@@ -229,7 +228,13 @@ def what_was_charged(charges: int, request: Request) -> str:
 
 
 def report(
-    terminal: Terminal, request: Request, synthesis: Made, outputs: Outputs, *, method: str, delta_by_default: bool
+    terminal: Terminal,
+    request: Request,
+    synthesis: SyntheticRelease,
+    outputs: Outputs,
+    *,
+    method: str,
+    delta_by_default: bool,
 ) -> None:
     """Says what was made, where it is, what it cost and what it is good for."""
     from counterfoil.receipt.text import good_for
@@ -329,8 +334,8 @@ def fidelity_of(share: float | None, target: str | None) -> Fidelity | None:
     return Fidelity(share or 0.0, target)
 
 
-def synthesizer_of(method: str, workload: str | None, domain: Domain, **parameters: Any) -> Synthesizer:
-    from counterfoil.methods import method_named
+def synthesizer_of(method: str, workload: str | None, domain: Domain, **parameters: Any) -> Method:
+    from counterfoil.methods.registry import method_named
 
     size = parameters.get("max_model_size")
     if size is not None and not 0 < size < float("inf"):

@@ -70,7 +70,6 @@ class Fidelity:
             assert isinstance(account, FilterAccount), "a reserve is kept by filters only"
             told = _Measuring(curator, account, synthesis, self.target).run()
             receipt = receipt.with_costs(curator)
-            curator.close()
         found = certificates(synthesis, told, self.target) if self.target is not None else []
         return replace(synthesis, receipt=receipt.with_fidelity([one.to_json() for one in told], found))
 

@@ -36,7 +36,7 @@ from counterfoil.marginals.marginal_selection import Batch, BatchChoice, Round, 
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.noisy_errors import told_bounds
 from counterfoil.marginals.one_way import Columns, measure_columns
-from counterfoil.synthesis.release import Progress
+from counterfoil.synthesis.progress import Progress
 
 _LAST_GAP = 2e-3
 

@@ -23,7 +23,7 @@ from counterfoil.marginals.marginal_selection import rounded
 from counterfoil.marginals.measure import measure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
-from counterfoil.synthesis.release import Progress
+from counterfoil.synthesis.progress import Progress
 
 MEASURING = 0.9
 """Share of rho for measuring; the rest is for choosing (McKenna et al. 2022, Algorithm 2)."""

@@ -170,7 +170,7 @@ def release_points(
     rows: int | None,
     warnings: Sequence[str] = (),
 ) -> PointSynthesis:
-    """The last step of a synthesizer of points; ends the release.
+    """The last step of a synthesizer of points.
 
     Args:
         curator: after its last question.
@@ -200,7 +200,6 @@ def release_points(
         rows_short=found < n,
         warnings=[*warnings, *shortfall(curator.schema, found=found, asked=n)],
     )
-    curator.close()
     support = space.table(points, curator.schema, rng)
     return PointSynthesis(
         curator.schema,

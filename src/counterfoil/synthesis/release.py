@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from counterfoil.curator.curator import Curator
@@ -12,13 +12,6 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.row_sampling import draw
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
-
-Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of the budget that is spent."""
-
-
-def quiet(message: str, fraction: float) -> None:
-    """The progress that says nothing."""
 
 
 def check_rows(rows: int | None) -> None:
@@ -36,7 +29,7 @@ def release(
     error_bars: ErrorBars,
     rows: int | None,
 ) -> Synthesis:
-    """Draws `rows` rows (by default as many as the model has) and puts everything together; ends the release.
+    """Draws `rows` rows (by default as many as the model has) and puts everything together.
 
     Raises:
         ValueError: when no row that is drawn meets the schema's rules.
@@ -53,6 +46,4 @@ def release(
         rows_short=found < n,
         warnings=shortfall(curator.schema, found=found, asked=n),
     )
-    if not curator.reserved:  # else there are questions left, about these rows
-        curator.close()
     return Synthesis(curator.schema, drawn, model, error_bars, receipt)

@@ -12,7 +12,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
-from counterfoil.marginals.direct import Direct
+from counterfoil.methods.direct import Direct
 from small_releases import (
     Request,
     assert_within_budget,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection
 from counterfoil.measures.record_count import count_records
 from counterfoil.measures.resampling import systematic
+from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
-from counterfoil.synthesis.release import Progress, quiet
+from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.theory import signed_measure as theory
 
 MOST_CELLS = 4096
@@ -35,7 +36,7 @@ _ROUNDING = 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class SignedMeasure:
+class SignedMeasure(Method):
     """Algorithm 5, pure where delta is 0 and Gaussian otherwise: calibrated exactly, where the paper's is not private.
 
     Cells are those of a grid over a box, or those nearest to the points of a net: a given one, or random points of the
@@ -53,6 +54,9 @@ class SignedMeasure:
     Raises:
         ValueError: for `cells` below 1.
     """
+
+    default_delta: ClassVar[float] = 0.0
+    gives_points: ClassVar[bool] = True
 
     space: Space | None = None
     net: np.ndarray | None = None

@@ -22,15 +22,17 @@ from counterfoil.marginals.marginal_selection import expected_error, rounded
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.noisy_errors import told_bounds
 from counterfoil.marginals.one_way import measure_columns
+from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
-from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.release import check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
 
 
 @dataclass(frozen=True)
-class MST:
+class MST(Method):
     """Every column, then a maximum spanning tree of pairs, each measured once; Private-PGM joins them.
 
     As in the source, rare values are merged before pairs are measured, and the tree is chosen by the exponential

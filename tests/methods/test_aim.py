@@ -13,8 +13,8 @@ from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.marginals import aim_batched
-from counterfoil.marginals.aim import AIM, AIMVariant
 from counterfoil.marginals.aim_batched import Shares
+from counterfoil.methods.aim import AIM, AIMVariant
 from small_releases import (
     RELATIONS,
     Request,

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from counterfoil.curator.curator import Curator
-from counterfoil.marginals.direct import synthesize_cliques
-from counterfoil.synthesis.release import Progress, quiet
+from counterfoil.methods.direct import synthesize_cliques
+from counterfoil.methods.method import Method
+from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.synthesis import Synthesis
 
 
 @dataclass(frozen=True)
-class Independent:
+class Independent(Method):
     """Measures each column's counts once and draws columns independently.
 
     What a method that keeps dependence has to beat, and the best that can be done with very few records.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
@@ -12,8 +13,10 @@ from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice
+from counterfoil.methods.method import Method
 from counterfoil.schema.errors import did_you_mean
-from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.release import check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 
@@ -31,7 +34,7 @@ class AIMVariant(StrEnum):
 
 
 @dataclass(frozen=True)
-class AIM:
+class AIM(Method):
     """Measures columns, then round after round the marginals with the largest weighted error; Private-PGM joins them.
 
     Args:
@@ -69,6 +72,11 @@ class AIM:
         for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
             if not 0 < value < math.inf:
                 raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
+
+    @classmethod
+    def focus_for(cls, target: str | None, **parameters: Any) -> str | None:
+        """The target, which the pairs that models learn from are about; the published variant has no focus."""
+        return None if parameters.get("variant") == AIMVariant.PUBLISHED else target
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive.

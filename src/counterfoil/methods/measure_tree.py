@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from counterfoil.geometry.partition import Halving, Intervals
 from counterfoil.measures.resampling import systematic
 from counterfoil.measures.split_slopes import LeafMeasure
 from counterfoil.measures.split_tree import SplitTree, evidence, posterior
+from counterfoil.methods.method import Method
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
-from counterfoil.synthesis.release import Progress, quiet
+from counterfoil.synthesis.progress import Progress, quiet
 
 MOST_DIMENSIONS = 6
 DEEPEST = 48.0
@@ -40,7 +42,7 @@ _HALVINGS = 2
 
 
 @dataclass(frozen=True)
-class MeasureTree:
+class MeasureTree(Method):
     """Pure privacy, points in a box of at most six dimensions.
 
     Counts are asked at a few depths of a tree of halved cells: of the whole, of a coarse partition, of a finer one, and
@@ -61,6 +63,9 @@ class MeasureTree:
     Raises:
         ValueError: for shares that are not positive or leave nothing, or `cell_records` that is not positive.
     """
+
+    default_delta: ClassVar[float] = 0.0
+    gives_points: ClassVar[bool] = True
 
     box: Box | None = None
     shares: tuple[float, float, float] = (0.01, 0.16, 0.16)

@@ -18,9 +18,11 @@ from counterfoil.graphical_model.minimax import closest_table, closest_weights, 
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import Fitter
 from counterfoil.marginals.measure import measure
+from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.synthesis.release import Progress, check_rows, quiet, release
+from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.release import check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -41,7 +43,7 @@ class Estimator(StrEnum):
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(Method):
     """Measures the marginals of a workload, all at once and with the same noise, and makes a table of them.
 
     Every column that no clique names is measured on its own as well, so that the model knows it. What Zhou et al.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,17 +18,16 @@ from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
 from counterfoil.measures.resampling import systematic
+from counterfoil.methods.method import Method
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
-from counterfoil.synthesis.release import Progress, quiet
+from counterfoil.synthesis.progress import Progress, quiet
 
 MOST_CANDIDATES = 200_000
 
-PRESETS = ("bounded-lipschitz", "practical", "theoretical", "laplace-threshold")
-
 
 @dataclass(frozen=True)
-class PrivateEvolution:
+class PrivateEvolution(Method):
     """Private Evolution with exchangeable steps; `preset` has the algorithms of the paper.
 
     A round makes variations of the population, asks which of them each record is nearest to, cleans the noisy votes up
@@ -52,6 +51,9 @@ class PrivateEvolution:
         ValueError: for numbers that are not positive.
     """
 
+    gives_points: ClassVar[bool] = True
+    presets: ClassVar[tuple[str, ...]] = ("bounded-lipschitz", "practical", "theoretical", "laplace-threshold")
+
     space: Space | None = None
     rounds: GaussianRounds | PositiveRounds = field(default_factory=GaussianRounds)
     cleanup: Cleanup = field(default_factory=Projection)
@@ -70,7 +72,12 @@ class PrivateEvolution:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> PrivateEvolution:
-        """An algorithm of the paper, with `changes` to its fields.
+        """The same as `of_preset`."""
+        return cls.of_preset(name, **changes)
+
+    @classmethod
+    def of_preset(cls, name: str, **parameters: Any) -> PrivateEvolution:
+        """An algorithm of the paper, with `parameters` for its fields.
 
         - "bounded-lipschitz": Algorithm 2; Gaussian noise and the projection. The one with a worst-case guarantee.
         - "practical": Algorithm 3; Gaussian noise, negative votes cut off. No projection to compute.
@@ -87,8 +94,8 @@ class PrivateEvolution:
             "laplace-threshold": cls(rounds=PositiveRounds(), cleanup=Threshold()),
         }
         if name not in presets:
-            raise ValueError(f"`preset` must be one of {', '.join(PRESETS)}. Found {name!r}.")
-        return replace(presets[name], **changes)
+            raise ValueError(f"`preset` must be one of {', '.join(cls.presets)}. Found {name!r}.")
+        return replace(presets[name], **parameters)
 
     def synthesize(
         self,

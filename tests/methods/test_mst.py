@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.domain.domain import Domain
-from counterfoil.marginals.mst import MST
+from counterfoil.methods.mst import MST
 from small_releases import (
     Request,
     assert_within_budget,

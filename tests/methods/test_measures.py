@@ -8,11 +8,11 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.curve import gaussian_delta
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.private_evolution import PrivateEvolution
 from counterfoil.geometry.euclidean import Ball, Box, point_schema
-from counterfoil.measures import measure_tree
-from counterfoil.measures.measure_tree import MeasureTree
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods import measure_tree
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.measure_tree import MeasureTree
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Categorical, Real, Rule, Schema
 from counterfoil.transport import wasserstein
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.domain.domain import Domain
-from counterfoil.marginals.independent import Independent
+from counterfoil.methods.independent import Independent
 from small_releases import Request, assert_within_budget, charges_of, counts_of, opened, released, requests
 
 PAIR = Domain(("a", "b"), (3, 4))

@@ -11,14 +11,14 @@ from scipy.optimize import linprog
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.noise_schedule import GaussianRounds
-from counterfoil.evolution.private_evolution import PRESETS, PrivateEvolution
 from counterfoil.evolution.selection import Multiplicities, Resample
 from counterfoil.geometry.euclidean import Ball, Box, point_schema
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.measures.cleanup import Projection, Threshold
 from counterfoil.measures.resampling import independent, systematic
-from counterfoil.measures.signed_measure import SignedMeasure
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Categorical, Integer, Real, Schema
 from counterfoil.theory import private_evolution as theory
 from counterfoil.transport import bounded_lipschitz, wasserstein
@@ -41,7 +41,7 @@ def curator_of(points, *, budget=BUDGET, seed=1, schema=PLANE, **keywords) -> Cu
 
 
 @pytest.mark.parametrize("relation", ["replace_one", "add_or_remove_one"])
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", PrivateEvolution.presets)
 def test_presets_stay_within_the_budget_and_near_the_records(preset, relation):
     points = 0.05 * BALL.random(3000, np.random.default_rng(0)) + 0.5
     method = PrivateEvolution.preset(preset, space=BALL, iterations=6)

@@ -1,0 +1,1 @@
+"""From a curator to a release: the methods, one file each."""

@@ -1,0 +1,83 @@
+"""What a method is: public parameters, facts about itself, and one way to ask a curator.
+
+Each file of this folder that is called after a method holds it, and nothing else lists methods: `registry` finds them
+by their file's name.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol, Self
+
+import pyarrow as pa
+
+from counterfoil.curator.curator import Curator
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.progress import Progress, quiet
+
+DEFAULT_DELTA = 1e-9
+"""Far below one over the number of rows of any table."""
+
+
+class SyntheticRelease(Protocol):
+    """What every method returns: a `Synthesis` of tables, a `PointSynthesis` of points."""
+
+    @property
+    def rows(self) -> int:
+        """How many synthetic rows there are."""
+        ...
+
+    @property
+    def receipt(self) -> Receipt:
+        """What they cost."""
+        ...
+
+    def to_arrow(self) -> pa.Table:
+        """The synthetic rows."""
+        ...
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the rows to a .csv or .parquet file, whole or not at all."""
+        ...
+
+
+class Synthesizer(Protocol):
+    """Public parameters, and one function that asks a curator. A user's own need be no more."""
+
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = ...) -> SyntheticRelease:
+        """A synthetic table within `curator.budget`. The curator is closed by whoever opened it."""
+        ...
+
+
+class Method(ABC):
+    """A synthesizer that can be named. A frozen dataclass, whose fields are its public parameters.
+
+    Attributes:
+        default_delta: the delta where its user gives none; 0 for methods with pure privacy.
+        gives_points: whether its rows are points near the records, instead of draws from a model of the table; error
+            measures can be bought for the latter alone.
+        presets: names of parameter sets that `of_preset` knows; the first is the default.
+    """
+
+    default_delta: ClassVar[float] = DEFAULT_DELTA
+    gives_points: ClassVar[bool] = False
+    presets: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> SyntheticRelease:
+        """A synthetic table within `curator.budget`."""
+
+    @classmethod
+    def of_preset(cls, name: str, **parameters: Any) -> Self:
+        """The method with the parameters that are called `name`, changed by `parameters`.
+
+        Raises:
+            ValueError: for a name that is none of `presets`.
+        """
+        raise ValueError(f"This method takes no `preset`. Found {name!r}: leave it out.")
+
+    @classmethod
+    def focus_for(cls, target: str | None, **parameters: Any) -> str | None:
+        """The `focus` that a method with `parameters` gets where its user named a `target`; None without one."""
+        return None
