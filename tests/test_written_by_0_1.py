@@ -50,7 +50,9 @@ def test_the_ledger_adds_up_as_it_did(folder):
         entries = ledger.entries()
     assert len(entries) == 29
     assert {entry.version for entry in entries} == {"0.1.0"}
-    assert entries[-1].hash == "d21f752fca51e4407ca915062104d9b4e1e6195db10a3a700296185e98248771", "the hashes of old entries stay what they were"
+    assert entries[-1].hash == "d21f752fca51e4407ca915062104d9b4e1e6195db10a3a700296185e98248771", (
+        "the hashes of old entries stay what they were"
+    )
 
 
 def test_the_ledger_is_shown(folder, capsys):
