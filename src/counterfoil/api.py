@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from counterfoil.curator.account import PrivacyUnit
+from counterfoil.curator.account import Neighbors, PrivacyUnit
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.ledger import Ledger
@@ -75,7 +75,11 @@ def synthesize(
         synthesizer = method_named(method, focus=default_focus(method, target))
     else:
         synthesizer = method
-    with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
+    budget, ledger = Budget(epsilon, delta), options.get("ledger")
+    if ledger is not None:
+        neighbors = Neighbors(NeighboringRelation(relation), options.get("privacy_unit"))
+        ledger.require_room(budget, neighbors.describe())
+    with Curator(source, facts, budget=budget, relation=relation, **options) as curator:
         if measured is not None:
             measured.prepare(curator)
         made = synthesizer.synthesize(curator, rows=rows)

@@ -243,6 +243,7 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     release.close("done")
     open_release(ledger).abandon()
     ledger.record_reveal("comparison")
+    ledger.record_refusal()
     entries = ledger.entries()
     assert {entry.kind for entry in entries} == set(KEYS), "one of each kind"
     given = {"people", "/data/people.csv", 1.0, 1e-6, 0.1, 1e-9, "replace_one", "zcdp", "aim", "all pairs", "done"}

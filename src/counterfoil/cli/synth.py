@@ -201,11 +201,14 @@ def run(request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: 
 
 
 def curator_of(request: Request, ledger: Ledger | None) -> Curator:
+    from counterfoil.curator.account import Neighbors
+    from counterfoil.curator.budget import NeighboringRelation
     from counterfoil.curator.curator import Curator
-    from counterfoil.curator.source_facts import require_rows
 
-    require_rows(request.source)
-    return Curator(
+    if ledger is not None:
+        neighbors = Neighbors(NeighboringRelation(request.relation), request.unit)
+        ledger.require_room(request.budget, neighbors.describe())
+    curator = Curator(
         request.source,
         request.schema,
         budget=request.budget,
@@ -214,6 +217,8 @@ def curator_of(request: Request, ledger: Ledger | None) -> Curator:
         ledger=ledger,
         seed=request.seed,
     )
+    curator.require_rows()
+    return curator
 
 
 def what_was_charged(charges: int, request: Request) -> str:

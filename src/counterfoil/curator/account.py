@@ -17,6 +17,7 @@ from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
 from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
 from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.refusals import noting_refusals
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class Account:
     """The only way to ask the sensitive table anything. Made by `Curator.filter` and `Curator.plan`.
 
     Each question is charged to the ledger, durably, before its statistic is computed, so that a crash can only
-    over-count. A question that the budget does not cover is refused and costs nothing.
+    over-count. A question that the budget does not cover is refused and costs nothing. One that fails while it is
+    computed stays charged, and the ledger notes that it was refused.
     """
 
     def __init__(
@@ -106,7 +108,8 @@ class Account:
         """
         norm = query.l2_sensitivity if isinstance(noise, GaussianNoise) else query.l1_sensitivity
         sensitivity = self._charge(query, noise, norm)
-        return noise.add(query.exact(self._records), sensitivity, self._randomness)
+        with noting_refusals(self._release.record_refusal):
+            return noise.add(query.exact(self._records), sensitivity, self._randomness)
 
     def choose(self, query: SelectionQuery, noise: ExponentialSelection) -> int:
         """The index of a candidate of `query` with a high score, chosen privately.
@@ -116,7 +119,8 @@ class Account:
             ValueError: when a plan foresaw another noise here.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
-        return noise.choose(query.exact(self._records), sensitivity, self._randomness)
+        with noting_refusals(self._release.record_refusal):
+            return noise.choose(query.exact(self._records), sensitivity, self._randomness)
 
     def sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         """What `of`, a query's sensitivity method, is under this account's relation and privacy unit."""
