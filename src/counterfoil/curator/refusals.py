@@ -1,8 +1,9 @@
 """Refusals that the records cause: noted in the ledger before anybody hears of them.
 
-A value that the schema has no place for is refused with a sentence that names its column and its row. That sentence, and
-that there is one at all, is an exact fact about the records, which no budget covers. It can't be had by noise: a table
-that can't be read has no private answer. So it is counted instead, and `counterfoil ledger show` tells how often.
+A value that the schema has no place for is refused with a sentence that names its column and its row. That sentence,
+and that there is one at all, is an exact fact about the records, which no budget covers. Noise can't help: a table that
+can't be read has no answer to which noise could be added. So refusals are counted instead, and `counterfoil ledger
+show` says how many there were.
 """
 
 from __future__ import annotations
