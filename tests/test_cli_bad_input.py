@@ -131,6 +131,14 @@ def test_bad_input_is_one_sentence_and_costs_nothing(office: Office, name: str) 
     assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == (name in BY_RECORDS)
 
 
+def test_what_there_is_no_room_for_is_refused_before_a_record_is_read(office: Office) -> None:
+    line(18, "secret,30,low")()
+    ended = office.synth("--ledger", "people.ledger", epsilon="3.5")
+    assert "Ask for at most what is left" in ended.err
+    assert "line 18" not in ended.err
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == 0
+
+
 def test_a_ledger_that_can_not_note_a_refusal_is_named_beside_it(office: Office) -> None:
     line(18, "secret,30,low")()
     with closing(sqlite3.connect("people.ledger", isolation_level=None)) as other:
