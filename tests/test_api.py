@@ -13,7 +13,7 @@ from command_line import SCHEMA, write_people
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
-from counterfoil.curator.source_facts import columns_of, identity_of, require_rows, value_at
+from counterfoil.curator.source_facts import columns_of, identity_of, value_at
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names
@@ -106,6 +106,3 @@ def test_what_a_steward_is_told_without_a_query(people: Path) -> None:
     frame = pa.table({"a": [1, 2, 3]})
     assert columns_of(frame).typed
     assert value_at(frame, "a", 2) == "3"
-    require_rows(frame)
-    with pytest.raises(ValueError, match="must have rows"):
-        require_rows(frame.slice(0, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -14,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from command_line import SCHEMA, Office, make_office
+from counterfoil import Ledger
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.receipt import Receipt
 
@@ -156,6 +158,47 @@ def test_a_draft_is_made_of_names_and_refused_until_confirmed(office: Office) ->
     assert refused.status == 2
     assert "is a draft" in refused.err
     assert "s.csv" not in office.files()
+
+
+def test_a_ledger_shows_looks_and_refusals_apart_from_what_was_spent(office: Office) -> None:
+    for name in ("good", "s"):
+        assert office.synth("--ledger", "people.ledger", "--out", f"{name}.csv").status == 0
+    good = Path("people.csv").read_text()
+    Path("people.csv").write_text(good + "secret,3,low\n")
+    for count in (1, 2, 3):
+        refused = office.synth("--ledger", "people.ledger", "--out", "refused.csv", "--show-values")
+        assert refused.status == 2
+        assert "'secret'" in refused.err
+        assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == count
+    Path("people.csv").write_text(good)
+    with Ledger.open("people.ledger", source=None) as ledger:
+        ledger.record_reveal("to compare " * 20 + "\nepsilon 0")
+    shown = office.run("ledger", "show", "people.ledger")
+    lines = shown.out.splitlines()
+    assert max(map(len, lines[2:])) <= 80, "the second line is a path"
+    sums, apart = shown.out.split("Outside the budget, and in none of the sums above:\n")
+    assert re.search(r"spent +2 +2e-09", sums)
+    assert re.search(r"left +1 ", sums)
+    for word in ("NOT PRIVATE", "refused", "inf"):
+        assert word not in sums
+    assert apart.startswith("  NOT PRIVATE: the records were looked at without privacy, at infinite epsilon:\n")
+    assert all(line.startswith("  ") for line in apart.splitlines())
+    said = " ".join(apart.split())
+    assert re.search(r"3 requests were refused because of what the records hold \(last on 2\d{3}-\d\d-\d\d\)\.", said)
+    for part in ("secret", "sex", "line"):
+        assert part not in said
+    document = office.run("ledger", "show", "people.ledger", "--json").document
+    assert document["reserved"] == {"epsilon": 2.0, "delta": 2e-9}
+    assert document["spent"] == {"epsilon": None, "delta": 2e-9}
+
+
+def test_a_ledger_without_looks_and_refusals_says_nothing_of_them(office: Office) -> None:
+    assert "Outside" not in office.run("ledger", "show", "people.ledger").out
+    with Ledger.open("people.ledger", source=None) as ledger:
+        ledger.record_refusal()
+    shown = " ".join(office.run("ledger", "show", "people.ledger").out.split())
+    assert "1 request was refused because of what the records hold" in shown
+    assert "NOT PRIVATE" not in shown
 
 
 def test_evaluate_says_not_private_first_and_last(office: Office) -> None:

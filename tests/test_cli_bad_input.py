@@ -9,6 +9,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,14 @@ CASES: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
 }
 
 
+BY_RECORDS = {
+    "a value that does not parse",
+    "a value of no category",
+    "a line with too few cells",
+    "a table without rows",
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_is_one_sentence_and_costs_nothing(office: Office, name: str) -> None:
     prepare, arguments, message = CASES[name]
@@ -119,6 +128,26 @@ def test_bad_input_is_one_sentence_and_costs_nothing(office: Office, name: str) 
     assert re.search(message, sentences[0]), sentences[0]
     assert "secret" not in ended.err
     assert "Traceback" not in ended.err
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == (name in BY_RECORDS)
+
+
+def test_what_there_is_no_room_for_is_refused_before_a_record_is_read(office: Office) -> None:
+    line(18, "secret,30,low")()
+    ended = office.synth("--ledger", "people.ledger", epsilon="3.5")
+    assert "Ask for at most what is left" in ended.err
+    assert "line 18" not in ended.err
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == 0
+
+
+def test_a_ledger_that_can_not_note_a_refusal_is_named_beside_it(office: Office) -> None:
+    line(18, "secret,30,low")()
+    with closing(sqlite3.connect("people.ledger", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ended = office.synth("--ledger", "people.ledger", "--show-values")
+    assert ended.status == 2
+    sentence = " ".join(ended.err.split())
+    assert "Column 'sex', line 18 of people.csv: the value 'secret'" in sentence
+    assert "The ledger could not note that this request was refused: people.ledger is in use by" in sentence
 
 
 def test_a_value_is_shown_to_who_asks(office: Office) -> None:
@@ -219,7 +248,13 @@ def test_evaluate_refuses_what_it_can_not_compare(office: Office) -> None:
         assert ended.status == 2
         assert message in ended.err
         assert ended.out == ""
-    assert office.run("ledger", "show", "people.ledger", "--json").document["revealed"] == []
+    shown = office.run("ledger", "show", "people.ledger", "--json").document
+    assert (shown["revealed"], shown["refused"]) == ([], 0)
+    line(18, "secret,30,low")()
+    ended = office.run("evaluate", "people.csv", "s.csv", "--schema", "people.toml", "--ledger", "people.ledger")
+    assert "Column 'sex', line 18" in ended.err
+    shown = office.run("ledger", "show", "people.ledger", "--json").document
+    assert (shown["revealed"], shown["refused"]) == ([], 1)
 
 
 def test_a_bug_does_not_show_values(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.ledger import Ledger
@@ -70,7 +70,11 @@ def synthesize(
         synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))
     else:
         synthesizer = method
-    with Curator(source, facts, budget=Budget(epsilon, delta), relation=relation, **options) as curator:
+    budget, ledger = Budget(epsilon, delta), options.get("ledger")
+    if ledger is not None:
+        neighbors = Neighbors(NeighboringRelation(relation), options.get("privacy_unit"))
+        ledger.require_room(budget, neighbors.describe())
+    with Curator(source, facts, budget=budget, relation=relation, **options) as curator:
         return release_from(curator, synthesizer, rows=rows, fidelity=measured)
 
 

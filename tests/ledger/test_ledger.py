@@ -244,6 +244,7 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     release.close("done")
     open_release(ledger).abandon()
     ledger.record_reveal("comparison")
+    ledger.record_refusal()
     entries = ledger.entries()
     assert {entry.kind for entry in entries} == set(KEYS), "one of each kind"
     given = {"people", "/data/people.csv", 1.0, 1e-6, 0.1, 1e-9, "replace_one", "zcdp", "aim", "all pairs", "done"}
@@ -269,7 +270,7 @@ class RandomSpending(RuleBasedStateMachine):
         self.total = (epsilon, delta)
         self.ledger = Ledger.in_memory(PEOPLE, Budget(epsilon / 1000, delta / 10**9))
         self.budgets, self.charges, self.status = [], [], []
-        self.revealed = False
+        self.revealed, self.refused = False, 0
 
     def reserved(self):
         kept = [b for b, status in zip(self.budgets, self.status, strict=True) if status != "abandoned"]
@@ -318,12 +319,19 @@ class RandomSpending(RuleBasedStateMachine):
         self.ledger.record_reveal("look")
         self.revealed = True
 
+    @rule()
+    def refuse(self):
+        self.ledger.record_refusal()
+        self.refused += 1
+
     @invariant()
     def sums_are_those_of_integers(self):
         if not hasattr(self, "ledger"):
             return
         epsilon, delta = self.reserved()
         assert self.ledger.spent() == Amount(math.inf if self.revealed else epsilon / 1000, delta / 10**9)
+        assert self.ledger.reserved() == Amount(epsilon / 1000, delta / 10**9)
+        assert len(self.ledger.refusals()) == self.refused
         left = Amount((self.total[0] - epsilon) / 1000, (self.total[1] - delta) / 10**9)
         assert self.ledger.left() == left
         records = self.ledger.releases()

@@ -37,6 +37,16 @@ while True:
     os.write(1, b"+")
 """
 
+REFUSE_FOR_EVER = """
+from counterfoil.curator.refusals import noting_refusals
+while True:
+    try:
+        with noting_refusals(ledger.record_refusal):
+            raise ValueError
+    except ValueError:
+        os.write(1, b"+")
+"""
+
 RACE_FOR_RELEASES = """
 os.write(1, b"ready\\n")
 sys.stdin.readline()
@@ -105,6 +115,20 @@ def test_a_kill_at_any_instant_never_loses_a_charge(path):
         assert charges == list(range(len(charges)))
     assert min(acknowledged) >= 1
     assert len(events) >= sum(acknowledged)
+
+
+def test_a_kill_at_any_instant_never_loses_a_refusal_that_was_told(path):
+    generator, told = random.Random(4), 0
+    for turn in range(8):
+        process = start(REFUSE_FOR_EVER, path)
+        first = os.read(process.stdout.fileno(), 1)
+        time.sleep(generator.uniform(0, 0.04))
+        process.kill()
+        told += len(first + process.communicate()[0])
+        with Ledger.open(path, source=PEOPLE) as ledger:
+            assert told <= len(ledger.refusals()) <= told + turn + 1
+            assert ledger.left().epsilon == 0.5
+    assert told >= 8
 
 
 def die_half_written(path: Path) -> None:

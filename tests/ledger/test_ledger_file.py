@@ -142,7 +142,7 @@ def test_zeroed_pages_are_refused(pristine, tmp_path):
             "the tables are not those of a ledger",
         ),
         ("PRAGMA journal_mode = WAL", LedgerEdited, "journal mode 'wal'"),
-        ("PRAGMA user_version = 2", NotALedger, "has format 2: use the version"),
+        ("PRAGMA user_version = 3", NotALedger, "format 1 or 2. .* has format 3: use the version"),
         ("PRAGMA application_id = 7", NotALedger, "is a database, but not a ledger"),
     ],
 )
@@ -150,6 +150,39 @@ def test_an_edited_file_is_refused(path, script, error, message):
     edit(path, script)
     with pytest.raises(error, match=message):
         Ledger.open(path, source=None)
+
+
+def format_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_a_file_is_of_the_first_format_until_it_holds_what_that_one_lacks(path, monkeypatch):
+    """So that version 0.1 reads what it can, and says that the rest is of a later one, not that it was edited."""
+    with Ledger.open(path, source=PEOPLE) as ledger:
+        ledger.record_reveal("to compare")
+        assert format_of(path) == 1
+        before = ledger.entries()
+        with monkeypatch.context() as patched:
+            patched.setattr("counterfoil.ledger.file.canonical_json", lambda body: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                ledger.record_refusal()
+        assert (format_of(path), ledger.entries()) == (1, before), "both are taken back together"
+        ledger.record_refusal()
+        assert format_of(path) == 2
+        charge(ledger.resume(1))
+    assert format_of(path) == 2
+    assert [entry.kind for entry in entries(path)[-2:]] == ["refused", "charged"]
+
+
+def test_a_refusal_is_part_of_the_chain(path):
+    with Ledger.open(path, source=PEOPLE) as ledger:
+        for _ in range(3):
+            ledger.record_refusal()
+    last = len(entries(path))
+    edit(path, f"DELETE FROM entries WHERE number = {last}")
+    with pytest.raises(LedgerCutShort, match=rf"{last} entries were written, and only the first {last - 1} are left"):
+        Ledger.open(path, source=PEOPLE)
 
 
 def test_an_entry_out_of_order_is_refused_even_with_its_hashes_recomputed(path):

@@ -68,6 +68,7 @@ def test_what_is_left_can_be_spent_to_the_last_bit():
 
 
 CHARGED = COMMON | {"kind": "charged", "release": 1, "event": {}, "description": ""}
+REFUSED = COMMON | {"kind": "refused"}
 CLOSED = COMMON | {"kind": "release_closed", "release": 1, "note": ""}
 ABANDONED = COMMON | {"kind": "release_abandoned", "release": 1}
 
@@ -89,6 +90,9 @@ ABANDONED = COMMON | {"kind": "release_abandoned", "release": 1}
         ([created(1, 0), opened(1, 0.1, 0)], CHARGED | {"kind": "refunded"}),
         ([created(1, 0), opened(1, 0.1, 0)], CHARGED | {"answer": [1, 2]}),
         ([created(1, 0), opened(1, 0.1, 0)], {key: CHARGED[key] for key in CHARGED if key != "event"}),
+        ([created(1, 0)], REFUSED | {"column": "age"}),
+        ([created(1, 0)], REFUSED | {"release": 1}),
+        ([], REFUSED),
         ([created(1, 0), opened(1, 0.1, 0), CLOSED], CHARGED),
         ([created(1, 0), opened(1, 0.1, 0), CLOSED], ABANDONED),
         ([created(1, 0), opened(1, 0.1, 0), CHARGED], ABANDONED),
@@ -104,3 +108,12 @@ def test_an_entry_that_does_not_follow_is_refused_and_changes_nothing(before, wr
     with pytest.raises(LedgerEdited, match=f"Entry {len(before) + 1} of the ledger can't follow"):
         state.apply(len(before) + 1, wrong)
     assert vars(state) == snapshot
+
+
+def test_refusals_are_counted_and_change_no_sum():
+    state = LedgerState()
+    for number, body in enumerate([created(1, 0), opened(1, 0.25, 0), REFUSED, CHARGED, REFUSED, CLOSED, REFUSED], 1):
+        state.apply(number, body)
+    assert state.refusals == [COMMON["time"]] * 3
+    assert state.spent == state.reserved == Amount(0.25, 0.0)
+    assert state.left == Amount(0.75, 0.0)

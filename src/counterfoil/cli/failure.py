@@ -7,6 +7,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterfoil.curator.refusals import note_of
 from counterfoil.schema.errors import UnplacedValue
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 1, 130
@@ -30,11 +31,16 @@ class Failure:
 
 
 def failure_of(error: BaseException, *, show_values: bool) -> Failure:
-    """The sentence and status for `error`.
+    """The sentence and status for `error`, and whether the ledger could not note it.
 
     Sentences that this package wrote hold no value of a record. Others' may, so that they are shown only to a steward
     who asked for values.
     """
+    found = _failure_of(error, show_values=show_values)
+    return Failure(f"{found.sentence} {note_of(error)}".strip(), found.status)
+
+
+def _failure_of(error: BaseException, *, show_values: bool) -> Failure:
     if isinstance(error, Stopped):
         assert error.__cause__ is not None
         cause = failure_of(error.__cause__, show_values=show_values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfoil.cli.options import Json
-from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
     from counterfoil.ledger.ledger import Amount, Ledger, ReleaseRecord
@@ -53,12 +54,11 @@ def show(path: LedgerPath, json: Json = False) -> None:
 def _print(terminal: Terminal, opened: Ledger) -> None:
     from rich.table import Table
 
-    spent, reveals = opened.spent(), _reveals(opened)
     terminal.say(f"Ledger of {opened.source.name}\n  at {opened.source.location}")
     sums = Table(box=None, pad_edge=False)
     for heading in ("", "epsilon", "delta"):
         sums.add_column(heading, justify="right" if heading else "left")
-    for name, amount in (("total", opened.total), ("spent", spent), ("left", opened.left())):
+    for name, amount in (("total", opened.total), ("spent", opened.reserved()), ("left", opened.left())):
         sums.add_row(name, f"{amount.epsilon:.6g}", f"{amount.delta:.3g}")
     terminal.show(sums)
     releases = opened.releases()
@@ -69,8 +69,34 @@ def _print(terminal: Terminal, opened: Ledger) -> None:
         terminal.say(f"neighbors: {', '.join({record.relation: None for record in releases})}")
     else:
         terminal.say("No release yet.")
+    _print_outside(terminal, opened)
+
+
+def _print_outside(terminal: Terminal, opened: Ledger) -> None:
+    """What told of the records and is in none of the sums."""
+    reveals, refusals = _reveals(opened), opened.refusals()
+    if not (reveals or refusals):
+        return
+    terminal.say("\nOutside the budget, and in none of the sums above:")
     for reason in reveals:
-        terminal.alarm(f"NOT PRIVATE: the records were looked at without privacy: {reason}")
+        look = "looked at without privacy, at infinite epsilon"
+        terminal.alarm(_item(f"NOT PRIVATE: the records were {look}: {' '.join(reason.split())}"))
+    if refusals:
+        requests, cause = _requests(len(refusals)), "because of what the records hold"
+        terminal.say(
+            _item(
+                f"{requests} refused {cause} (last on {refusals[-1][:10]}). A refusal tells an exact fact about the "
+                "records to whoever sees it."
+            )
+        )
+
+
+def _requests(count: int) -> str:
+    return "1 request was" if count == 1 else f"{count:,} requests were"
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _table(releases: list[ReleaseRecord]) -> Any:
@@ -89,7 +115,7 @@ def _table(releases: list[ReleaseRecord]) -> Any:
             f"{record.budget.delta:g}",
             record.opened[:10],
             record.status,
-            ", ".join(f"{count} {query}" for query, count in asked.items()) or "nothing",
+            ",\n".join(f"{count} {query}" for query, count in asked.items()) or "nothing",
         )
     return table
 
@@ -99,6 +125,7 @@ def _summary(opened: Ledger) -> dict[str, Any]:
         "source": opened.source.name,
         "location": opened.source.location,
         "total": _plain(opened.total),
+        "reserved": _plain(opened.reserved()),
         "spent": _plain(opened.spent()),
         "left": _plain(opened.left()),
         "releases": [
@@ -115,6 +142,7 @@ def _summary(opened: Ledger) -> dict[str, Any]:
             for record in opened.releases()
         ],
         "revealed": _reveals(opened),
+        "refused": len(opened.refusals()),
     }
 
 

@@ -23,4 +23,7 @@ def showing_values(source: str, *, show: bool) -> Iterator[None]:
         from counterfoil.curator.source_facts import value_at
 
         place = str(error).partition(": ")[0].partition(", ")[2]
-        raise error.located(error.row, place, value_at(source, error.column, error.row)) from None
+        shown = error.located(error.row, place, value_at(source, error.column, error.row))
+        for note in getattr(error, "__notes__", ()):
+            shown.add_note(note)
+        raise shown from None

@@ -200,11 +200,13 @@ def run(
 
 
 def curator_of(request: Request, ledger: Ledger | None) -> Curator:
+    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
     from counterfoil.curator.curator import Curator
-    from counterfoil.curator.source_facts import require_rows
 
-    require_rows(request.source)
-    return Curator(
+    if ledger is not None:
+        neighbors = Neighbors(NeighboringRelation(request.relation), request.unit)
+        ledger.require_room(request.budget, neighbors.describe())
+    curator = Curator(
         request.source,
         request.schema,
         budget=request.budget,
@@ -213,6 +215,8 @@ def curator_of(request: Request, ledger: Ledger | None) -> Curator:
         ledger=ledger,
         seed=request.seed,
     )
+    curator.require_rows()
+    return curator
 
 
 def what_was_charged(charges: int, request: Request) -> str:

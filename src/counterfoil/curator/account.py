@@ -16,6 +16,7 @@ from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.refusals import noting_refusals
 from counterfoil.ledger.ledger import Release
 from counterfoil.noise.known import noise_of
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
@@ -26,7 +27,8 @@ class Account:
     """The only way to ask the sensitive table anything. Made by `Curator.filter` and `Curator.plan`.
 
     Each question is charged to the ledger, durably, before its statistic is computed, so that a crash can only
-    over-count. A question that the budget does not cover is refused and costs nothing.
+    over-count. A question that the budget does not cover is refused and costs nothing. One that fails while it is
+    computed stays charged, and the ledger notes that it was refused.
     """
 
     def __init__(
@@ -78,7 +80,8 @@ class Account:
         """
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
-        exact = require_whole(query, query.exact(self._records))
+        with noting_refusals(self._release.record_refusal):
+            exact = require_whole(query, query.exact(self._records))
         values = noise.add(exact, sensitivity, self._randomness)
         return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
 
@@ -90,8 +93,9 @@ class Account:
             ValueError: as for `ask`.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
-        index = noise.choose(require_finite(query, query.exact(self._records)), sensitivity, self._randomness)
-        return Choice(index, noise.scale(sensitivity))
+        with noting_refusals(self._release.record_refusal):
+            scores = require_finite(query, query.exact(self._records))
+        return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
         """What `Answer.deviation` would be, for who plans: nothing is asked, and nothing charged."""

@@ -19,6 +19,7 @@ from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.refusals import noting_refusals
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
@@ -44,7 +45,8 @@ class Curator:
         in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
 
     Raises:
-        ValueError: with one sentence that names the column or parameter, before anything is charged.
+        ValueError: with one sentence that names the column or parameter, before anything is charged. Where the records
+            are the cause, the ledger notes it (`refusals`).
     """
 
     def __init__(
@@ -79,7 +81,8 @@ class Curator:
         self._engine: Engine = engine_type(
             opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
         )
-        self._engine.prepare(self.domain.attributes)
+        with noting_refusals(self._ledger.record_refusal):
+            self._engine.prepare(self.domain.attributes)
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None
         self._account: Account | None = None
@@ -168,7 +171,23 @@ class Curator:
                 "The exact number of rows is public only under `replace_one` with one row a unit. "
                 "Use a noisy count, such as the total of a measured marginal."
             )
-        return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
+        with noting_refusals(self._ledger.record_refusal):
+            return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
+
+    def require_rows(self) -> None:
+        """Refuses an empty table, which is a mistake of its steward's.
+
+        Whether there are rows is no secret to the steward, but to a program that acts on it: this is for commands. All
+        else answers for an empty table as for any other.
+
+        Raises:
+            ValueError: when there is no row; the ledger notes it.
+        """
+        with noting_refusals(self._ledger.record_refusal):
+            if not any(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ())):
+                raise ValueError(
+                    f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
+                )
 
     def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
         """The coded table itself, for comparisons that must not be shared; recorded as infinite epsilon.
@@ -180,7 +199,8 @@ class Curator:
         self._ledger.record_reveal(reason)
         attributes = self.domain.attributes
         names = [*attributes, *(f"number of {name}" for name in numbers)]
-        blocks = self._engine.blocks(attributes, numbers)
+        with noting_refusals(self._ledger.record_refusal):
+            blocks = list(self._engine.blocks(attributes, numbers))
         parts = [[*(b.codes[name] for name in attributes), *(b.numbers[name] for name in numbers)] for b in blocks]
         return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
 

@@ -45,20 +45,6 @@ def columns_of(source: Any) -> Columns:
     return Columns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
 
 
-def require_rows(source: Any) -> None:
-    """Refuses an empty table, which is a mistake of its steward's.
-
-    Whether there are rows is no secret to the steward, but to a program that acts on it: this is for commands, and
-    `Curator` itself answers for an empty table as for any other.
-
-    Raises:
-        ValueError: when there is no row, or no such table.
-    """
-    opened = open_source(source)
-    if not any(batch.num_rows for batch in opened.batches(opened.column_names[:1], 1)):
-        raise ValueError(f"{opened.name} must have rows to be copied. Found a table without any: check the file.")
-
-
 def value_at(source: Any, column: str, row: int) -> str:
     """The value of one cell, NOT PRIVATE: for the steward's own terminal, never for a log or a report.
 

@@ -33,7 +33,8 @@ from typing import Any
 from counterfoil.ledger.diagnosis import APPLICATION_ID, BACKUP, not_a_ledger, sentences
 from counterfoil.ledger.errors import LedgerCutShort, LedgerEdited, LedgerError, LedgerUnwritable, NotALedger
 
-FORMAT = 1
+FORMATS = (1, 2)
+"""A file has the first until an entry is written that the version which knows no other could not read."""
 
 _TABLES = {
     "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)",
@@ -208,8 +209,16 @@ class LedgerFile:
             raise LedgerEdited(f"{self.name}: the head does not fit the last entry. {BACKUP}")
         return [row for row in rows if row.number > seen.count]
 
-    def append(self, seen: Position, body: dict[str, Any]) -> Row:
-        """Add an entry after `seen`, the last one. Must be called inside `transaction`, which makes it durable."""
+    def append(self, seen: Position, body: dict[str, Any], *, form: int = FORMATS[0]) -> Row:
+        """Add an entry after `seen`, the last one. Must be called inside `transaction`, which makes it durable.
+
+        Args:
+            seen: where the entries end.
+            body: what the entry says.
+            form: the first of `FORMATS` that has such entries; the file gets it, if it has an earlier one.
+        """
+        if _pragma(self._connection, "user_version") < form:
+            self._connection.execute(f"PRAGMA user_version = {form}")
         text = canonical_json(body)
         number, recorded = seen.count + 1, chain(seen.hash, text)
         self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, recorded))
@@ -291,7 +300,7 @@ def _write_first(connection: sqlite3.Connection, body: str) -> None:
     first = chain(START.hash, body)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute(f"PRAGMA user_version = {FORMATS[0]}")
     for table in _TABLES.values():
         connection.execute(table)
     connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, first))
@@ -302,9 +311,9 @@ def _write_first(connection: sqlite3.Connection, body: str) -> None:
 def _require_sound(connection: sqlite3.Connection, path: Path) -> None:
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise not_a_ledger(path)
-    if (form := _pragma(connection, "user_version")) != FORMAT:
+    if (form := _pragma(connection, "user_version")) not in FORMATS:
         raise NotALedger(
-            f"This version reads ledgers of format {FORMAT}. {path} has format {form}: "
+            f"This version reads ledgers of format {FORMATS[0]} or {FORMATS[-1]}. {path} has format {form}: "
             "use the version of Counterfoil that wrote it."
         )
     if (mode := _pragma(connection, "journal_mode")) != "delete":

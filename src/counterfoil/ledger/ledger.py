@@ -39,7 +39,7 @@ from typing import Any, Self
 from counterfoil.accounting.budget import Budget
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
-from counterfoil.ledger.state import COMMON_KEYS, Amount, LedgerState, ReleaseRecord, SourceIdentity
+from counterfoil.ledger.state import COMMON_KEYS, SECOND_FORMAT, Amount, LedgerState, ReleaseRecord, SourceIdentity
 
 __all__ = ["Amount", "Entry", "Ledger", "Release", "ReleaseRecord", "SourceIdentity"]
 
@@ -151,6 +151,16 @@ class Ledger:
         with self._reading():
             return bool(self._state.reveals)
 
+    def refusals(self) -> list[str]:
+        """When requests were refused because of what the records hold; in UTC, ISO 8601."""
+        with self._reading():
+            return list(self._state.refusals)
+
+    def reserved(self) -> Amount:
+        """What releases have reserved, used or not."""
+        with self._reading():
+            return self._state.reserved
+
     def spent(self) -> Amount:
         """What releases have reserved, used or not; epsilon is infinite once the records were revealed."""
         with self._reading():
@@ -181,6 +191,16 @@ class Ledger:
             )
             for row in rows
         ]
+
+    def require_room(self, budget: Budget, relation: str) -> None:
+        """Check that a release may be opened, before any record is read for it; nothing is reserved.
+
+        Raises:
+            BudgetExceeded: when less is left.
+            LedgerError: when earlier releases have another relation.
+        """
+        with self._reading():
+            self._state.require_room(budget, str(relation))
 
     def open_release(self, *, budget: Budget, relation: str, composition: str, description: dict[str, Any]) -> Release:
         """Reserve `budget` for a release, whatever it will use of it.
@@ -235,6 +255,11 @@ class Ledger:
         with self._writing():
             self._append("revealed", reason=reason)
 
+    def record_refusal(self) -> None:
+        """Record that a request was refused because of what the records hold; nothing of what they hold."""
+        with self._writing():
+            self._append("refused")
+
     @contextmanager
     def _reading(self) -> Iterator[None]:
         with self._file.transaction(write=False):
@@ -260,7 +285,7 @@ class Ledger:
         self._position = Position(row.number, row.hash)
 
     def _append(self, kind: str, **details: Any) -> int:
-        row = self._file.append(self._position, _stamp(kind) | details)
+        row = self._file.append(self._position, _stamp(kind) | details, form=2 if kind in SECOND_FORMAT else 1)
         self._appended.append(row)
         return row.number
 
@@ -316,6 +341,10 @@ class Release:
         """The charges so far, by any process, in order, as JSON."""
         with self._ledger._reading():
             return deepcopy(self._ledger._state.release(self.id).charges)
+
+    def record_refusal(self) -> None:
+        """As `Ledger.record_refusal`; the entry does not name the release."""
+        self._ledger.record_refusal()
 
     def close(self, note: str = "") -> None:
         """Refuse further charges. What was reserved stays reserved (the module says why).

@@ -29,7 +29,10 @@ KEYS: dict[str, frozenset[str]] = {
     "release_closed": frozenset({"release", "note"}),
     "release_abandoned": frozenset({"release"}),
     "revealed": frozenset({"reason"}),
+    "refused": frozenset(),
 }
+SECOND_FORMAT = frozenset({"refused"})
+"""Kinds that version 0.1 does not know."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class LedgerState:
         self.source: SourceIdentity | None = None
         self.releases: list[ReleaseRecord] = []
         self.reveals: list[str] = []
+        self.refusals: list[str] = []
         self._total = self._reserved = (Fraction(0), Fraction(0))
 
     def apply(self, number: int, body: dict[str, Any]) -> None:
@@ -108,6 +112,7 @@ class LedgerState:
                 "release_closed": self._close,
                 "release_abandoned": self._abandon,
                 "revealed": lambda body: self.reveals.append(body["reason"]),
+                "refused": lambda body: self.refusals.append(body["time"]),
             }
             steps[kind](body)
         except (LedgerError, KeyError, TypeError, ValueError) as error:
@@ -118,9 +123,12 @@ class LedgerState:
         return Amount(float(self._total[0]), float(self._total[1]))
 
     @property
+    def reserved(self) -> Amount:
+        return Amount(*(_rounded(amount, up=True) for amount in self._reserved))
+
+    @property
     def spent(self) -> Amount:
-        epsilon, delta = (_rounded(amount, up=True) for amount in self._reserved)
-        return Amount(math.inf if self.reveals else epsilon, delta)
+        return Amount(math.inf, self.reserved.delta) if self.reveals else self.reserved
 
     @property
     def left(self) -> Amount:
@@ -144,10 +152,9 @@ class LedgerState:
                 )
         asked = _exact(budget)
         if any(r + a > t for r, a, t in zip(self._reserved, asked, self._total, strict=True)):
-            reserved = Amount(*(_rounded(amount, up=True) for amount in self._reserved))
             raise BudgetExceeded(
                 f"All releases of a source together must stay within its total. The total is {self.total}; "
-                f"{reserved} are reserved; {self.left} are left; asked for: "
+                f"{self.reserved} are reserved; {self.left} are left; asked for: "
                 f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left."
             )
 
