@@ -31,6 +31,7 @@ from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.replacement import ANY_QUESTION, require_declared
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
 from counterfoil.fidelity import grid as fidelity_grid
@@ -368,6 +369,15 @@ def test_engines_agree_to_the_last_count(data, kind, domain):
     reference, *others = (query.exact(records_of(domain, rows, engine=engine)) for engine in ENGINES)
     for answer in others:
         assert np.array_equal(answer, reference)
+
+
+@pytest.mark.parametrize("kind", sorted(REGISTRY, key=lambda kind: kind.__name__))
+def test_replacing_a_record_moves_no_answer_further_than_two_steps(kind):
+    """Else a claim would be refused by an account that allows any question."""
+    for query, _ in REGISTRY[kind].examples():
+        for norm in ("l1_sensitivity", "l2_sensitivity", "score_sensitivity"):
+            if hasattr(query, norm):
+                require_declared(query.name, getattr(query, norm), ANY_QUESTION)
 
 
 # The constants that papers get wrong

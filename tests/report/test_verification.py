@@ -96,7 +96,16 @@ TAMPERINGS: dict[str, tuple[Change, str]] = {
     "a privacy unit": (put("privacy_unit", value={"column": "person", "max_rows": 4}), "the sensitivity must be"),
     "another rule": (put("composition", "rule", value="gaussian"), "but the receipt states"),
     "a rule for plans": (put("composition", "rule", value="privacy_loss_distribution"), "chosen after earlier answers"),
-    "not adaptive": (put("composition", "adaptive", value=False), "other_relation.epsilon"),
+    "not adaptive": (put("composition", "adaptive", value=False), "either planned or chosen after earlier answers"),
+    "a smaller factor": (
+        put("composition", "replacement_factor", value=1.5),
+        "Charge 2 (worst_approximated_marginal) exceeds the replacement factor",
+    ),
+    "a factor beyond all": (put("composition", "replacement_factor", value=3.0), "must lie between 1 and 2"),
+    "a plan that was none": (
+        lambda document: document["composition"].update(plan=[]),
+        "either planned or chosen after earlier answers",
+    ),
     "a smaller epsilon elsewhere": (put("other_relation", "epsilon", value=1.0), "`other_relation.epsilon` must be"),
     "no guarantee elsewhere": (put("other_relation", "holds", value=False), "`other_relation.holds` must be True"),
     "a seed that is hidden": (put("noise_source", value="a seed: NOT PRIVATE"), "came from a seed"),
@@ -108,6 +117,31 @@ TAMPERINGS: dict[str, tuple[Change, str]] = {
 def test_tampering_is_noticed(receipt_of: MakeReceipt, name: str) -> None:
     change, message = TAMPERINGS[name]
     document = receipt_of("zcdp").to_json()
+    change(document)
+    found = Receipt(document).verify()
+    assert not found.holds
+    assert message in " ".join(found.problems)
+
+
+PLAN_TAMPERINGS: dict[str, tuple[Change, str]] = {
+    "another noise": (put("composition", "plan", 0, "noise_multiplier", value=21.0), "not those of the plan"),
+    "a noise left out": (lambda document: document["composition"]["plan"].pop(0), "not those of the plan"),
+    "noise beyond the budget": (
+        lambda document: document["composition"]["plan"].append({"kind": "discrete_gaussian", "noise_multiplier": 1.0}),
+        "The plan as a whole costs more than the budget",
+    ),
+    "a noise never made": (
+        lambda document: document["composition"]["plan"].append({"kind": "discrete_laplace"}),
+        "planned noise of kind 'discrete_laplace' has the wrong parameters",
+    ),
+    "no plan": (lambda document: document["composition"].pop("plan"), "either planned or chosen"),
+}
+
+
+@pytest.mark.parametrize("name", PLAN_TAMPERINGS)
+def test_tampering_with_a_plan_is_noticed(receipt_of: MakeReceipt, name: str) -> None:
+    change, message = PLAN_TAMPERINGS[name]
+    document = receipt_of("gaussian", adaptive=False).to_json()
     change(document)
     found = Receipt(document).verify()
     assert not found.holds

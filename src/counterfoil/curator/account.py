@@ -17,6 +17,7 @@ from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
 from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuery
 from counterfoil.curator.randomness import Randomness
+from counterfoil.curator.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Account:
         neighbors: Neighbors,
         randomness: Randomness,
         planned: Sequence[Noise] | None = None,
+        replacement_factor: float = ANY_QUESTION,
     ) -> None:
         self._records = records
         self._release = release
@@ -83,6 +85,8 @@ class Account:
         self._rule = rule
         self._neighbors = neighbors
         self._randomness = randomness
+        self._replacement_factor = require_replacement_factor(replacement_factor)
+        self._plan = None if planned is None else tuple(planned)
         # A release that is continued has used the first noises of its plan.
         self._planned = None if planned is None else list(planned)[len(release.events()) :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
@@ -91,6 +95,16 @@ class Account:
     def rule(self) -> Composition:
         """How events are added up."""
         return self._rule
+
+    @property
+    def plan(self) -> tuple[Noise, ...] | None:
+        """All noises, in order, where they were fixed before the first answer."""
+        return self._plan
+
+    @property
+    def replacement_factor(self) -> float:
+        """The largest one that a question may have (see `replacement`), fixed before the first answer."""
+        return self._replacement_factor
 
     @property
     def events(self) -> list[PrivacyEvent]:
@@ -102,7 +116,8 @@ class Account:
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
-            ValueError: when a plan foresaw another noise here.
+            ValueError: when a plan foresaw another noise here, or the replacement factor exceeds the declared one;
+                nothing is charged.
         """
         norm = query.l2_sensitivity if isinstance(noise, GaussianNoise) else query.l1_sensitivity
         sensitivity = self._charge(query, noise, norm)
@@ -113,7 +128,8 @@ class Account:
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
-            ValueError: when a plan foresaw another noise here.
+            ValueError: when a plan foresaw another noise here, or the replacement factor exceeds the declared one;
+                nothing is charged.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         return noise.choose(query.exact(self._records), sensitivity, self._randomness)
@@ -126,6 +142,7 @@ class Account:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
+        require_declared(query.name, norm, self._replacement_factor)
         relation = self._neighbors.relation
         sensitivity = self._neighbors.sensitivity(norm, relation)
         other = self._neighbors.sensitivity(norm, relation.other)

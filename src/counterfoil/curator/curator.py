@@ -20,6 +20,7 @@ from counterfoil.curator.ledger_errors import WrongSource
 from counterfoil.curator.noise import Noise
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.marginals.domain import Domain
 from counterfoil.schema import Schema
 from counterfoil.schema.possibility import require_possible
@@ -111,8 +112,14 @@ class Curator:
         self._require_unopened()
         self.reserved = float(share)
 
-    def filter(self, rule: Filter) -> FilterAccount:
+    def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
+
+        Args:
+            rule: how costs add up.
+            replacement_factor: the largest one of all questions that the method may ask (see `replacement`); a smaller
+                one gives a better guarantee under the other relation. Where something is reserved it does not count:
+                questions of other kinds come after the method's own.
 
         Raises:
             ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
@@ -120,21 +127,28 @@ class Curator:
         if not hasattr(rule, "capacity"):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
-        account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
+        release = self._open(rule, ANY_QUESTION if self.reserved else replacement_factor)
+        account = FilterAccount(self._records, release, rule=rule, **self._parts(release))
         account.reserve(self.reserved)
         self._account = account
         return account
 
-    def plan(self, noises: Sequence[Noise], rule: Composition) -> Account:
+    def plan(self, noises: Sequence[Noise], rule: Composition, *, replacement_factor: float = ANY_QUESTION) -> Account:
         """Opens the account of a method whose noise is all fixed in advance, in the order in which it will be used.
 
+        Args:
+            noises: one for each question.
+            rule: how their costs are composed.
+            replacement_factor: as for `filter`.
+
         Raises:
-            ValueError: when the plan as a whole exceeds the budget; nothing is charged.
+            ValueError: when the plan as a whole exceeds the budget, or a part of the budget is reserved; nothing is
+                charged.
         """
         if self.reserved:
             raise ValueError(
-                f"This method plans its whole budget; {self.reserved:g} of it was to be kept for fidelity. Leave the "
-                "fidelity out, or choose aim, mst, direct or independent."
+                f"A method that plans its whole budget leaves nothing for later questions. Found {self.reserved:g} of "
+                "the budget reserved for them: reserve nothing, or use a method that charges a filter."
             )
         events = [noise.event() for noise in noises]
         if not rule.affords(self.budget, events):
@@ -143,8 +157,8 @@ class Curator:
                 f"The plan costs epsilon {spent:.6g} at delta {self.budget.delta:g}, above the budget of "
                 f"{self.budget.epsilon:g}. Add noise or ask less."
             )
-        release = self._open(rule, plan=[noise.to_json() for noise in noises])
-        self._account = Account(self._records, release, rule=rule, planned=noises, **self._parts())
+        release = self._open(rule, replacement_factor, plan=[noise.to_json() for noise in noises])
+        self._account = Account(self._records, release, rule=rule, planned=noises, **self._parts(release))
         return self._account
 
     @property
@@ -227,22 +241,35 @@ class Curator:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
 
-    def _open(self, rule: Composition, plan: list[dict[str, Any]] | None = None) -> Release:
+    def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
+        factor = require_replacement_factor(replacement_factor)
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
             # Noise that is changed after an answer is noise that depends on it, which a plan's accounting excludes.
             if self._release.description.get("plan") != plan:
                 raise ValueError(f"Release {self._release.id} was opened with another plan. Continue it with the same.")
+            if self._release.description.get("replacement_factor", factor) != factor:
+                raise ValueError(
+                    f"Release {self._release.id} was opened with another `replacement_factor`. Continue it with the "
+                    "same."
+                )
             return self._release
         self._release = self._ledger.open_release(
             budget=self.budget,
             relation=self.neighbors.describe(),
             composition=rule.name,
-            description={"attributes": list(self.domain.attributes)} | ({} if plan is None else {"plan": plan}),
+            description={"attributes": list(self.domain.attributes), "replacement_factor": factor}
+            | ({} if plan is None else {"plan": plan}),
         )
         return self._release
 
-    def _parts(self) -> dict[str, Any]:
-        return {"budget": self.budget, "neighbors": self.neighbors, "randomness": self.randomness}
+    def _parts(self, release: Release) -> dict[str, Any]:
+        return {
+            "budget": self.budget,
+            "neighbors": self.neighbors,
+            "randomness": self.randomness,
+            # Older versions declared none: anything may have been asked.
+            "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
+        }

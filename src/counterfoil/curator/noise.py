@@ -44,6 +44,10 @@ class Noise(Protocol):
         """The privacy event of one answer with this noise, whatever the query's sensitivity."""
         ...
 
+    def event_within(self, factor: float) -> PrivacyEvent:
+        """The event of any answer with this noise, had the sensitivity been at most `factor` times larger."""
+        ...
+
     def to_json(self) -> dict[str, Any]: ...
 
 
@@ -76,6 +80,9 @@ class GaussianNoise:
     def event_under(self, l2_sensitivity: float, other_l2_sensitivity: float) -> GaussianEvent:
         """The event of the same answer, had the sensitivity been the other one."""
         return GaussianEvent(self.noise_multiplier * l2_sensitivity / other_l2_sensitivity)
+
+    def event_within(self, factor: float) -> GaussianEvent:
+        return self.event_under(1.0, factor)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "noise_multiplier": self.noise_multiplier}
@@ -110,6 +117,9 @@ class LaplaceNoise:
     def event_under(self, l1_sensitivity: float, other_l1_sensitivity: float) -> PureEvent:
         """The event of the same answer, had the sensitivity been the other one."""
         return PureEvent(self.epsilon * other_l1_sensitivity / l1_sensitivity)
+
+    def event_within(self, factor: float) -> PureEvent:
+        return self.event_under(1.0, factor)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "epsilon": self.epsilon}
@@ -147,6 +157,9 @@ class ExponentialSelection:
     def event_under(self, score_sensitivity: float, other_score_sensitivity: float) -> BoundedRangeEvent:
         """The event of the same choice, had the sensitivity been the other one."""
         return BoundedRangeEvent(self.epsilon * other_score_sensitivity / score_sensitivity)
+
+    def event_within(self, factor: float) -> BoundedRangeEvent:
+        return self.event_under(1.0, factor)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "epsilon": self.epsilon}

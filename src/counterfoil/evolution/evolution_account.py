@@ -15,6 +15,7 @@ from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.privacy_filter import GaussianFilter
 from counterfoil.curator.privacy_loss_plan import PrivacyLossPlan
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.curator.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.evolution.record_count import count_records
 from counterfoil.evolution.rounds import GaussianRounds, PositiveRounds, deviation, typical
 from counterfoil.evolution.space import Space
@@ -132,7 +133,7 @@ def open_account(
 def _gaussian(
     curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
 ) -> EvolutionAccount:
-    account = curator.filter(GaussianFilter())
+    account = curator.filter(GaussianFilter(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
     if stored is None:
         total = count_records(curator, account, space, rounds.count_noise(curator.budget))
     else:

@@ -13,6 +13,7 @@ from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
 from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.curator.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.evolution.cleanup import Cleanup, Projection
 from counterfoil.evolution.euclidean import Box
 from counterfoil.evolution.partition import Grid
@@ -73,7 +74,12 @@ class SignedMeasure:
         public = curator.row_count_is_public
         count_noise, noise = _noises(curator, public)
         noises = [noise] if public else [count_noise, noise]
-        account = curator.plan(noises, PureFilter() if curator.budget.delta == 0 else GaussianFilter())
+        pure = curator.budget.delta == 0
+        account = curator.plan(
+            noises,
+            PureFilter() if pure else GaussianFilter(),
+            replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
+        )
         total = count_records(curator, account, space, count_noise)
         cells = self._cells(space, total, curator)
         counts = account.ask(cells.query, noise)

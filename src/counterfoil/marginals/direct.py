@@ -11,6 +11,7 @@ from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import GaussianNoise, LaplaceNoise
 from counterfoil.curator.privacy_filter import GaussianFilter, PureFilter
+from counterfoil.curator.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.marginals import junction_tree
 from counterfoil.marginals.closest import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.marginals.domain import Clique, Domain
@@ -104,7 +105,11 @@ def synthesize_cliques(
     """Measures `cliques` in one question that takes the whole budget, fits, draws."""
     check_rows(rows)
     _require_possible(curator, cliques, max_model_size, estimator)
-    account = curator.filter(PureFilter() if curator.budget.delta == 0 else GaussianFilter())
+    pure = curator.budget.delta == 0
+    account = curator.filter(
+        PureFilter() if pure else GaussianFilter(),
+        replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
+    )
     noise = _whole_noise(account)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
     fitter = Fitter(curator.domain, curator.schema.structural_zeros, public_total)

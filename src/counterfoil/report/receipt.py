@@ -20,6 +20,7 @@ from counterfoil.curator.privacy_event import event_from_json
 from counterfoil.files import sha256_of, write_text
 from counterfoil.report.other_relation import under_other_relation
 from counterfoil.report.shape import require_shape
+from counterfoil.report.terms import Terms
 from counterfoil.report.text import receipt_text
 from counterfoil.report.verification import Verification, verify_receipt
 
@@ -31,10 +32,11 @@ FORMAT_VERSION = 1
 
 COMPOSITION_SENTENCES = {
     "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
-    "answers; the sum has the exact trade-off curve of one Gaussian mechanism.",
+    "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",
     "zcdp": "Amounts of rho add up (zero-concentrated differential privacy), also where noise is chosen after "
-    "earlier answers; the sum is converted to epsilon at delta.",
-    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers.",
+    "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta.",
+    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers; their sum "
+    "is bounded in advance.",
     "privacy_loss_distribution": "Privacy-loss distributions are convolved; all noise was fixed before the first "
     "answer.",
 }
@@ -189,21 +191,21 @@ def _costs(curator: Curator) -> dict[str, Any]:
     account = curator.account
     if account is None:
         raise ValueError("A receipt is for a release. Found a curator that was never asked anything.")
-    budget, charges = curator.budget, curator.charges()
-    adaptive = isinstance(account, FilterAccount)
-    delta = 0.0 if account.rule.name == "pure" else budget.delta
+    charges = curator.charges()
+    terms = Terms(account.rule, curator.budget, curator.neighbors, account.replacement_factor, account.plan)
     events = [event_from_json(charge["event"]) for charge in charges]
+    plan = {} if account.plan is None else {"plan": [noise.to_json() for noise in account.plan]}
     return {
         "composition": {
             "rule": account.rule.name,
-            "adaptive": adaptive,
+            "adaptive": isinstance(account, FilterAccount),
+            "replacement_factor": account.replacement_factor,
+            **plan,
             "sentence": COMPOSITION_SENTENCES[account.rule.name],
         },
         "charges": charges,
-        "spent": {"epsilon": account.rule.epsilon(events, delta), "delta": delta},
-        "other_relation": under_other_relation(
-            charges, rule=account.rule, adaptive=adaptive, budget=budget, neighbors=curator.neighbors
-        ),
+        "spent": {"epsilon": account.rule.epsilon(events, terms.delta), "delta": terms.delta},
+        "other_relation": under_other_relation(charges, terms),
     }
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from counterfoil.curator.composition import COMPOSITIONS
 from counterfoil.curator.privacy_event import event_from_json
 from counterfoil.fidelity.told import MEASURES, Told
+from counterfoil.report.other_relation import guarantee
+from counterfoil.report.terms import Terms, declares
 
 WIDTH = 80
 
@@ -85,7 +87,7 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cost(document: Mapping[str, Any]) -> Iterator[str]:
-    budget, other = document["budget"], document["other_relation"]
+    budget = document["budget"]
     pure = document["composition"]["rule"] == "pure"
     delta = 0.0 if pure else budget["delta"]
     yield f"epsilon {budget['epsilon']:g} at delta {delta:g}: the guarantee, fixed before the first question."
@@ -97,16 +99,36 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     )
     if delta:
         yield f"Delta, {delta:g}, is counted in that figure; it should be far below one over the number of rows."
-    spent = document["spent"]["epsilon"]
-    number = len(document["charges"])
-    charges = "The one charge below adds" if number == 1 else f"The {number} charges below add"
-    yield f"{charges} up to epsilon {_up(spent)}."
+    yield _within(document)
     yield document["composition"]["sentence"]
-    if other["holds"] and "epsilon" in other:
-        yield f"Under {other['relation']} the guarantee is epsilon {_up(other['epsilon'])} at delta {delta:g}."
-    else:
+    yield _elsewhere(document)
+
+
+def _within(document: Mapping[str, Any]) -> str:
+    """What the charges come to: a figure only where it was fixed before the first answer, and is a guarantee."""
+    number = len(document["charges"])
+    charges = "The one charge below stays" if number == 1 else f"The {number} charges below stay"
+    if number and number == len(document["composition"].get("plan", ())):
+        epsilon = _up(document["spent"]["epsilon"])
+        return f"{charges} within this budget: their noise, fixed before the first question, costs epsilon {epsilon}."
+    return (
+        f"{charges} within this budget. What they leave of it may depend on the answers, so that no smaller epsilon is "
+        "a guarantee."
+    )
+
+
+def _elsewhere(document: Mapping[str, Any]) -> str:
+    """The guarantee under the other relation."""
+    other = document["other_relation"]
+    relation, epsilon, delta = other["relation"], other.get("epsilon"), other.get("delta", 0.0)
+    if not other["holds"] or epsilon is None:
         reason = other.get("reason", "it does not hold.")
-        yield f"No guarantee under {other['relation']}: {reason[:1].lower()}{reason[1:]}"
+        return f"No guarantee under {relation}: {reason[:1].lower()}{reason[1:]}"
+    if not declares(document):  # then the figure on the receipt holds for the questions of this run alone
+        epsilon, delta = guarantee(Terms.of_receipt(document))
+        if delta >= 1:
+            return f"No guarantee under {relation}: its delta would not be below 1."
+    return f"Under {relation} the guarantee is epsilon {_up(epsilon)} at delta {delta:.6g}."
 
 
 def _question(document: Mapping[str, Any]) -> str:
@@ -155,7 +177,10 @@ def _files(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check(document: Mapping[str, Any]) -> Iterator[str]:
-    yield "Run `counterfoil receipt verify` on this receipt: it recomputes epsilon from the charges alone."
+    yield (
+        "Run `counterfoil receipt verify` on this receipt: it recomputes every cost from the charges alone and "
+        "compares their sum with the budget."
+    )
     yield (
         "What no receipt shows: that the program was the published one, that the schema was written without looking "
         "at the data, and what other releases of the same table cost (the ledger adds those up)."

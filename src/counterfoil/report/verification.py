@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counterfoil.curator.account import Neighbors, PrivacyUnit
+from counterfoil.curator.account import Neighbors
 from counterfoil.curator.budget import Budget, NeighboringRelation
 from counterfoil.curator.composition import COMPOSITIONS
-from counterfoil.curator.noise import ExponentialSelection, GaussianNoise, LaplaceNoise
+from counterfoil.curator.noise import LaplaceNoise
 from counterfoil.curator.positive_noise import PositiveLaplaceNoise
 from counterfoil.curator.privacy_event import PrivacyEvent, event_from_json
+from counterfoil.curator.replacement import require_declared
 from counterfoil.files import sha256_of
-from counterfoil.report.other_relation import under_other_relation
+from counterfoil.report.other_relation import as_older_versions_did, under_other_relation
+from counterfoil.report.terms import NOISES, Terms, declares, neighbors_of
 
-NOISES: dict[str, Any] = {
-    noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ExponentialSelection, PositiveLaplaceNoise)
-}
 _MEASURED_IN_L1 = (LaplaceNoise.kind, PositiveLaplaceNoise.kind)
 
 # What one record changes under add_or_remove_one and under replace_one, from the public parameters of a charge and
@@ -61,7 +61,9 @@ def _loss(parameters: Mapping[str, Any], _: float, __: str) -> float:
     return float(parameters["largest"])
 
 
-SENSITIVITIES: dict[str, Callable[[Mapping[str, Any], float, str], float]] = {
+Sensitivity = Callable[[Mapping[str, Any], float, str], float]
+
+SENSITIVITIES: dict[str, Sensitivity] = {
     "correct_predictions": lambda parameters, moved, noise: 1.0,
     "cumulative_area": _area,
     "largest_marginal_error": lambda parameters, moved, noise: moved,
@@ -126,7 +128,7 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
 
 
 def _charges(document: Mapping[str, Any]) -> Iterator[str]:
-    neighbors = _neighbors(document)
+    neighbors = neighbors_of(document)
     for number, charge in enumerate(document["charges"], 1):
         problem = _charge_problem(charge, neighbors)
         if problem:
@@ -158,7 +160,7 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
 
 def _sensitivity(charge: Mapping[str, Any], neighbors: Neighbors, relation: NeighboringRelation) -> float:
     rule, kind = SENSITIVITIES[charge["query"]], charge["noise"]["kind"]
-    return neighbors.sensitivity(lambda of: rule(charge["parameters"], _RECORDS_MOVED[of], kind), relation)
+    return neighbors.sensitivity(partial(_moved, rule, charge["parameters"], kind), relation)
 
 
 def _source_of_noise(document: Mapping[str, Any]) -> Iterator[str]:
@@ -189,15 +191,13 @@ def _totals(document: Mapping[str, Any], events: list[PrivacyEvent], recomputed:
 
 
 def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
-    rule = COMPOSITIONS[document["composition"]["rule"]]
-    adaptive = document["composition"]["adaptive"] and hasattr(rule, "capacity")
-    expected = under_other_relation(
-        document["charges"],
-        rule=rule,
-        adaptive=adaptive,
-        budget=Budget(**document["budget"]),
-        neighbors=_neighbors(document),
-    )
+    terms, adaptive = Terms.of_receipt(document), document["composition"]["adaptive"]
+    if declares(document):
+        yield from _terms(document, terms)
+        expected = under_other_relation(document["charges"], terms)
+    else:
+        filtered = adaptive and hasattr(terms.rule, "capacity")
+        expected = as_older_versions_did(document["charges"], terms, adaptive=filtered)
     stated = document["other_relation"]
     for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
         want, found = expected.get(key), stated.get(key)
@@ -206,17 +206,40 @@ def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"`other_relation.{key}` must be {want}. Found {found}."
 
 
+def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
+    """Whether the charges kept to what was declared before them."""
+    charges, plan = document["charges"], terms.plan
+    for number, charge in enumerate(charges, 1):
+        rule, kind = SENSITIVITIES.get(charge["query"]), charge["noise"]["kind"]
+        if rule is None:
+            continue  # said of the charge already
+        try:
+            require_declared(
+                charge["query"], partial(_moved, rule, charge["parameters"], kind), terms.replacement_factor
+            )
+        except (KeyError, TypeError, ValueError):
+            yield f"Charge {number} ({charge['query']}) exceeds the replacement factor that was declared."
+    if (plan is None) != document["composition"]["adaptive"]:
+        yield "Noise was either planned or chosen after earlier answers. The receipt says both, or neither."
+    if plan is None:
+        return
+    made = [{key: value for key, value in charge["noise"].items() if key != "scale"} for charge in charges]
+    planned = [noise.to_json() for noise in plan]
+    if made != planned[: len(made)]:
+        yield "The noises of the charges are not those of the plan."
+    elif len(made) < len(planned) and not terms.rule.affords(terms.budget, [noise.event() for noise in plan]):
+        yield f"The plan as a whole costs more than the budget of epsilon {terms.budget.epsilon:.9g}."
+
+
+def _moved(rule: Sensitivity, parameters: Mapping[str, Any], kind: str, of: NeighboringRelation) -> float:
+    return rule(parameters, _RECORDS_MOVED[of], kind)
+
+
 def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
     for output in document["outputs"]:
         path = folder / Path(output["file"]).name
         if path.is_file() and sha256_of(path) != output["sha256"]:
             yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
-
-
-def _neighbors(document: Mapping[str, Any]) -> Neighbors:
-    unit = document["privacy_unit"]
-    relation = NeighboringRelation(document["neighboring_relation"])
-    return Neighbors(relation, None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"])))
 
 
 def _same_event(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
