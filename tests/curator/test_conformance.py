@@ -433,10 +433,16 @@ def test_queries_refuse_parameters_that_would_break_their_claims():
         (0 * one, one),
         (one * math.nan, one),
         (one * math.inf, one),
-        (one, one * math.nan),
+        (one * 1e-101, one),
+        (one * 1e101, one),
     ]:
-        with pytest.raises(ValueError, match="positive and finite"):
+        with pytest.raises(ValueError, match="`weights` must be positive and finite, the largest"):
             WorstApproximatedMarginal(clique, (whole,), weights, penalties)
+    for penalty in (math.nan, math.inf, -1.0, 2.1e9):
+        with pytest.raises(ValueError, match="`penalties` must be finite, from 0 to 2,000,000,000"):
+            WorstApproximatedMarginal(clique, (whole,), one, penalty * one)
+    with pytest.raises(ValueError, match=r"must be float64\. Found float32"):
+        WorstApproximatedMarginal(clique, (whole,), one.astype(np.float32), one)
     with pytest.raises(ValueError, match="at least one set"):
         MarginalCounts(TINY, ())
     with pytest.raises(ValueError, match="in the domain's order"):

@@ -12,7 +12,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.noise import ExponentialSelection, GaussianNoise
 from counterfoil.curator.privacy_filter import ConcentratedFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
 from counterfoil.marginals.batch_choice import rounded
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.domain import Clique
@@ -122,12 +122,9 @@ class PublishedAIM:
         domain, cliques = self.curator.domain, tuple(estimates)
         measuring, selection = GaussianNoise(noise.sigma), ExponentialSelection(noise.epsilon)
         deviation = cell_deviation(account, MarginalCounts(domain, cliques[:1]), measuring)
-        query = WorstApproximatedMarginal(
-            cliques,
-            rounded(estimates, cliques),
-            weights,
-            penalties=np.array([_EXPECTED_ABSOLUTE * deviation * domain.size(clique) for clique in cliques]),
-        )
+        # A marginal whose noise is beyond any table's error is not worth measuring, however far beyond.
+        penalties = [min(_EXPECTED_ABSOLUTE * deviation * domain.size(clique), LARGEST_PENALTY) for clique in cliques]
+        query = WorstApproximatedMarginal(cliques, rounded(estimates, cliques), weights, np.array(penalties, float))
         chosen = account.choose(query, selection)
         (told,) = measure(account, domain, [cliques[chosen]], measuring)
         temperature = selection.scale(account.sensitivity(query.score_sensitivity))
