@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterfoil.curator.budget import Budget, NeighboringRelation
     from counterfoil.curator.curator import Curator
     from counterfoil.curator.ledger import Ledger
+    from counterfoil.curator.no_ledger import NoLedgerWarning
     from counterfoil.evolution.euclidean import Ball, Box
     from counterfoil.evolution.measure_tree import MeasureTree
     from counterfoil.evolution.point_synthesis import PointSynthesis
@@ -45,6 +46,7 @@ _HOMES = {
     "MST": "counterfoil.marginals.mst",
     "MeasureTree": "counterfoil.evolution.measure_tree",
     "NeighboringRelation": "counterfoil.curator.budget",
+    "NoLedgerWarning": "counterfoil.curator.no_ledger",
     "PointSynthesis": "counterfoil.evolution.point_synthesis",
     "PrivacyUnit": "counterfoil.curator.account",
     "PrivateEvolution": "counterfoil.evolution.private_evolution",
@@ -70,6 +72,7 @@ __all__ = [
     "Ledger",
     "MeasureTree",
     "NeighboringRelation",
+    "NoLedgerWarning",
     "PointSynthesis",
     "PrivacyUnit",
     "PrivateEvolution",

@@ -55,6 +55,7 @@ def make_receipt(
     curator = SimpleNamespace(
         account=account,
         budget=budget,
+        has_ledger=True,
         charges=release.events,
         neighbors=neighbors,
         relation=neighbors.relation,

@@ -16,6 +16,7 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
+from counterfoil.curator.no_ledger import NO_LEDGER
 from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def synth(
     if (rare := rarely_met(request.schema, zeros_followed=method not in POINT_METHODS)) is not None:
         terminal.note(f"WARNING: {rare}")
     if ledger is None:
-        terminal.note("No ledger: nothing will count this release against later ones of the same table.")
+        terminal.note(NO_LEDGER)
     synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
 

@@ -17,6 +17,7 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.opening import open_source
 from counterfoil.curator.ledger import Ledger, Release, SourceIdentity
 from counterfoil.curator.ledger_errors import WrongSource
+from counterfoil.curator.no_ledger import warn_without_ledger
 from counterfoil.curator.noise import Noise
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.curator.records import ExactRecords
@@ -35,7 +36,7 @@ class Curator:
         budget: what this release may cost in all.
         relation: which tables are neighbors.
         privacy_unit: whose records are protected together; a single row when None.
-        ledger: where charges are recorded durably; in memory when None.
+        ledger: where charges are recorded durably; in memory when None, of which a `NoLedgerWarning` warns.
         seed: for tests and reproductions only: the release is then NOT PRIVATE, and says so.
         in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
 
@@ -63,6 +64,7 @@ class Curator:
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
         opened = open_source(source)
         identity = SourceIdentity(name=opened.name, location=opened.location)
+        self._warns = ledger is None
         self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
         if self._ledger.source != identity:
             raise WrongSource(
@@ -95,6 +97,11 @@ class Curator:
     def source_name(self) -> str:
         """What the sensitive table is called, without where it is."""
         return self._ledger.source.name
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether charges are recorded in a file, where other releases of the source are counted too."""
+        return self._ledger.durable
 
     @property
     def account(self) -> Account | None:
@@ -256,6 +263,8 @@ class Curator:
                     "same."
                 )
             return self._release
+        if self._warns:
+            warn_without_ledger()
         self._release = self._ledger.open_release(
             budget=self.budget,
             relation=self.neighbors.describe(),

@@ -103,6 +103,7 @@ class Receipt:
             "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
             "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
             **costs,
+            "ledger": curator.has_ledger,
             "noise_source": curator.randomness.source,
             "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),

@@ -40,7 +40,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
         "What it is good for": good_for(document),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
-        "Warnings": iter(document["warnings"]),
+        "Warnings": _warnings(document),
         "How to check this": _check(document),
     }
     alarm = [] if document["private"] else ["", *_wrap(NOT_PRIVATE, "")]
@@ -174,6 +174,12 @@ def _files(document: Mapping[str, Any]) -> Iterator[str]:
     for output in document["outputs"]:
         yield f"{output['file']}, {output['rows']:,} rows, SHA-256"
         yield f"  {output['sha256']}"
+
+
+def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from document["warnings"]
+    if document.get("ledger") is False:  # older receipts don't say
+        yield "No ledger counts this release: its cost is not added to that of others of the same table."
 
 
 def _check(document: Mapping[str, Any]) -> Iterator[str]:
