@@ -33,6 +33,7 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     the receipt does not hold.
     """
     from counterfoil.report.receipt import Receipt
+    from counterfoil.report.terms import declares
 
     terminal, found = Terminal(json=json), Receipt.load(path)
     checked = found.verify(path.parent)
@@ -43,6 +44,11 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
         terminal.say(
             f"The receipt holds: its charges ({len(found.document['charges'])}) stay within the budget,\n"
             f"epsilon {budget['epsilon']:g} at delta {budget['delta']:g}, which is the guarantee."
+        )
+    if not declares(found.document):
+        terminal.say(
+            "An older receipt: its `other_relation` holds for the questions of this run alone.\n"
+            "What holds for every run is on the page that `counterfoil receipt show` prints."
         )
     for output in found.document["outputs"]:
         if not (path.parent / Path(output["file"]).name).is_file():

@@ -128,7 +128,7 @@ def _elsewhere(document: Mapping[str, Any]) -> str:
         epsilon, delta = guarantee(Terms.of_receipt(document))
         if delta >= 1:
             return f"No guarantee under {relation}: its delta would not be below 1."
-    return f"Under {relation} the guarantee is epsilon {_up(epsilon)} at delta {delta:.6g}."
+    return f"Under {relation} the guarantee is epsilon {_up(epsilon)} at delta {_up(delta)}."
 
 
 def _question(document: Mapping[str, Any]) -> str:
@@ -198,10 +198,10 @@ def _wrap(paragraph: str, indent: str) -> list[str]:
     return textwrap.wrap(paragraph.strip(), WIDTH, initial_indent=lead, subsequent_indent=indent) or [""]
 
 
-def _up(epsilon: float) -> str:
-    """Six digits, rounded up."""
-    if epsilon == 0:
+def _up(figure: float) -> str:
+    """Six digits of an epsilon or a delta, rounded up."""
+    if figure == 0:
         return "0"
-    digits = 6 - math.ceil(math.log10(epsilon))
+    digits = 6 - math.ceil(math.log10(figure))
     step = 10.0**-digits
-    return f"{math.ceil(epsilon / step - 1e-9) * step:.6g}"
+    return f"{math.ceil(figure / step - 1e-9) * step:.6g}"
