@@ -18,6 +18,7 @@ from command_line import SCHEMA, Office, make_office
 from counterfoil import Ledger
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.receipt import Receipt
+from receipt_pages import epsilons
 
 
 @pytest.fixture
@@ -44,6 +45,22 @@ def test_a_table_in_a_table_and_its_receipt_out(office: Office) -> None:
     assert receipt.verify(office.path).holds
     assert receipt.private
     assert str(office.path) not in Path("synthetic.receipt.json").read_text()
+
+
+@pytest.mark.parametrize("method", ["aim", "mst", "direct", "independent"])
+def test_nothing_that_is_printed_claims_less_than_the_budget(office: Office, method: str) -> None:
+    """These methods charge filters: what a run left over is no smaller guarantee, wherever it is quoted from."""
+    made = office.synth("--out", "s.csv", "--target", "income", "--fidelity", "0.2", method=method)
+    receipt = office.run("receipt", "show", "s.receipt.json")
+    checked = office.run("receipt", "verify", "s.receipt.json")
+    certified = office.run("certify", "s.csv", "--receipt", "s.receipt.json", "--target", "income")
+    for ended in (made, receipt, checked, certified):
+        assert ended.status == 0, ended.err
+        assert min(epsilons(ended.out + ended.err), default=1.0) >= 1.0
+    for ended in (made, receipt, checked):
+        assert 1.0 in epsilons(ended.out)
+    document = office.run("receipt", "verify", "s.receipt.json", "--json").document
+    assert document["recomputed_epsilon"] == document["stated_epsilon"] < 1, "it is checked all the same"
 
 
 @pytest.mark.parametrize("method", ["aim", "mst", "direct", "independent"])

@@ -115,6 +115,13 @@ def help_of(subcommands: list[str]) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_page_shows_a_sum_of_charges_as_what_a_release_costs(page: Path):
+    """Only a budget is a guarantee where noise follows answers; the receipts that pages show say so too."""
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert not re.search(r"add(s)? up to epsilon [\d.]+", text)
+
+
 def test_every_page_is_in_the_navigation():
     """Built pages are checked by `make docs`; this needs no documentation tools."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation as NeighboringR
 from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
+from counterfoil.curator.no_ledger import NoLedgerWarning as NoLedgerWarning
 from counterfoil.domain.workload import Workload as Workload
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
 from counterfoil.geometry.euclidean import Ball as Ball

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
@@ -369,6 +370,15 @@ def test_engines_agree_to_the_last_count(data, kind, domain):
         assert np.array_equal(answer, reference)
 
 
+@pytest.mark.parametrize("kind", sorted(REGISTRY, key=lambda kind: kind.__name__))
+def test_replacing_a_record_moves_no_answer_further_than_two_steps(kind):
+    """Else a claim would be refused by an account that allows any question."""
+    for query, _ in REGISTRY[kind].examples():
+        for norm in ("l1_sensitivity", "l2_sensitivity", "score_sensitivity"):
+            if hasattr(query, norm):
+                require_declared(query.name, getattr(query, norm), ANY_QUESTION)
+
+
 # The constants that papers get wrong
 
 
@@ -422,10 +432,16 @@ def test_queries_refuse_parameters_that_would_break_their_claims():
         (0 * one, one),
         (one * math.nan, one),
         (one * math.inf, one),
-        (one, one * math.nan),
+        (one * 1e-101, one),
+        (one * 1e101, one),
     ]:
-        with pytest.raises(ValueError, match="positive and finite"):
+        with pytest.raises(ValueError, match="`weights` must be positive and finite, the largest"):
             WorstApproximatedMarginal(clique, (whole,), weights, penalties)
+    for penalty in (math.nan, math.inf, -1.0, 2.1e9):
+        with pytest.raises(ValueError, match="`penalties` must be finite, from 0 to 2,000,000,000"):
+            WorstApproximatedMarginal(clique, (whole,), one, penalty * one)
+    with pytest.raises(ValueError, match=r"must be float64\. Found float32"):
+        WorstApproximatedMarginal(clique, (whole,), one.astype(np.float32), one)
     with pytest.raises(ValueError, match="at least one set"):
         MarginalCounts(TINY, ())
     with pytest.raises(ValueError, match="in the domain's order"):

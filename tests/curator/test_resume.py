@@ -65,6 +65,29 @@ def test_a_filter_goes_on_with_what_is_left(ledger):
         assert second.release_id == 1
 
 
+def test_a_release_goes_on_with_the_replacement_factor_that_it_declared(ledger):
+    def opened(curator, factor):
+        return curator.filter(GaussianFilter(), replacement_factor=factor)
+
+    stop(ledger, lambda curator: opened(curator, 1.5).ask(VOTES, GaussianNoise(100.0)))
+    (record,) = ledger.releases()
+    assert record.description["replacement_factor"] == 1.5
+    second = curator_of(ledger)
+    second.resume(1)
+    with pytest.raises(ValueError, match="opened with another `replacement_factor`"):
+        opened(second, 2.0)
+    assert opened(second, 1.5).replacement_factor == 1.5
+
+
+def test_a_release_of_an_older_version_goes_on_as_if_anything_was_asked(ledger):
+    older = ledger.open_release(
+        budget=BUDGET, relation="add_or_remove_one", composition="gaussian", description={"attributes": ["x0"]}
+    )
+    curator = curator_of(ledger)
+    curator.resume(older.id)
+    assert curator.filter(GaussianFilter(), replacement_factor=1.5).replacement_factor == 2.0
+
+
 def test_only_the_same_release_can_be_continued(ledger):
     first = curator_of(ledger)
     first.filter(GaussianFilter()).ask(VOTES, GaussianNoise(100.0))

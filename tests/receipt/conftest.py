@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,18 +51,14 @@ def make_receipt(
     ledger = Ledger.in_memory(SourceIdentity("people.csv", "/secret/place/people.csv"), budget)
     release = ledger.open_release(budget=budget, relation=relation, composition=rule, description={})
     kind = FilterAccount if adaptive else Account
-    parts = {
-        "budget": budget,
-        "rule": COMPOSITIONS[rule],
-        "neighbors": neighbors,
-        "randomness": randomness,
-        "trial": lambda query: None,
-    }
-    account = kind(Ones(), release, **parts)
+    parts = {"budget": budget, "rule": COMPOSITIONS[rule], "neighbors": neighbors, "randomness": randomness}
+    plan = {} if adaptive else {"planned": [noise for _, noise in questions(rule)]}
+    account = kind(Ones(), release, trial=lambda query: None, **parts, **plan)
     ask_everything(account, rule)
     curator = SimpleNamespace(
         account=account,
         budget=budget,
+        has_ledger=True,
         charges=lambda: account.charges,
         neighbors=neighbors,
         relation=neighbors.relation,
@@ -72,18 +69,22 @@ def make_receipt(
     return Receipt.from_curator(curator, method="aim", parameters={"workload": 2}, rows=7, warnings=["Few rows."])
 
 
-def ask_everything(account: Account, rule: str) -> None:
+def questions(rule: str) -> list[tuple[Any, Any]]:
+    """Every query with a noise that `rule` can pay for."""
     counts = MarginalCounts(DOMAIN, CLIQUES)
     estimates = tuple(np.zeros(DOMAIN.shape(clique), dtype=np.int64) for clique in CLIQUES)
     worst = WorstApproximatedMarginal(CLIQUES, estimates, np.array([1.0, 2.0, 3.0]), np.zeros(3))
     errors = MarginalErrors(CLIQUES, estimates)
     noise = LaplaceNoise(0.3) if rule == "pure" else GaussianNoise(20.0)
-    account.ask(counts, noise)
-    account.choose(worst, ExponentialSelection(0.2))
-    account.ask(errors, noise)
-    if rule == "privacy_loss_distribution":
-        account.ask(counts, ThresholdedLaplaceNoise(0.05, 1e-8))
-    account.ask(counts, LaplaceNoise(0.1) if rule == "pure" else GaussianNoise(20.0 * math.sqrt(2)))
+    positive = [(counts, ThresholdedLaplaceNoise(0.05, 1e-8))] if rule == "privacy_loss_distribution" else []
+    last = LaplaceNoise(0.1) if rule == "pure" else GaussianNoise(20.0 * math.sqrt(2))
+    return [(counts, noise), (worst, ExponentialSelection(0.2)), (errors, noise), *positive, (counts, last)]
+
+
+def ask_everything(account: Account, rule: str) -> None:
+    for query, noise in questions(rule):
+        answer = account.choose if isinstance(noise, ExponentialSelection) else account.ask
+        answer(query, noise)
 
 
 @pytest.fixture(scope="session")

@@ -89,9 +89,10 @@ def test_under_the_other_relation(receipt_of: MakeReceipt) -> None:
     assert other["epsilon"] > max(other["charged_epsilon"], 1.9), "twice the sensitivity: about twice the epsilon"
 
 
-def test_a_plan_gives_its_own_sum_under_the_other_relation(receipt_of: MakeReceipt) -> None:
+def test_a_plan_gives_more_than_its_own_sum_under_the_other_relation(receipt_of: MakeReceipt) -> None:
+    """Its noises are fixed, and what is asked with them may depend on answers: errors instead of counts."""
     other = receipt_of("gaussian", adaptive=False).document["other_relation"]
-    assert other["epsilon"] == other["charged_epsilon"]
+    assert other["charged_epsilon"] < other["epsilon"] < 2.1
 
 
 def test_a_public_number_of_rows_can_not_be_hidden_afterwards(receipt_of: MakeReceipt) -> None:

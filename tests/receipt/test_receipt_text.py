@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.text import odds
+from receipt_pages import epsilons
 
 MakeReceipt = Callable[..., Receipt]
 
@@ -58,6 +59,32 @@ def test_a_page_of_a_receipt_that_was_tampered_with_is_still_printed(receipt_of:
     document["other_relation"] = {"relation": "replace_one", "holds": True}
     document["charges"].clear()
     assert "No guarantee under replace_one" in Receipt(document).text()
+
+
+@pytest.mark.parametrize("unit", [None, PrivacyUnit("person", 3)])
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize("rule", ["zcdp", "gaussian", "pure"])
+def test_no_page_of_a_filter_claims_less_than_its_budget(
+    receipt_of: MakeReceipt, rule: str, relation: str, unit: PrivacyUnit | None
+) -> None:
+    """What was spent depends on the answers: only the budget is a guarantee, and a page may be quoted line by line."""
+    receipt = receipt_of(rule, relation=relation, unit=unit)
+    assert receipt.document["spent"]["epsilon"] < 0.99
+    found = epsilons(receipt.text())
+    assert min(found) >= 1.0
+    assert 1.0 in found
+    assert "stay within this budget" in " ".join(receipt.text().split())
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "pure", "privacy_loss_distribution"])
+def test_a_page_of_a_plan_says_what_the_plan_costs(receipt_of: MakeReceipt, rule: str) -> None:
+    """All of its noise was fixed before the first answer, so that its sum holds for every run."""
+    receipt = receipt_of(rule, adaptive=False)
+    spent = receipt.document["spent"]["epsilon"]
+    assert any(0 <= epsilon - spent < 1e-4 for epsilon in epsilons(receipt.text()))
+    document = receipt.to_json()
+    document["charges"].pop()
+    assert min(epsilons(Receipt(document).text())) >= 1.0, "a part of a plan is no guarantee"
 
 
 def test_a_seeded_release_is_not_private_first_and_last(receipt_of: MakeReceipt) -> None:

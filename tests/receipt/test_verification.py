@@ -20,13 +20,17 @@ from counterfoil.curator import queries
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.known import noise_from_json
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.noise import Norm
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.receipt.text import QUESTIONS
-from counterfoil.receipt.verification import NOISES, SENSITIVITIES
 
 MakeReceipt = Callable[..., Receipt]
 Change = Callable[[dict[str, Any]], object]
@@ -96,7 +100,16 @@ TAMPERINGS: dict[str, tuple[Change, str]] = {
     "a privacy unit": (put("privacy_unit", value={"column": "person", "max_rows": 4}), "the sensitivity must be"),
     "another rule": (put("composition", "rule", value="gaussian"), "but the receipt states"),
     "a rule for plans": (put("composition", "rule", value="privacy_loss_distribution"), "chosen after earlier answers"),
-    "not adaptive": (put("composition", "adaptive", value=False), "other_relation.epsilon"),
+    "not adaptive": (put("composition", "adaptive", value=False), "either planned or chosen after earlier answers"),
+    "a smaller factor": (
+        put("composition", "replacement_factor", value=1.5),
+        "Charge 2 (worst_approximated_marginal) exceeds the replacement factor",
+    ),
+    "a factor beyond all": (put("composition", "replacement_factor", value=3.0), "must lie between 1 and 2"),
+    "a plan that was none": (
+        lambda document: document["composition"].update(plan=[]),
+        "either planned or chosen after earlier answers",
+    ),
     "a smaller epsilon elsewhere": (put("other_relation", "epsilon", value=1.0), "`other_relation.epsilon` must be"),
     "no guarantee elsewhere": (put("other_relation", "holds", value=False), "`other_relation.holds` must be True"),
     "a seed that is hidden": (put("noise_source", value="a seed: NOT PRIVATE"), "came from a seed"),
@@ -108,6 +121,31 @@ TAMPERINGS: dict[str, tuple[Change, str]] = {
 def test_tampering_is_noticed(receipt_of: MakeReceipt, name: str) -> None:
     change, message = TAMPERINGS[name]
     document = receipt_of("zcdp").to_json()
+    change(document)
+    found = Receipt(document).verify()
+    assert not found.holds
+    assert message in " ".join(found.problems)
+
+
+PLAN_TAMPERINGS: dict[str, tuple[Change, str]] = {
+    "another noise": (put("composition", "plan", 0, "noise_multiplier", value=21.0), "not those of the plan"),
+    "a noise left out": (lambda document: document["composition"]["plan"].pop(0), "not those of the plan"),
+    "noise beyond the budget": (
+        lambda document: document["composition"]["plan"].append({"kind": "discrete_gaussian", "noise_multiplier": 1.0}),
+        "The plan as a whole costs more than the budget",
+    ),
+    "a noise never made": (
+        lambda document: document["composition"]["plan"].append({"kind": "discrete_laplace"}),
+        "noise of kind 'discrete_laplace' has the wrong parameters",
+    ),
+    "no plan": (lambda document: document["composition"].pop("plan"), "either planned or chosen"),
+}
+
+
+@pytest.mark.parametrize("name", PLAN_TAMPERINGS)
+def test_tampering_with_a_plan_is_noticed(receipt_of: MakeReceipt, name: str) -> None:
+    change, message = PLAN_TAMPERINGS[name]
+    document = receipt_of("gaussian", adaptive=False).to_json()
     change(document)
     found = Receipt(document).verify()
     assert not found.holds
@@ -166,12 +204,14 @@ def numbers(value: Any, place: tuple) -> list[tuple]:
 
 
 def test_every_query_noise_and_event_can_be_checked() -> None:
-    """A new one must be added to the check and to the published schema."""
-    assert {kind.name for kind in classes(queries, "name")} == set(SENSITIVITIES)
-    assert set(QUESTIONS) == set(SENSITIVITIES), "each is explained on the page"
+    """Queries and noises are found by themselves; a new event must be added to the published schema."""
+    shipped = {kind for kind in classes(queries, "name") if not inspect.isabstract(kind)}
+    assert {kind.name: kind for kind in shipped} == shipped_queries()
+    assert all(len(kind.question) > 20 for kind in shipped), "each is explained on the page"
     definitions = receipt_schema()["$defs"]
-    noises = {kind.kind for kind in classes(noise, "kind")}
-    assert noises == set(NOISES) == set(definitions["noise"]["properties"]["kind"]["enum"])
+    examples = [GaussianNoise(2.0), LaplaceNoise(0.5), ExponentialSelection(0.3), ThresholdedLaplaceNoise(0.5, 1e-6)]
+    assert {type(example) for example in examples} == set(classes(noise, "kind")), "an example of each"
+    assert [noise_from_json(example.to_json()) for example in examples] == examples
     events = {kind.kind for kind in classes(accounting, "kind")}
     assert events == set(definitions["event"]["properties"]["kind"]["enum"])
 
@@ -197,10 +237,8 @@ def test_the_sensitivities_are_the_queries_own() -> None:
     counted += [object.__new__(kind) for kind in (NearestNeighborHistogram, PartitionCounts)]
     scores = WorstApproximatedMarginal(cliques, zeros, np.array([1.0, 2.5, 1.0]), np.zeros(3))
     for relation, moved in ((NeighboringRelation.ADD_OR_REMOVE_ONE, 1.0), (NeighboringRelation.REPLACE_ONE, 2.0)):
-        ours = SENSITIVITIES[scores.name]
-        assert ours(scores.describe(), moved, "exponential_mechanism") == scores.score_sensitivity(relation)
+        assert scores.restated_sensitivity(scores.describe(), moved, None) == scores.score_sensitivity(relation)
         for query in counted:
-            ours, parameters = SENSITIVITIES[query.name], {"cliques": cliques}
-            for kind in ("discrete_laplace", "positive_discrete_laplace"):
-                assert ours(parameters, moved, kind) == query.l1_sensitivity(relation)
-            assert ours(parameters, moved, "discrete_gaussian") == pytest.approx(query.l2_sensitivity(relation))
+            restated, parameters = query.restated_sensitivity, {"cliques": cliques}
+            assert restated(parameters, moved, Norm.L1) == query.l1_sensitivity(relation)
+            assert restated(parameters, moved, Norm.L2) == pytest.approx(query.l2_sensitivity(relation))

@@ -26,10 +26,12 @@ class Filter(ABC):
     Attributes:
         name: as receipts and ledgers write it.
         unit: in what its costs are counted.
+        growth: the power of a sensitivity that costs grow with.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str]
+    growth: ClassVar[int] = 2
 
     @abstractmethod
     def capacity(self, budget: Budget) -> float:
@@ -48,8 +50,16 @@ class Filter(ABC):
         """The event of noise on counts that costs `cost`, and never more, whatever the rounding."""
 
     @abstractmethod
+    def epsilon_of(self, cost: float, delta: float) -> float:
+        """The smallest epsilon, rounded up, such that costs whose sum is `cost` are (epsilon, delta)-private."""
+
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         """The smallest epsilon, rounded up, such that all `events` together are (epsilon, delta)-private."""
+        return self.epsilon_of(math.fsum(self.cost(event) for event in events), delta)
+
+    def epsilon_within(self, budget: Budget, factor: float) -> float:
+        """The epsilon of the whole capacity, had every sensitivity been `factor` times larger."""
+        return self.epsilon_of(self.capacity(budget) * factor**self.growth, self.delta(budget))
 
     def affords(self, budget: Budget, events: Sequence[PrivacyEvent]) -> bool:
         """Whether `budget` covers all `events` together: their costs, summed exactly, against the capacity."""
@@ -80,9 +90,8 @@ class GaussianFilter(Filter):
     def event(self, cost: float) -> GaussianEvent:
         return GaussianEvent(1 / math.sqrt(cost) * _NEVER_MORE)
 
-    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        mu = math.sqrt(math.fsum(self.cost(event) for event in events))
-        return _with_slack(gaussian_epsilon, mu, delta)
+    def epsilon_of(self, cost: float, delta: float) -> float:
+        return _with_slack(gaussian_epsilon, math.sqrt(cost), delta)
 
 
 class ConcentratedFilter(Filter):
@@ -100,8 +109,8 @@ class ConcentratedFilter(Filter):
     def event(self, cost: float) -> GaussianEvent:
         return GaussianEvent(1 / math.sqrt(2 * cost) * _NEVER_MORE)
 
-    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        return _with_slack(concentrated_epsilon, math.fsum(self.cost(event) for event in events), delta)
+    def epsilon_of(self, cost: float, delta: float) -> float:
+        return _with_slack(concentrated_epsilon, cost, delta)
 
 
 class PureFilter(Filter):
@@ -109,6 +118,7 @@ class PureFilter(Filter):
 
     name: ClassVar[str] = "pure"
     unit: ClassVar[str] = "epsilon"
+    growth: ClassVar[int] = 1
 
     def capacity(self, budget: Budget) -> float:
         return budget.epsilon
@@ -122,8 +132,8 @@ class PureFilter(Filter):
     def delta(self, budget: Budget) -> float:
         return 0.0
 
-    def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        return math.fsum(self.cost(event) for event in events)
+    def epsilon_of(self, cost: float, delta: float) -> float:
+        return cost
 
 
 def _usable(budget: Budget, rule: str) -> Budget:

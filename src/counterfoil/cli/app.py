@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from counterfoil.cli.ledger import ledger
 from counterfoil.cli.receipt import receipt
 from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
+from counterfoil.curator.no_ledger import NoLedgerWarning
 
 app = typer.Typer(
     name="counterfoil",
@@ -57,7 +59,9 @@ def run(arguments: Sequence[str]) -> int:
     130: interrupted.
     """
     try:
-        status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoLedgerWarning)  # commands say it themselves
+            status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has seen enough; a second complaint at exit is avoided as Python's manual advises.

@@ -27,12 +27,13 @@ def show(path: ReceiptFile, json: Json = False) -> None:
 
 @receipt.command()
 def verify(path: ReceiptFile, json: Json = False) -> None:
-    """Recompute epsilon from the recorded events alone, and compare.
+    """Recompute every cost from the recorded events alone, and compare their sum with the budget.
 
     The release's files are compared with their SHA-256 too, where they lie beside the receipt. Exits with status 1 when
     the receipt does not hold.
     """
     from counterfoil.receipt.receipt import Receipt
+    from counterfoil.receipt.terms import declares
 
     terminal, found = Terminal(json=json), Receipt.load(path)
     checked = found.verify(path.parent)
@@ -41,9 +42,13 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     if checked.holds:
         budget = found.document["budget"]
         terminal.say(
-            f"The receipt holds: its charges ({len(found.document['charges'])}) compose to epsilon "
-            f"{checked.recomputed_epsilon:.6g},\nwithin the budget of epsilon {budget['epsilon']:g} at delta "
-            f"{budget['delta']:g}."
+            f"The receipt holds: its charges ({len(found.document['charges'])}) stay within the budget,\n"
+            f"epsilon {budget['epsilon']:g} at delta {budget['delta']:g}, which is the guarantee."
+        )
+    if not declares(found.document):
+        terminal.say(
+            "An older receipt: its `other_relation` holds for the questions of this run alone.\n"
+            "What holds for every run is on the page that `counterfoil receipt show` prints."
         )
     for output in found.document["outputs"]:
         if not (path.parent / Path(output["file"]).name).is_file():

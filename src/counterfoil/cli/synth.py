@@ -16,6 +16,8 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
+from counterfoil.curator.no_ledger import NO_LEDGER
+from counterfoil.methods.registry import require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
@@ -106,7 +108,7 @@ def synth(
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.accounting.budget import Budget
-    from counterfoil.methods.registry import method_type, require_fidelity_possible
+    from counterfoil.methods.registry import method_type
     from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 
@@ -145,7 +147,7 @@ def synth(
     if (rare := rarely_met(request.schema, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
     if ledger is None:
-        terminal.note("No ledger: nothing will count this release against later ones of the same table.")
+        terminal.note(NO_LEDGER)
     synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
 

@@ -12,6 +12,7 @@ from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
@@ -42,6 +43,7 @@ class Account:
         randomness: Randomness,
         trial: Callable[[Query], None],
         planned: Sequence[Noise] | None = None,
+        replacement_factor: float = ANY_QUESTION,
     ) -> None:
         self._records = records
         self._release = release
@@ -51,6 +53,8 @@ class Account:
         self._randomness = randomness
         self._trial = trial
         self._vouched_for: list[str] = []
+        self._replacement_factor = require_replacement_factor(replacement_factor)
+        self._plan = None if planned is None else tuple(planned)
         # A release that is continued has used the first noises of its plan.
         self._planned = None if planned is None else list(planned)[len(release.records()) :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
@@ -59,6 +63,16 @@ class Account:
     def rule(self) -> Composition:
         """How events are added up."""
         return self._rule
+
+    @property
+    def plan(self) -> tuple[Noise, ...] | None:
+        """All noises, in order, where they were fixed before the first answer."""
+        return self._plan
+
+    @property
+    def replacement_factor(self) -> float:
+        """The largest one that a question may have (see `replacement`), fixed before the first answer."""
+        return self._replacement_factor
 
     @property
     def events(self) -> list[PrivacyEvent]:
@@ -75,8 +89,9 @@ class Account:
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
-            ValueError: when a plan foresaw another noise here, or for a query that is not registered; nothing is
-                charged. Also for exact answers that are not whole numbers: nothing leaves.
+            ValueError: when a plan foresaw another noise here, the replacement factor exceeds the declared one, or the
+                query is not registered; nothing is charged. Also for exact answers that are not whole numbers: nothing
+                leaves.
         """
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
@@ -117,6 +132,7 @@ class Account:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
+        require_declared(query.name, of, self._replacement_factor)
         self._admit(query)
         sensitivity = self._sensitivity(of)
         other = self._neighbors.sensitivity(of, self._neighbors.relation.other)

@@ -14,10 +14,12 @@ from counterfoil.accounting.charge import Charge
 from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.no_ledger import warn_without_ledger
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.refusals import noting_refusals
 from counterfoil.curator.sources.opening import open_source
@@ -40,7 +42,7 @@ class Curator:
         budget: what this release may cost in all.
         relation: which tables are neighbors.
         privacy_unit: whose records are protected together; a single row when None.
-        ledger: where charges are recorded durably; in memory when None.
+        ledger: where charges are recorded durably; in memory when None, of which a `NoLedgerWarning` warns.
         seed: for tests and reproductions only: the release is then NOT PRIVATE, and says so.
         in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
 
@@ -69,6 +71,7 @@ class Curator:
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
         opened = open_source(source)
         identity = SourceIdentity(name=opened.name, location=opened.location)
+        self._warns = ledger is None
         self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
         if self._ledger.source != identity:
             raise WrongSource(
@@ -104,6 +107,11 @@ class Curator:
         return self._ledger.source.name
 
     @property
+    def has_ledger(self) -> bool:
+        """Whether charges are recorded in a file, where other releases of the source are counted too."""
+        return self._ledger.durable
+
+    @property
     def account(self) -> Account | None:
         """The account that was opened, if any."""
         return self._account
@@ -119,8 +127,14 @@ class Curator:
         self._require_unopened()
         self.reserved = float(share)
 
-    def filter(self, rule: Filter) -> FilterAccount:
+    def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
+
+        Args:
+            rule: how costs add up.
+            replacement_factor: the largest one of all questions that the method may ask (see `replacement`); a smaller
+                one gives a better guarantee under the other relation. Where something is reserved it does not count:
+                questions of other kinds come after the method's own.
 
         Raises:
             ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
@@ -128,21 +142,28 @@ class Curator:
         if not isinstance(rule, Filter):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
-        account = FilterAccount(self._records, self._open(rule), rule=rule, **self._parts())
+        release = self._open(rule, ANY_QUESTION if self.reserved else replacement_factor)
+        account = FilterAccount(self._records, release, rule=rule, **self._parts(release))
         account.reserve(self.reserved)
         self._account = account
         return account
 
-    def plan(self, noises: Sequence[Noise], rule: Composition) -> Account:
+    def plan(self, noises: Sequence[Noise], rule: Composition, *, replacement_factor: float = ANY_QUESTION) -> Account:
         """Opens the account of a method whose noise is all fixed in advance, in the order in which it will be used.
 
+        Args:
+            noises: one for each question.
+            rule: how their costs are composed.
+            replacement_factor: as for `filter`.
+
         Raises:
-            ValueError: when the plan as a whole exceeds the budget; nothing is charged.
+            ValueError: when the plan as a whole exceeds the budget, or a part of the budget is reserved; nothing is
+                charged.
         """
         if self.reserved:
             raise ValueError(
-                f"This method plans its whole budget; {self.reserved:g} of it was to be kept for fidelity. Leave the "
-                "fidelity out, or choose aim, mst, direct or independent."
+                f"A method that plans its whole budget leaves nothing for later questions. Found {self.reserved:g} of "
+                "the budget reserved for them: reserve nothing, or use a method that charges a filter."
             )
         events = [noise.event() for noise in noises]
         if not rule.affords(self.budget, events):
@@ -151,8 +172,8 @@ class Curator:
                 f"The plan costs epsilon {spent:.6g} at delta {self.budget.delta:g}, above the budget of "
                 f"{self.budget.epsilon:g}. Add noise or ask less."
             )
-        release = self._open(rule, plan=[noise.to_json() for noise in noises])
-        self._account = Account(self._records, release, rule=rule, planned=noises, **self._parts())
+        release = self._open(rule, replacement_factor, plan=[noise.to_json() for noise in noises])
+        self._account = Account(self._records, release, rule=rule, planned=noises, **self._parts(release))
         return self._account
 
     @property
@@ -252,27 +273,38 @@ class Curator:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
 
-    def _open(self, rule: Composition, plan: list[dict[str, Any]] | None = None) -> Release:
+    def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
+        factor = require_replacement_factor(replacement_factor)
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
             # Noise that is changed after an answer is noise that depends on it, which a plan's accounting excludes.
             if self._release.description.get("plan") != plan:
                 raise ValueError(f"Release {self._release.id} was opened with another plan. Continue it with the same.")
+            if self._release.description.get("replacement_factor", factor) != factor:
+                raise ValueError(
+                    f"Release {self._release.id} was opened with another `replacement_factor`. Continue it with the "
+                    "same."
+                )
             return self._release
+        if self._warns:
+            warn_without_ledger()
         self._release = self._ledger.open_release(
             budget=self.budget,
             relation=self.neighbors.describe(),
             composition=rule.name,
-            description={"attributes": list(self.domain.attributes)} | ({} if plan is None else {"plan": plan}),
+            description={"attributes": list(self.domain.attributes), "replacement_factor": factor}
+            | ({} if plan is None else {"plan": plan}),
         )
         return self._release
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self, release: Release) -> dict[str, Any]:
         return {
             "budget": self.budget,
             "neighbors": self.neighbors,
             "randomness": self.randomness,
             "trial": partial(require_sound, schema=self.schema),
+            # Older versions declared none: anything may have been asked.
+            "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }

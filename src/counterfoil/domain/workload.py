@@ -14,6 +14,9 @@ from counterfoil.domain.domain import Clique, Domain
 
 DEFAULT_MAX_CELLS = 10_000
 
+# Sums of weights times numbers of columns stay far inside of what scores of candidates may be weighted by.
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-50, 1e50
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -24,7 +27,7 @@ class Workload:
         skipped: cliques of the wanted order that have too many cells to be kept directly.
 
     Raises:
-        ValueError: for a workload or clique that is empty, or a weight that is not positive and finite.
+        ValueError: for a workload or clique that is empty, or a weight that is not between 1e-50 and 1e50.
     """
 
     weights: Mapping[Clique, float]
@@ -37,8 +40,11 @@ class Workload:
         for clique, weight in self.weights.items():
             if not isinstance(clique, tuple) or not clique:
                 raise ValueError(f"A workload maps tuples of column names to weights. Found {clique!r}.")
-            if not 0 < weight < math.inf:
-                raise ValueError(f"A weight must be positive and finite. Found {weight!r} for {'+'.join(clique)}.")
+            if not _SMALLEST_WEIGHT <= weight <= _LARGEST_WEIGHT:
+                raise ValueError(
+                    f"A weight must lie between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}. Found {weight!r} for "
+                    f"{'+'.join(clique)}."
+                )
 
     @classmethod
     def of_order(cls, domain: Domain, order: int, *, max_cells: int = DEFAULT_MAX_CELLS) -> Workload:

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
@@ -132,7 +133,7 @@ def open_account(
 def _gaussian(
     curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
 ) -> EvolutionAccount:
-    account = curator.filter(GaussianFilter())
+    account = curator.filter(GaussianFilter(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
     if stored is None:
         total = count_records(curator, account, space, rounds.count_noise(curator.budget))
     else:

@@ -135,6 +135,11 @@ class Ledger:
         self._file.close()
 
     @property
+    def durable(self) -> bool:
+        """Whether it is a file, and not in memory."""
+        return self._file.path is not None
+
+    @property
     def source(self) -> SourceIdentity:
         """The records that this ledger is for."""
         assert self._state.source is not None, "the first entry of every ledger names its source"

@@ -11,7 +11,7 @@ from counterfoil.accounting.filter import ConcentratedFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
 from counterfoil.domain.domain import Clique
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.error_bars import ErrorBars, PassedOverBound, measured_bounds
@@ -123,12 +123,9 @@ class PublishedAIM:
         domain, cliques = self.curator.domain, tuple(estimates)
         measuring, selection = GaussianNoise(noise.sigma), ExponentialSelection(noise.epsilon)
         deviation = account.deviation(MarginalCounts(domain, cliques[:1]), measuring)
-        query = WorstApproximatedMarginal(
-            cliques,
-            rounded(estimates, cliques),
-            weights,
-            penalties=np.array([_EXPECTED_ABSOLUTE * deviation * domain.size(clique) for clique in cliques]),
-        )
+        # A marginal whose noise is beyond any table's error is not worth measuring, however far beyond.
+        penalties = [min(_EXPECTED_ABSOLUTE * deviation * domain.size(clique), LARGEST_PENALTY) for clique in cliques]
+        query = WorstApproximatedMarginal(cliques, rounded(estimates, cliques), weights, np.array(penalties, float))
         choice = account.choose(query, selection)
         (told,) = measure(account, domain, [cliques[choice.index]], measuring)
         return _Round(query, choice.scale, choice.index, told)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload
@@ -106,7 +107,11 @@ def synthesize_cliques(
     """Measures `cliques` in one question that takes the whole budget, fits, draws."""
     check_rows(rows)
     _require_possible(curator, cliques, max_model_size, estimator)
-    account = curator.filter(PureFilter() if curator.budget.delta == 0 else GaussianFilter())
+    pure = curator.budget.delta == 0
+    account = curator.filter(
+        PureFilter() if pure else GaussianFilter(),
+        replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
+    )
     noise = account.noise(account.capacity)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
     fitter = Fitter(curator.domain, curator.schema.structural_zeros, public_total)

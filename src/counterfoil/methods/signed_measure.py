@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
@@ -78,7 +79,12 @@ class SignedMeasure(Method):
         public = curator.row_count_is_public
         count_noise, noise = _noises(curator, public)
         noises = [noise] if public else [count_noise, noise]
-        account = curator.plan(noises, PureFilter() if curator.budget.delta == 0 else GaussianFilter())
+        pure = curator.budget.delta == 0
+        account = curator.plan(
+            noises,
+            PureFilter() if pure else GaussianFilter(),
+            replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
+        )
         total = count_records(curator, account, space, count_noise)
         cells = self._cells(space, total, curator)
         answer = account.ask(cells.query, noise)

@@ -44,6 +44,10 @@ class Noise(ABC):
     def event_under(self, sensitivity: float, other_sensitivity: float) -> PrivacyEvent:
         """The event of the same answer, had the sensitivity been the other one."""
 
+    def event_within(self, factor: float) -> PrivacyEvent:
+        """The event of any answer with this noise, had the sensitivity been at most `factor` times larger."""
+        return self.event_under(1.0, factor)
+
     @abstractmethod
     def scale(self, sensitivity: float) -> float:
         """The scale parameter of the noise, in units of the answer."""

@@ -11,8 +11,13 @@ from counterfoil.accounting.event import BoundedRangeEvent
 from counterfoil.noise.noise import SelectionNoise
 from counterfoil.noise.randomness import Randomness
 
-# Scores are computed in floating point from exact integers: the difference to a penalty and its product
-# with a weight round by one part in 2**53 each, for each of two neighbors. A millionth covers errors up to 2e9.
+# Scores are computed in floating point: w (e - p) with an integer error e and a penalty p, both from 0 to 2e9, and a
+# weight w at most W, which is at least 1e-100 (`queries.selection` sees to all of it). With u = 2**-53 the difference
+# is (e - p)(1 + a) and the product is w (e - p)(1 + a)(1 + b) + c, where abs(a), abs(b) <= u, and c is below 2**-1074
+# and not 0 only where the product is subnormal. As abs(e - p) <= 2e9, a score is off by at most
+# W 2e9 (2 u + u**2) + 2**-1074, that of a neighbor too: together by less than 8.9e-7 W, and W is at most the
+# sensitivity. Weights far below W only make their own scores' errors smaller. A millionth covers this and the few
+# roundings, by u each, of the scale itself. Nothing overflows: W is at most 1e100.
 _SCORE_ROUNDING = 1 + 1e-6
 
 

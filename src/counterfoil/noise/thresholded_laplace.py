@@ -100,6 +100,20 @@ class ThresholdedLaplaceNoise(CountNoise):
             delta = 1 - 1e-12
         return ApproximateEvent(max(self.epsilon * other_sensitivity / sensitivity, 2 * delta), delta)
 
+    def event_within(self, factor: float) -> ApproximateEvent:
+        """The event of any answer with this noise, had the sensitivity been at most `factor` >= 1 times larger.
+
+        With s the sensitivity, a whole number, the threshold makes s q(1) and q(s) at most delta. Then factor s q(1) is
+        at most factor delta, and as r**-s = exp(epsilon), q(factor s) is at most exp((factor - 1) epsilon) delta where
+        factor s stays below the threshold. Where it does not, that bound is at least 1 / (1 + r), which is above 1/2,
+        and all bounds above 1/2 are taken as 1.
+        """
+        growth = max(factor, math.exp(min((factor - 1) * self.epsilon, 700.0)))
+        delta = min(growth * self.delta * _ROUNDING, 1.0)
+        if delta > 0.5:
+            delta = 1 - 1e-12
+        return ApproximateEvent(max(self.epsilon * factor, 2 * delta), delta)
+
 
 def _survival(sensitivity: float, scale: float, threshold: int) -> float:
     """max(s q(1), q(s)), rounded up: the chance that cells which only one neighbor has are told."""

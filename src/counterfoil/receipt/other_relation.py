@@ -1,4 +1,7 @@
-"""What a release guarantees under the neighboring relation that it was not made for."""
+"""What a release guarantees under the neighboring relation that it was not made for.
+
+The derivation is in `docs/privacy_proofs.md`, "Under the other relation".
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,72 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.composition import Composition
-from counterfoil.accounting.event import GaussianEvent, PrivacyEvent, PureEvent, event_from_json
+from counterfoil.accounting.event import event_from_json
+from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+from counterfoil.accounting.replacement import ROUNDING
+from counterfoil.receipt.terms import Terms
+
+_ROWS_ARE_PUBLIC = "Under replace_one the exact number of rows is public and was used as such: one row more would show."
 
 
-def under_other_relation(
-    charges: Sequence[Mapping[str, Any]],
-    *,
-    rule: Composition,
-    adaptive: bool,
-    budget: Budget,
-    neighbors: Neighbors,
-) -> dict[str, Any]:
+def under_other_relation(charges: Sequence[Mapping[str, Any]], terms: Terms) -> dict[str, Any]:
     """The section `other_relation` of a receipt.
 
-    `charged_epsilon` composes the charges' events under the other relation. Where all noise was fixed in advance it
-    is also the guarantee. Where noise was chosen after earlier answers it is not: another run could have split the
-    same budget otherwise. There `epsilon` is a bound that holds for every run. A query's sensitivity is at most k
-    times larger under the other relation, with k known for each kind of query. Then rho is at most k**2 times larger
-    and epsilon at most k times. So is mu, if k is at least 1: it falls as 1 over the noise multiplier, and is a concave
-    function of a selection's epsilon that vanishes at 0. (Below 1 the last turns round, and 1 is taken.) The
-    capacity of the filter grows by k**2, or k for pure epsilon.
+    `epsilon` and `delta` are a guarantee: they follow from `terms` alone, so that every run of the method has them.
+    `charged_epsilon` is no guarantee: it composes this run's charges under the other relation, at the delta of the
+    budget, and is left out where nothing finite does.
     """
-    other = neighbors.relation.other
-    if other is NeighboringRelation.ADD_OR_REMOVE_ONE and neighbors.unit is None:
-        reason = "Under replace_one the exact number of rows is public and was used as such: one row more would show."
-        return {"relation": other.value, "holds": False, "reason": reason}
-    delta = 0.0 if rule.name == "pure" else budget.delta
-    events = [event_from_json(charge["event_under_other_relation"]) for charge in charges]
-    charged = rule.epsilon(events, delta)
-    guaranteed = _bound(charges, rule=rule, budget=budget, delta=delta) if adaptive else charged
-    return {
-        "relation": other.value,
-        "holds": True,
-        "epsilon": guaranteed,
-        "delta": delta,
-        "charged_epsilon": charged,
-    }
+    other = terms.neighbors.relation.other.value
+    if _rows_are_public(terms.neighbors):
+        return {"relation": other, "holds": False, "reason": _ROWS_ARE_PUBLIC}
+    charged = _charged(charges, terms)
+    section = {"charged_epsilon": charged} if math.isfinite(charged) else {}
+    epsilon, delta = guarantee(terms)
+    if delta >= 1:
+        return {"relation": other, "holds": False, "reason": "Its delta would not be below 1.", **section}
+    return {"relation": other, "holds": True, "epsilon": epsilon, "delta": delta, **section}
 
 
-def _bound(charges: Sequence[Mapping[str, Any]], *, rule: Any, budget: Budget, delta: float) -> float:
-    factor = max(_factor(charge) for charge in charges) if charges else 1.0
-    if rule.name == "gaussian":
-        factor = max(factor, 1.0)
-    power = 1 if rule.name == "pure" else 2
-    return float(rule.epsilon([_event_of_cost(rule.name, rule.capacity(budget) * factor**power)], delta))
+def guarantee(terms: Terms) -> tuple[float, float]:
+    """The (epsilon, delta) under the other relation that follows from `terms` alone.
+
+    Under `replace_one` noise is scaled to what adding or removing a unit does, too: the factor is then 1.
+    """
+    made_for = terms.neighbors.relation
+    factor = 1.0 if made_for is NeighboringRelation.REPLACE_ONE else terms.replacement_factor * ROUNDING
+    if terms.plan is not None:
+        epsilon = terms.rule.epsilon([noise.event_within(factor) for noise in terms.plan], terms.delta)
+    elif isinstance(terms.rule, Filter):
+        epsilon = terms.rule.epsilon_within(terms.budget, factor)
+    else:
+        epsilon = math.inf
+    if math.isfinite(epsilon):
+        return epsilon, terms.delta
+    # One unit is removed and another is added: each step is within the budget.
+    growth = math.exp(min(terms.budget.epsilon, 700.0))
+    return 2 * terms.budget.epsilon, (1 + growth) * terms.budget.delta * ROUNDING
+
+
+def as_older_versions_did(charges: Sequence[Mapping[str, Any]], terms: Terms, *, adaptive: bool) -> dict[str, Any]:
+    """The section of receipts that declare no replacement factor: its epsilon holds for the questions of one run."""
+    other = terms.neighbors.relation.other.value
+    if _rows_are_public(terms.neighbors):
+        return {"relation": other, "holds": False, "reason": _ROWS_ARE_PUBLIC}
+    epsilon = charged = _charged(charges, terms)
+    if adaptive and isinstance(terms.rule, Filter):
+        factor = max((_factor(charge) for charge in charges), default=1.0)
+        least = 1.0 if terms.rule.name == "gaussian" else 0.0
+        epsilon = terms.rule.epsilon_within(terms.budget, max(factor, least))
+    return {"relation": other, "holds": True, "epsilon": epsilon, "delta": terms.delta, "charged_epsilon": charged}
+
+
+def _rows_are_public(neighbors: Neighbors) -> bool:
+    return neighbors.relation is NeighboringRelation.REPLACE_ONE and neighbors.unit is None
+
+
+def _charged(charges: Sequence[Mapping[str, Any]], terms: Terms) -> float:
+    return terms.rule.epsilon([event_from_json(c["event_under_other_relation"]) for c in charges], terms.delta)
 
 
 def _factor(charge: Mapping[str, Any]) -> float:
@@ -61,9 +83,3 @@ def _factor(charge: Mapping[str, Any]) -> float:
     if this["kind"] == "gaussian":
         return float(this["noise_multiplier"] / other["noise_multiplier"])
     return float(other["epsilon"] / this["epsilon"])
-
-
-def _event_of_cost(rule: str, cost: float) -> PrivacyEvent:
-    if rule == "pure":
-        return PureEvent(cost)
-    return GaussianEvent(1 / math.sqrt(cost) if rule == "gaussian" else math.sqrt(0.5 / cost))

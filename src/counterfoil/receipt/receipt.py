@@ -20,6 +20,7 @@ from counterfoil.curator.account import FilterAccount
 from counterfoil.files import sha256_of, write_text
 from counterfoil.receipt.json_schema import require_shape
 from counterfoil.receipt.other_relation import under_other_relation
+from counterfoil.receipt.terms import Terms
 from counterfoil.receipt.text import receipt_text
 from counterfoil.receipt.verification import Verification, verify_receipt
 
@@ -31,10 +32,11 @@ FORMAT_VERSION = 1
 
 COMPOSITION_SENTENCES = {
     "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
-    "answers; the sum has the exact trade-off curve of one Gaussian mechanism.",
+    "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",
     "zcdp": "Amounts of rho add up (zero-concentrated differential privacy), also where noise is chosen after "
-    "earlier answers; the sum is converted to epsilon at delta.",
-    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers.",
+    "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta.",
+    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers; their sum "
+    "is bounded in advance.",
     "privacy_loss_distribution": "Privacy-loss distributions are convolved; all noise was fixed before the first "
     "answer.",
 }
@@ -101,6 +103,7 @@ class Receipt:
             "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
             "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
             **costs,
+            "ledger": curator.has_ledger,
             "noise_source": curator.randomness.source,
             "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
@@ -189,25 +192,22 @@ def _costs(curator: Curator) -> dict[str, Any]:
     account = curator.account
     if account is None:
         raise ValueError("A receipt is for a release. Found a curator that was never asked anything.")
-    budget, charges = curator.budget, curator.charges()
-    adaptive = isinstance(account, FilterAccount)
-    delta = 0.0 if account.rule.name == "pure" else budget.delta
+    charges = curator.charges()
+    terms = Terms(account.rule, curator.budget, curator.neighbors, account.replacement_factor, account.plan)
     events = [charge.event for charge in charges]
+    records = [charge.to_json() for charge in charges]
+    plan = {} if account.plan is None else {"plan": [noise.to_json() for noise in account.plan]}
     return {
         "composition": {
             "rule": account.rule.name,
-            "adaptive": adaptive,
+            "adaptive": isinstance(account, FilterAccount),
+            "replacement_factor": account.replacement_factor,
+            **plan,
             "sentence": COMPOSITION_SENTENCES[account.rule.name],
         },
-        "charges": [charge.to_json() for charge in charges],
-        "spent": {"epsilon": account.rule.epsilon(events, delta), "delta": delta},
-        "other_relation": under_other_relation(
-            [charge.to_json() for charge in charges],
-            rule=account.rule,
-            adaptive=adaptive,
-            budget=budget,
-            neighbors=curator.neighbors,
-        ),
+        "charges": records,
+        "spent": {"epsilon": account.rule.epsilon(events, terms.delta), "delta": terms.delta},
+        "other_relation": under_other_relation(records, terms),
     }
 
 

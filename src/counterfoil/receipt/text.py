@@ -7,25 +7,15 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
+from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.receipt.noisy_measure import MEASURES, Told
+from counterfoil.receipt.other_relation import guarantee
+from counterfoil.receipt.terms import Terms, declares
 
 WIDTH = 80
-
-QUESTIONS = {
-    "correct_predictions": "how many rows a model trained on the synthetic ones predicts rightly, with noise",
-    "cumulative_area": "how far a numeric column is from the synthetic one, with noise",
-    "largest_marginal_error": "the largest difference of counts from the synthetic ones, with noise",
-    "largest_moment_gap": "how far averages that matter to linear models are from the synthetic ones, with noise",
-    "marginal_counts": "counts of columns and of combinations of columns, with noise",
-    "marginal_errors": "how far the model was from such counts, with noise",
-    "nearest_neighbor_histogram": "how many records are nearest to each of some public points, with noise",
-    "partition_counts": "how many records lie in each cell of a grid, with noise",
-    "total_loss": "the log loss of a model trained on the synthetic rows, with noise",
-    "total_marginal_error": "the mean difference of counts from the synthetic ones, with noise",
-    "worst_approximated_marginal": "which combination the model got most wrong, by a noisy choice",
-}
 
 
 def receipt_text(document: Mapping[str, Any]) -> str:
@@ -38,7 +28,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
         "What it is good for": good_for(document),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
-        "Warnings": iter(document["warnings"]),
+        "Warnings": _warnings(document),
         "How to check this": _check(document),
     }
     alarm = [] if document["private"] else ["", *_wrap(NOT_PRIVATE, "")]
@@ -85,9 +75,8 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cost(document: Mapping[str, Any]) -> Iterator[str]:
-    budget, other = document["budget"], document["other_relation"]
-    pure = document["composition"]["rule"] == "pure"
-    delta = 0.0 if pure else budget["delta"]
+    budget = document["budget"]
+    delta = COMPOSITIONS[document["composition"]["rule"]].delta(Budget(**budget))
     yield f"epsilon {budget['epsilon']:g} at delta {delta:g}: the guarantee, fixed before the first question."
     share = math.ceil(odds(budget["epsilon"], delta) * 1000) / 10
     yield (
@@ -97,16 +86,36 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     )
     if delta:
         yield f"Delta, {delta:g}, is counted in that figure; it should be far below one over the number of rows."
-    spent = document["spent"]["epsilon"]
-    number = len(document["charges"])
-    charges = "The one charge below adds" if number == 1 else f"The {number} charges below add"
-    yield f"{charges} up to epsilon {_up(spent)}."
+    yield _within(document)
     yield document["composition"]["sentence"]
-    if other["holds"] and "epsilon" in other:
-        yield f"Under {other['relation']} the guarantee is epsilon {_up(other['epsilon'])} at delta {delta:g}."
-    else:
+    yield _elsewhere(document)
+
+
+def _within(document: Mapping[str, Any]) -> str:
+    """What the charges come to: a figure only where it was fixed before the first answer, and is a guarantee."""
+    number = len(document["charges"])
+    charges = "The one charge below stays" if number == 1 else f"The {number} charges below stay"
+    if number and number == len(document["composition"].get("plan", ())):
+        epsilon = _up(document["spent"]["epsilon"])
+        return f"{charges} within this budget: their noise, fixed before the first question, costs epsilon {epsilon}."
+    return (
+        f"{charges} within this budget. What they leave of it may depend on the answers, so that no smaller epsilon is "
+        "a guarantee."
+    )
+
+
+def _elsewhere(document: Mapping[str, Any]) -> str:
+    """The guarantee under the other relation."""
+    other = document["other_relation"]
+    relation, epsilon, delta = other["relation"], other.get("epsilon"), other.get("delta", 0.0)
+    if not other["holds"] or epsilon is None:
         reason = other.get("reason", "it does not hold.")
-        yield f"No guarantee under {other['relation']}: {reason[:1].lower()}{reason[1:]}"
+        return f"No guarantee under {relation}: {reason[:1].lower()}{reason[1:]}"
+    if not declares(document):  # then the figure on the receipt holds for the questions of this run alone
+        epsilon, delta = guarantee(Terms.of_receipt(document))
+        if delta >= 1:
+            return f"No guarantee under {relation}: its delta would not be below 1."
+    return f"Under {relation} the guarantee is epsilon {_up(epsilon)} at delta {_up(delta)}."
 
 
 def _question(document: Mapping[str, Any]) -> str:
@@ -133,7 +142,12 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
         spread = low if low == high else f"{low} to {high}"
-        yield f"{query}, {times}{share}: {QUESTIONS.get(query, 'a noisy statistic')}; scale of the noise {spread}."
+        yield f"{query}, {times}{share}: {_question_of(query)}; scale of the noise {spread}."
+
+
+def _question_of(query: str) -> str:
+    known = shipped_queries().get(query)
+    return "a noisy statistic" if known is None else known.question
 
 
 def good_for(document: Mapping[str, Any]) -> Iterator[str]:
@@ -154,8 +168,17 @@ def _files(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {output['sha256']}"
 
 
+def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from document["warnings"]
+    if document.get("ledger") is False:  # older receipts don't say
+        yield "No ledger counts this release: its cost is not added to that of others of the same table."
+
+
 def _check(document: Mapping[str, Any]) -> Iterator[str]:
-    yield "Run `counterfoil receipt verify` on this receipt: it recomputes epsilon from the charges alone."
+    yield (
+        "Run `counterfoil receipt verify` on this receipt: it recomputes every cost from the charges alone and "
+        "compares their sum with the budget."
+    )
     yield (
         "What no receipt shows: that the program was the published one, that the schema was written without looking "
         "at the data, and what other releases of the same table cost (the ledger adds those up)."
@@ -167,10 +190,10 @@ def _wrap(paragraph: str, indent: str) -> list[str]:
     return textwrap.wrap(paragraph.strip(), WIDTH, initial_indent=lead, subsequent_indent=indent) or [""]
 
 
-def _up(epsilon: float) -> str:
-    """Six digits, rounded up."""
-    if epsilon == 0:
+def _up(figure: float) -> str:
+    """Six digits of an epsilon or a delta, rounded up."""
+    if figure == 0:
         return "0"
-    digits = 6 - math.ceil(math.log10(epsilon))
+    digits = 6 - math.ceil(math.log10(figure))
     step = 10.0**-digits
-    return f"{math.ceil(epsilon / step - 1e-9) * step:.6g}"
+    return f"{math.ceil(figure / step - 1e-9) * step:.6g}"

@@ -3,79 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import PrivacyEvent, event_from_json
-from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.filter import Filter
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+from counterfoil.accounting.replacement import require_declared
+from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.files import sha256_of
-from counterfoil.noise.gaussian import GaussianNoise
-from counterfoil.noise.laplace import LaplaceNoise
-from counterfoil.noise.selection import ExponentialSelection
-from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
-from counterfoil.receipt.other_relation import under_other_relation
+from counterfoil.noise.known import noise_from_json
+from counterfoil.noise.noise import CountNoise
+from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
+from counterfoil.receipt.terms import Terms, declares, neighbors_of
 
-NOISES: dict[str, Any] = {
-    noise.kind: noise for noise in (GaussianNoise, LaplaceNoise, ExponentialSelection, ThresholdedLaplaceNoise)
-}
-_MEASURED_IN_L1 = (LaplaceNoise.kind, ThresholdedLaplaceNoise.kind)
-
-# What one record changes under add_or_remove_one and under replace_one, from the public parameters of a charge and
-# in the norm that the noise needs. It repeats, on purpose, what the queries prove: a receipt is checked against it.
 _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelation.REPLACE_ONE: 2.0}
-
-
-def _counts(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
-    l1 = len(parameters["cliques"]) * moved
-    return l1 if noise in _MEASURED_IN_L1 else math.sqrt(l1)
-
-
-def _errors(parameters: Mapping[str, Any], moved: float, noise: str) -> float:
-    candidates = len(parameters["cliques"])
-    return moved * (candidates if noise in _MEASURED_IN_L1 else math.sqrt(candidates))
-
-
-def _one_cell(_: Mapping[str, Any], moved: float, noise: str) -> float:
-    return moved if noise in _MEASURED_IN_L1 else math.sqrt(moved)
-
-
-def _scores(parameters: Mapping[str, Any], moved: float, _: str) -> float:
-    return float(parameters["largest_weight"]) * moved
-
-
-def _total_error(parameters: Mapping[str, Any], moved: float, _: str) -> float:
-    return float(parameters["marginals"]) * moved
-
-
-def _moment(parameters: Mapping[str, Any], moved: float, _: str) -> float:
-    return float(parameters["unit"]) ** int(parameters["order"]) * moved
-
-
-def _area(parameters: Mapping[str, Any], _: float, __: str) -> float:
-    return float(parameters["points"]) - 1
-
-
-def _loss(parameters: Mapping[str, Any], _: float, __: str) -> float:
-    return float(parameters["largest"])
-
-
-SENSITIVITIES: dict[str, Callable[[Mapping[str, Any], float, str], float]] = {
-    "correct_predictions": lambda parameters, moved, noise: 1.0,
-    "cumulative_area": _area,
-    "largest_marginal_error": lambda parameters, moved, noise: moved,
-    "largest_moment_gap": _moment,
-    "marginal_counts": _counts,
-    "marginal_errors": _errors,
-    "nearest_neighbor_histogram": _one_cell,
-    "partition_counts": _one_cell,
-    "total_loss": _loss,
-    "total_marginal_error": _total_error,
-    "worst_approximated_marginal": _scores,
-}
 
 
 @dataclass(frozen=True)
@@ -128,7 +75,7 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
 
 
 def _charges(document: Mapping[str, Any]) -> Iterator[str]:
-    neighbors = _neighbors(document)
+    neighbors = neighbors_of(document)
     for number, charge in enumerate(document["charges"], 1):
         problem = _charge_problem(charge, neighbors)
         if problem:
@@ -136,14 +83,13 @@ def _charges(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
-    parameters = {key: value for key, value in charge["noise"].items() if key not in ("kind", "scale")}
     try:
-        noise = NOISES[charge["noise"]["kind"]](**parameters)
-    except (TypeError, ValueError):
+        noise = noise_from_json({key: value for key, value in charge["noise"].items() if key != "scale"})
+    except ValueError:
         return f"noise of kind {charge['noise']['kind']} has the wrong parameters."
     if charge["event"] != noise.event().to_json():
         return "the event is not the one of the noise that was added."
-    if charge["query"] not in SENSITIVITIES:
+    if charge["query"] not in shipped_queries():
         return "this version does not know such a query and can't check it."
     try:
         here, there = (_sensitivity(charge, neighbors, of) for of in (neighbors.relation, neighbors.relation.other))
@@ -159,8 +105,15 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
 
 
 def _sensitivity(charge: Mapping[str, Any], neighbors: Neighbors, relation: NeighboringRelation) -> float:
-    rule, kind = SENSITIVITIES[charge["query"]], charge["noise"]["kind"]
-    return neighbors.sensitivity(lambda of: rule(charge["parameters"], _RECORDS_MOVED[of], kind), relation)
+    return neighbors.sensitivity(partial(_restated, charge), relation)
+
+
+def _restated(charge: Mapping[str, Any], relation: NeighboringRelation) -> float:
+    """The sensitivity to one record, from what the charge records."""
+    noise = noise_from_json({key: value for key, value in charge["noise"].items() if key != "scale"})
+    norm = noise.norm if isinstance(noise, CountNoise) else None
+    query = shipped_queries()[charge["query"]]
+    return query.restated_sensitivity(charge["parameters"], _RECORDS_MOVED[relation], norm)
 
 
 def _source_of_noise(document: Mapping[str, Any]) -> Iterator[str]:
@@ -182,24 +135,22 @@ def _totals(document: Mapping[str, Any], events: list[PrivacyEvent], recomputed:
         yield "A release has at least one charge. Found none."
     if not _same(spent["epsilon"], recomputed):
         yield f"The events compose to epsilon {recomputed:.9g}, but the receipt states {spent['epsilon']:.9g}."
-    if spent["delta"] != (0.0 if rule.name == "pure" else budget.delta):
+    if spent["delta"] != rule.delta(budget):
         yield f"Delta must be the budget's, {budget.delta:g} (0 for pure privacy). Found {spent['delta']:g}."
     if not rule.affords(budget, events) and recomputed > budget.epsilon:
         yield f"The events cost epsilon {recomputed:.9g}, above the budget of {budget.epsilon:.9g}."
-    if document["composition"]["adaptive"] and not hasattr(rule, "capacity"):
+    if document["composition"]["adaptive"] and not isinstance(rule, Filter):
         yield f"The rule {rule.name} does not hold for noise that was chosen after earlier answers."
 
 
 def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
-    rule = COMPOSITIONS[document["composition"]["rule"]]
-    adaptive = document["composition"]["adaptive"] and hasattr(rule, "capacity")
-    expected = under_other_relation(
-        document["charges"],
-        rule=rule,
-        adaptive=adaptive,
-        budget=Budget(**document["budget"]),
-        neighbors=_neighbors(document),
-    )
+    terms, adaptive = Terms.of_receipt(document), document["composition"]["adaptive"]
+    if declares(document):
+        yield from _terms(document, terms)
+        expected = under_other_relation(document["charges"], terms)
+    else:
+        filtered = adaptive and isinstance(terms.rule, Filter)
+        expected = as_older_versions_did(document["charges"], terms, adaptive=filtered)
     stated = document["other_relation"]
     for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
         want, found = expected.get(key), stated.get(key)
@@ -208,17 +159,33 @@ def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"`other_relation.{key}` must be {want}. Found {found}."
 
 
+def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
+    """Whether the charges kept to what was declared before them."""
+    charges, plan = document["charges"], terms.plan
+    for number, charge in enumerate(charges, 1):
+        if charge["query"] not in shipped_queries():
+            continue  # said of the charge already
+        try:
+            require_declared(charge["query"], partial(_restated, charge), terms.replacement_factor)
+        except (KeyError, TypeError, ValueError):
+            yield f"Charge {number} ({charge['query']}) exceeds the replacement factor that was declared."
+    if (plan is None) != document["composition"]["adaptive"]:
+        yield "Noise was either planned or chosen after earlier answers. The receipt says both, or neither."
+    if plan is None:
+        return
+    made = [{key: value for key, value in charge["noise"].items() if key != "scale"} for charge in charges]
+    planned = [noise.to_json() for noise in plan]
+    if made != planned[: len(made)]:
+        yield "The noises of the charges are not those of the plan."
+    elif len(made) < len(planned) and not terms.rule.affords(terms.budget, [noise.event() for noise in plan]):
+        yield f"The plan as a whole costs more than the budget of epsilon {terms.budget.epsilon:.9g}."
+
+
 def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
     for output in document["outputs"]:
         path = folder / Path(output["file"]).name
         if path.is_file() and sha256_of(path) != output["sha256"]:
             yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
-
-
-def _neighbors(document: Mapping[str, Any]) -> Neighbors:
-    unit = document["privacy_unit"]
-    relation = NeighboringRelation(document["neighboring_relation"])
-    return Neighbors(relation, None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"])))
 
 
 def _same_event(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:

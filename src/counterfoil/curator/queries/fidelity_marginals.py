@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.noise.noise import Norm
 
 
 @shipped
@@ -42,6 +44,10 @@ class TotalMarginalError(CountQuery):
     def describe(self) -> dict[str, Any]:
         return {"marginals": len(self.errors.cliques)}
 
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return float(parameters["marginals"]) * moved
+
 
 @shipped
 @dataclass(frozen=True, eq=False)
@@ -71,3 +77,7 @@ class LargestMarginalError(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"marginals": len(self.errors.cliques)}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return moved

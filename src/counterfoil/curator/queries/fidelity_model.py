@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.features.linear_model import LARGEST_LOSS, LOSS_UNIT, LinearModel
+from counterfoil.noise.noise import Norm
 
 _ROWS = 1 << 14
 
@@ -46,6 +48,10 @@ class CorrectPredictions(CountQuery):
     def describe(self) -> dict[str, Any]:
         return {"target": self.model.features.target}
 
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return 1.0
+
 
 @shipped
 @dataclass(frozen=True, eq=False)
@@ -76,6 +82,10 @@ class TotalLoss(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"target": self.model.features.target, "largest": LARGEST_LOSS * LOSS_UNIT}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return float(parameters["largest"])
 
 
 def _fold(records: Records, model: LinearModel, of: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.features.feature_map import UNIT, FeatureMap
+from counterfoil.noise.noise import Norm
 
 
 @shipped
@@ -75,3 +77,7 @@ class LargestMomentGap(CountQuery):
             "order": self.order,
             "unit": UNIT,
         }
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return float(parameters["unit"]) ** int(parameters["order"]) * moved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.grid import Grid
+from counterfoil.noise.noise import Norm
 
 
 @shipped
@@ -63,6 +65,10 @@ class CumulativeArea(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"column": self.grid.column, "points": self.grid.points}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return float(parameters["points"]) - 1
 
     def _counts(self, block: Block) -> np.ndarray:
         places = self.grid.snap(block.numbers[self.grid.column])

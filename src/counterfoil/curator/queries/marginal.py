@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.noise.noise import Norm
 
 
 @shipped
@@ -64,3 +66,8 @@ class MarginalCounts(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"cliques": [list(clique) for clique in self.cliques]}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        l1 = len(parameters["cliques"]) * moved
+        return l1 if norm is Norm.L1 else math.sqrt(l1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -13,6 +15,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.space import Space
+from counterfoil.noise.noise import Norm
 from counterfoil.transport.nearest import Nearest
 
 _ROWS = 1 << 16
@@ -62,6 +65,10 @@ class NearestNeighborHistogram(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"candidates": len(self.candidates), "space": self.space.describe()["space"]}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return moved if norm is Norm.L1 else math.sqrt(moved)
 
     def _counts(self, nearest: Nearest, block: Block) -> np.ndarray:
         counts = np.zeros(len(self.candidates), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.partition import Partition
+from counterfoil.noise.noise import Norm
 
 
 @shipped
@@ -41,6 +43,10 @@ class PartitionCounts(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"cells": self.partition.size, **self.partition.describe()}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return moved if norm is Norm.L1 else math.sqrt(moved)
 
     def _counts(self, block: Block) -> np.ndarray:
         cells = self.partition.assign(self.partition.box.locate(block.codes, block.numbers))

@@ -8,7 +8,7 @@ needs a proof of its sensitivity in its docstring and joins the conformance test
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.noise.noise import Norm
 
 
 class Records(Protocol):
@@ -55,6 +56,23 @@ class Query(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """The public parameters, in a form that fits on a receipt."""
+
+    @staticmethod
+    @abstractmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        """The sensitivity once more, from what `describe` gave: a receipt is checked against it.
+
+        It is written apart from the sensitivities of the query, on purpose; a test compares the two.
+
+        Args:
+            parameters: as they stand on a receipt.
+            moved: how many cells one record changes at most where it is in one: 1 when it is added or removed, 2 when
+                it is replaced.
+            norm: that of the noise, None for selections.
+
+        Raises:
+            KeyError, TypeError, ValueError: for parameters that are not those of the query.
+        """
 
 
 class CountQuery(Query):

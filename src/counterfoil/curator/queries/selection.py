@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,10 +14,14 @@ from counterfoil.curator.queries.query import CountQuery, Records, SelectionQuer
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.noise.noise import Norm
 
-# Tables of this many records have L1 errors of at most twice as much, exact in floating point, for which
-# `noise.ExponentialSelection` allows when scores are rounded.
 _LARGEST_TOTAL = 1e9
+
+LARGEST_PENALTY = 2 * int(_LARGEST_TOTAL)
+"""The most that an error or a penalty of a score may be; `noise._SCORE_ROUNDING` says what rests on it."""
+
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
 
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
@@ -49,16 +54,21 @@ class WorstApproximatedMarginal(SelectionQuery):
     Formal guarantee: the estimate is public and fixed. A record falls in one cell of a clique, so that adding or
     removing it changes abs(count - estimate) by at most 1 in one cell, and replacing it by at most 1 in two: the L1
     error moves by at most 1, or 2, and the score by at most max(weights), or twice that. Errors may rise or fall, so
-    the score is not monotone and the exponential mechanism's factor 2 stays.
+    the score is not monotone and the exponential mechanism's factor 2 stays. Errors above LARGEST_PENALTY, which tables
+    of more than 10**9 records may have, count as that: they then move by less. In floating point a score is off by
+    less than a millionth of that; the noise is raised by as much (`noise._SCORE_ROUNDING`).
 
     Args:
         cliques: the candidates.
         estimates: int64 arrays shaped like the cliques' counts: what the model says, rounded.
-        weights: float64[candidates], positive.
-        penalties: float64[candidates], the error that noise alone would leave.
+        weights: float64[candidates], positive, the largest between 1e-100 and 1e100.
+        penalties: float64[candidates], the error that noise alone would leave, from 0 to LARGEST_PENALTY.
         coarsening: values to count together; a record still falls in one cell of each clique.
 
     Source: McKenna et al. 2022, Algorithm 2, the quality score of AIM.
+
+    Raises:
+        ValueError: for estimates, weights or penalties of another shape, type or size.
     """
 
     name: ClassVar[str] = "worst_approximated_marginal"
@@ -74,17 +84,34 @@ class WorstApproximatedMarginal(SelectionQuery):
         _require_integers(self.cliques, self.estimates)
         if not self.weights.shape == self.penalties.shape == (len(self.cliques),):
             raise ValueError("`weights` and `penalties` must hold one number for each clique.")
-        if not (np.isfinite(self.weights).all() and (self.weights > 0).all() and np.isfinite(self.penalties).all()):
-            raise ValueError("`weights` must be positive and finite, and `penalties` finite.")
+        if not self.weights.dtype == self.penalties.dtype == np.float64:
+            raise ValueError(
+                f"`weights` and `penalties` must be float64. Found {self.weights.dtype} and {self.penalties.dtype}."
+            )
+        if not ((self.weights > 0).all() and _SMALLEST_WEIGHT <= self.weights.max() <= _LARGEST_WEIGHT):
+            raise ValueError(
+                f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
+                f"{_LARGEST_WEIGHT:g}. Found {self.weights.min()} to {self.weights.max()}: scale them."
+            )
+        if not ((self.penalties >= 0) & (self.penalties <= LARGEST_PENALTY)).all():
+            raise ValueError(
+                f"`penalties` must be finite, from 0 to {LARGEST_PENALTY:,}: scores are rounded too much beyond. Found "
+                f"{self.penalties.min()} to {self.penalties.max()}."
+            )
 
     def score_sensitivity(self, relation: NeighboringRelation) -> float:
         return float(self.weights.max()) * _RELATION_FACTOR[relation]
 
     def exact(self, records: Records) -> np.ndarray:
-        return self.weights * (_l1_errors(records, self.cliques, self.estimates, self.coarsening) - self.penalties)
+        errors = _l1_errors(records, self.cliques, self.estimates, self.coarsening)
+        return self.weights * (np.minimum(errors, LARGEST_PENALTY) - self.penalties)
 
     def describe(self) -> dict[str, Any]:
         return {"candidates": len(self.cliques), "largest_weight": float(self.weights.max())}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        return float(parameters["largest_weight"]) * moved
 
 
 @shipped
@@ -122,3 +149,8 @@ class MarginalErrors(CountQuery):
 
     def describe(self) -> dict[str, Any]:
         return {"cliques": [list(clique) for clique in self.cliques]}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        candidates = len(parameters["cliques"])
+        return moved * (candidates if norm is Norm.L1 else math.sqrt(candidates))
