@@ -108,7 +108,7 @@ class Account:
         """
         norm = query.l2_sensitivity if isinstance(noise, GaussianNoise) else query.l1_sensitivity
         sensitivity = self._charge(query, noise, norm)
-        with noting_refusals(self._release.record_refusal):
+        with noting_refusals(self._release):
             return noise.add(query.exact(self._records), sensitivity, self._randomness)
 
     def choose(self, query: SelectionQuery, noise: ExponentialSelection) -> int:
@@ -119,7 +119,7 @@ class Account:
             ValueError: when a plan foresaw another noise here.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
-        with noting_refusals(self._release.record_refusal):
+        with noting_refusals(self._release):
             return noise.choose(query.exact(self._records), sensitivity, self._randomness)
 
     def sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
