@@ -260,16 +260,17 @@ def test_a_full_disk_keeps_no_refusal_back(tmp_path):
         assert noted(ledger) == told.count("") - 1 >= 1
 
 
-def test_errors_are_noted_before_they_get_out_and_interrupts_are_none():
-    said: list[str] = []
-    with pytest.raises(KeyError), noting_refusals(lambda: said.append("noted")):
-        raise KeyError("secret")
-    assert said == ["noted"]
-    with pytest.raises(KeyboardInterrupt), noting_refusals(lambda: said.append("noted")):
+def test_every_error_is_noted_before_it_gets_out_and_an_interrupt_is_none():
+    ledger = Ledger.in_memory(SourceIdentity("memory", "memory"), TOTAL)
+    for count, error in enumerate((KeyError("secret"), MemoryError(), OSError("the disk")), 1):
+        with pytest.raises(type(error)), noting_refusals(ledger):
+            raise error
+        assert len(ledger.refusals()) == count
+    with pytest.raises(KeyboardInterrupt), noting_refusals(ledger):
         raise KeyboardInterrupt
-    with noting_refusals(lambda: said.append("noted")):
+    with noting_refusals(ledger):
         pass
-    assert said == ["noted"]
+    assert len(ledger.refusals()) == 3
 
 
 def test_other_notes_are_not_shown():

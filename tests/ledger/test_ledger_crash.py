@@ -41,7 +41,7 @@ REFUSE_FOR_EVER = """
 from counterfoil.curator.refusals import noting_refusals
 while True:
     try:
-        with noting_refusals(ledger.record_refusal):
+        with noting_refusals(ledger):
             raise ValueError
     except ValueError:
         os.write(1, b"+")

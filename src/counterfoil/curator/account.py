@@ -95,7 +95,7 @@ class Account:
         """
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
-        with noting_refusals(self._release.record_refusal):
+        with noting_refusals(self._release):
             exact = require_whole(query, query.exact(self._records))
         values = noise.add(exact, sensitivity, self._randomness)
         return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
@@ -108,7 +108,7 @@ class Account:
             ValueError: as for `ask`.
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
-        with noting_refusals(self._release.record_refusal):
+        with noting_refusals(self._release):
             scores = require_finite(query, query.exact(self._records))
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
 

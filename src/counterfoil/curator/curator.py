@@ -84,7 +84,7 @@ class Curator:
         self._engine: Engine = engine_type(
             opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
         )
-        with noting_refusals(self._ledger.record_refusal):
+        with noting_refusals(self._ledger):
             self._engine.prepare(self.domain.attributes)
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None
@@ -192,7 +192,7 @@ class Curator:
                 "The exact number of rows is public only under `replace_one` with one row a unit. "
                 "Use a noisy count, such as the total of a measured marginal."
             )
-        with noting_refusals(self._ledger.record_refusal):
+        with noting_refusals(self._ledger):
             return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
 
     def require_rows(self) -> None:
@@ -204,7 +204,7 @@ class Curator:
         Raises:
             ValueError: when there is no row; the ledger notes it.
         """
-        with noting_refusals(self._ledger.record_refusal):
+        with noting_refusals(self._ledger):
             if not any(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ())):
                 raise ValueError(
                     f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
@@ -220,7 +220,7 @@ class Curator:
         self._ledger.record_reveal(reason)
         attributes = self.domain.attributes
         names = [*attributes, *(f"number of {name}" for name in numbers)]
-        with noting_refusals(self._ledger.record_refusal):
+        with noting_refusals(self._ledger):
             blocks = list(self._engine.blocks(attributes, numbers))
         parts = [[*(b.codes[name] for name in attributes), *(b.numbers[name] for name in numbers)] for b in blocks]
         return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)

@@ -8,28 +8,34 @@ show` says how many there were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 UNNOTED = "The ledger could not note that this request was refused:"
 
 
+class RefusalLog(Protocol):
+    """A `Ledger`, or a `Release` of one."""
+
+    def record_refusal(self) -> None:
+        """Record that a request was refused because of what the records hold."""
+        ...
+
+
 @contextmanager
-def noting_refusals(record: Callable[[], None]) -> Iterator[None]:
-    """Calls `record` before an error that is raised inside, where records are read, gets out.
+def noting_refusals(log: RefusalLog) -> Iterator[None]:
+    """Has `log` record an error that is raised inside, where records are read, before it gets out.
 
     Every error counts, whatever its class, because what happens inside depends on the records. What public facts alone
     decide must be decided outside. An error that can't be noted gets out as well, with a note that says so
-    (`note_of`): whoever may run this on a ledger that can't be written would otherwise be kept from mending it.
-
-    Args:
-        record: `Ledger.record_refusal` or `Release.record_refusal`.
+    (`note_of`): a steward whose ledger can't be written must still learn what is wrong with the table.
     """
     try:
         yield
     except Exception as refusal:
         try:
-            record()
+            log.record_refusal()
         except Exception as error:
             refusal.add_note(f"{UNNOTED} {error}")
         raise
