@@ -69,7 +69,8 @@ class Change:
 class QuickRelease:
     """A release whose charges are refused as any other's, and kept in a list: a ledger takes half of the time."""
 
-    def __init__(self) -> None:
+    def __init__(self, replacement_factor: float) -> None:
+        self.description = {"replacement_factor": replacement_factor}
         self._charges: list[dict[str, Any]] = []
 
     def charge(self, charge: dict[str, Any], *, description: str, affords: Callable) -> None:
@@ -99,7 +100,7 @@ class Tables:
     def curator(self, side: int, randomness: Randomness) -> Curator:
         """A curator of its own for each release; the table is not read again for each."""
         curator = copy.copy(self._curators[side])
-        curator._open = lambda *_, **__: QuickRelease()  # type: ignore[method-assign, assignment, return-value]
+        curator._open = lambda _, factor, **__: QuickRelease(factor)  # type: ignore[method-assign, assignment, return-value]
         curator.randomness = randomness
         return curator
 
