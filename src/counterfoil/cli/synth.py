@@ -13,7 +13,8 @@ import typer
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
-from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.outputs import Outputs, inputs
+from counterfoil.kept_files import KeptFile
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
@@ -112,6 +113,8 @@ def synth(
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source))
+    wishes = [KeptFile(Path(workload), "the workload")] if workload is not None else []
+    outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes])
     require_seed_confirmed(seed, confirmed=not_private)
     request = Request(
         source=source,

@@ -20,6 +20,7 @@ from counterfoil.curator.ledger_errors import WrongSource
 from counterfoil.curator.noise import Noise
 from counterfoil.curator.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.curator.records import ExactRecords
+from counterfoil.kept_files import keep, kept_source
 from counterfoil.marginals.domain import Domain
 from counterfoil.schema import Schema
 from counterfoil.schema.possibility import require_possible
@@ -229,6 +230,8 @@ class Curator:
 
     def _open(self, rule: Composition, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
+        if (location := self._ledger.source.location) != "memory":
+            keep(kept_source(location))  # what is released must not be written over what it was made from
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")

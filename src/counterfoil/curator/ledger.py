@@ -46,6 +46,7 @@ from counterfoil.curator.ledger_state import (
     ReleaseRecord,
     SourceIdentity,
 )
+from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
 
 __all__ = ["Amount", "Entry", "Ledger", "Release", "ReleaseRecord", "SourceIdentity"]
 
@@ -91,6 +92,8 @@ class Ledger:
         except BaseException:
             self.close()
             raise
+        if file.path is not None:
+            keep(kept_ledger(file.path))
 
     @classmethod
     def create(cls, path: str | Path, *, source: SourceIdentity, total: Budget, timeout: float = 5.0) -> Ledger:
@@ -99,7 +102,9 @@ class Ledger:
         Raises:
             LedgerError: when something is at `path` already.
             LedgerUnwritable: when it can't be written there.
+            ValueError: when `path` belongs to the source, as the journal of its database does.
         """
+        require_apart(ledger_outputs(Path(path)), kept_source(source.location))
         LedgerFile.create(Path(path), _first_entry(source, total))
         return cls.open(path, source=source, timeout=timeout)
 
