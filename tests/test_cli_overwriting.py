@@ -159,9 +159,9 @@ def people_database(name: str) -> str:
 
 
 @pytest.mark.parametrize("force", FORCE)
-@pytest.mark.parametrize("name", ["people.db", "people.db-wal", "people.db-journal", "./people.db-shm", "PEOPLE.DB-WAL"])
+@pytest.mark.parametrize("name", ["p.db", "p.db-wal", "p.db-journal", "./p.db-shm", "p.db.wal", "P.DB-WAL"])
 def test_a_database_is_kept_with_what_is_beside_it(office: Office, name: str, force: tuple[str, ...]) -> None:
-    source = people_database("people.db")
+    source = people_database("p.db")
     given = ("schema", source, "--out", name, *force)
     refused(office, *given, because="the database of the sensitive table: choose another name")
 
@@ -231,9 +231,7 @@ def test_a_ledger_is_no_part_of_the_database(office: Office, name: str) -> None:
         Ledger.create(name, source=source_facts.identity_of(source), total=Budget(1.0, 0.0))
 
 
-def test_the_demonstration_spares_what_its_folder_links_to(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demonstration_spares_what_its_folder_links_to(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     from counterfoil.demo import Demo
 
     found = Demo.find()

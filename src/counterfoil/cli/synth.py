@@ -14,9 +14,9 @@ import typer
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
 from counterfoil.cli.outputs import Outputs, inputs
-from counterfoil.kept_files import KeptFile
 from counterfoil.cli.showing_values import showing_values
 from counterfoil.cli.terminal import Terminal
+from counterfoil.kept_files import KeptFile
 from counterfoil.methods import POINT_METHODS, default_delta, default_focus, require_fidelity_possible
 
 if TYPE_CHECKING:

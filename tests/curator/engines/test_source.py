@@ -161,7 +161,7 @@ def test_compressed_files_that_are_broken(tmp_path: Path) -> None:
 def test_a_compressed_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
     """Cut anywhere, or with a checksum that does not fit, it is refused: never a shorter table, never other values."""
     path = tmp_path / "t.csv.gz"
-    whole = gzip.compress("a,b\n".encode() + b"".join(b"%d,%d\n" % (i, i % 7) for i in range(300)))
+    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i % 7) for i in range(300)))
     for broken in (*(whole[:length] for length in range(1, len(whole))), whole[:-8] + bytes(8)):
         path.write_bytes(broken)
         with pytest.raises(SourceError, match=r"not a complete gzip file|has no header"):
