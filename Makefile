@@ -6,14 +6,26 @@ BIN := $(VENV)/bin
 
 # The two cores that most machines have are kept busy by pytest's workers, not by threads inside them.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --constraint constraints.txt
+PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
+PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: demo test lint docs clean help
+# What touches records, budgets and files, and so must be right with every release of what it stands on.
+BOUNDARY := tests/curator tests/test_api.py tests/test_cli*.py tests/test_dependencies.py tests/test_release_folder.py \
+	tests/test_table.py tests/test_wall.py
+PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
+# The lowest versions have wheels for these Pythons alone.
+PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
+
+.PHONY: demo test test-lowest test-newest wheel lint docs clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    copy a real survey at epsilon 1, and show its receipt"
 	@echo "make test    run the tests"
+	@echo "make test-lowest, make test-newest"
+	@echo "             run those of the curator, the sources and the commands with the lowest"
+	@echo "             versions that pyproject.toml admits, and with the newest"
+	@echo "make wheel   build the wheel into dist/, and run it where there is no source tree"
 	@echo "make lint    check style, types and the import contract"
 	@echo "make docs    build the documentation into site/"
 	@echo "make clean   remove what these commands made"
@@ -23,7 +35,24 @@ demo: $(VENV)/.installed-demo
 
 # Examples are the same in every run and have no deadline; `pytest` by itself looks for new ones.
 test: $(VENV)/.installed-test
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
+	$(ONE_THREAD) $(BIN)/python $(PYTEST)
+
+test-lowest: .venv-lowest/.installed
+	.venv-lowest/bin/python -m pip freeze --exclude-editable
+	.venv-lowest/bin/python .ci/lowest_versions.py --check
+	$(ONE_THREAD) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
+
+# Looks for newer versions each time.
+test-newest:
+	@[ -x .venv-newest/bin/python ] || $(PYTHON) -m venv .venv-newest
+	@echo "Installing the newest versions into .venv-newest ..."
+	@$(PIP_ENV) .venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager \
+		--constraint constraints.txt --editable '.[test]'
+	.venv-newest/bin/python -m pip freeze --exclude-editable
+	$(ONE_THREAD) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
+
+wheel: $(BIN)/python
+	PYTHON=$(PYTHON) .ci/wheel $(abspath $(BIN)/python)
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check
@@ -36,7 +65,7 @@ docs: $(VENV)/.installed-docs
 	@echo "The documentation is in site/index.html."
 
 clean:
-	rm -rf $(VENV) site build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) .venv-lowest .venv-newest site build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 		.import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
@@ -55,4 +84,13 @@ $(VENV)/.installed-docs: EXTRAS := docs
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing counterfoil[$(EXTRAS)] into $(VENV) ..."
 	@$(PIP) --editable '.[$(EXTRAS)]'
+	@touch $@
+
+.venv-lowest/.installed: pyproject.toml .ci/lowest_versions.py
+	@rm -rf .venv-lowest
+	@$(PYTHON_LOWEST) -m venv .venv-lowest
+	@.venv-lowest/bin/python .ci/lowest_versions.py > .venv-lowest/constraints.txt
+	@echo "Installing the lowest versions into .venv-lowest ..."
+	@$(PIP_ENV) .venv-lowest/bin/python -m pip install -qq --only-binary :all: \
+		--constraint .venv-lowest/constraints.txt --editable '.[test]'
 	@touch $@

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from counterfoil.kept_files import require_replaceable
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
@@ -17,8 +19,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Raises:
         OSError: when it can't be written; what was at `path` is left as it was.
+        ValueError: when it is a sensitive table that this process released from, or its ledger.
     """
     target = Path(path)
+    require_replaceable(target)
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -27,10 +31,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         # mkstemp makes files that only their owner reads; this one gets the mode of any new file.
         os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, target)
+        moved(Path(draft), target)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def moved(draft: Path, target: Path) -> None:
+    """Gives a whole file its name, in place of what had it before.
+
+    Raises:
+        OSError: when it can't be moved.
+        ValueError: when `target` is a sensitive table that this process released from, or its ledger.
+    """
+    require_replaceable(target)
+    os.replace(draft, target)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from counterfoil.cli.evaluate import ALARM, ALARM_AGAIN
 from counterfoil.cli.options import Quiet
-from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.outputs import Outputs, inputs, require_harmless
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ def demo(
     terminal, found = Terminal(quiet=quiet), Demo.find()
     out.mkdir(parents=True, exist_ok=True)
     outputs = Outputs(out / "affairs.synthetic.parquet")
+    schema = out / "affairs.schema.toml"
+    require_harmless([outputs.table, outputs.receipt, schema], inputs(str(found.source)), table=outputs.table)
     outputs.require_possible(force=True)
     terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that")
     terminal.say("nobody would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
     with terminal.progress() as progress:
         synthesis = found.synthesize(progress)
     receipt = outputs.write(synthesis)
-    write_text(out / "affairs.schema.toml", found.schema.to_toml())
+    write_text(schema, found.schema.to_toml())
     terminal.say("")
     terminal.say(receipt.text())
     terminal.alarm(ALARM)
@@ -44,7 +46,7 @@ def demo(
     show_kept(terminal, comparison.marginals[0], comparison.marginals[1])
     terminal.alarm(ALARM_AGAIN)
     terminal.say("\nThe files are in " + str(out.resolve()))
-    for path in (outputs.table, outputs.receipt, out / "affairs.schema.toml"):
+    for path in (outputs.table, outputs.receipt, schema):
         terminal.say(f"  {path.name}")
 
 

@@ -32,8 +32,10 @@ def create(
     """Create a ledger: a budget for one sensitive table, of which nothing is spent."""
     from counterfoil.accounting.budget import Budget
     from counterfoil.curator.source_facts import identity_of
+    from counterfoil.kept_files import kept_source, ledger_outputs, require_apart
     from counterfoil.ledger.ledger import Ledger
 
+    require_apart(ledger_outputs(path), kept_source(source))  # before the source is opened
     terminal, total = Terminal(json=json), Budget(epsilon, delta)
     with Ledger.create(path, source=identity_of(source), total=total) as made:
         terminal.say(f"Created {path} for {made.source.name}: {made.total}.")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from counterfoil.files import moved
+from counterfoil.kept_files import KeptFile, kept_ledger, kept_source, require_apart
 
 if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
@@ -29,6 +34,15 @@ class Outputs:
     def receipt(self) -> Path:
         """Beside the table: synthetic.parquet has synthetic.receipt.json."""
         return self.table.with_name(f"{self.table.stem}.receipt.json")
+
+    def require_harmless(self, kept: Iterable[KeptFile]) -> None:
+        """Refuses to overwrite what is still needed, whatever its name and with `force` too; reads no record.
+
+        Raises:
+            ValueError: when the table or its receipt is one of the files `kept`, a ledger, or another release's
+                receipt.
+        """
+        require_harmless([self.table, self.receipt], kept, table=self.table)
 
     def require_possible(self, *, force: bool) -> None:
         """Refuses what could only fail after the budget was spent.
@@ -56,11 +70,74 @@ class Outputs:
             synthesis.write(draft.table)
             receipt = synthesis.receipt.with_output(draft.table, rows=synthesis.rows)
             receipt.save(draft.receipt)
-            os.replace(draft.receipt, self.receipt)
-            undo.callback(self.receipt.unlink, missing_ok=True)
-            os.replace(draft.table, self.table)
+            if self.receipt.exists():
+                before = Path(made) / "before"
+                shutil.copy2(self.receipt, before)
+                undo.callback(os.replace, before, self.receipt)
+            else:
+                undo.callback(self.receipt.unlink, missing_ok=True)
+            moved(draft.receipt, self.receipt)
+            moved(draft.table, self.table)
             undo.pop_all()
         return receipt
+
+
+def inputs(source: str | None = None, *, ledger: Path | None = None, schema: Path | None = None) -> list[KeptFile]:
+    """The files that a command was given, which no output may overwrite."""
+    found = [] if source is None else [*kept_source(source)]
+    found += [] if ledger is None else [*kept_ledger(ledger)]
+    return found + ([] if schema is None else [KeptFile(schema, "the schema")])
+
+
+def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table: Path | None = None) -> None:
+    """Refuses outputs that would destroy what is still needed; `table` is the one whose own receipt may be replaced.
+
+    Raises:
+        ValueError: when an output is one of the files `kept` or of the other outputs, a ledger, or another release's
+            receipt.
+    """
+    require_apart(outputs, kept)
+    for path in outputs:
+        if _is_ledger(path):
+            raise ValueError(f"An output must not overwrite a ledger, for it alone knows what was spent. Found {path}.")
+        described = _described_by(path)
+        if described is not None and (table is None or set(described) - {table.name}):
+            raise ValueError(
+                "An output must not overwrite the receipt of another release. Found that of "
+                f"{', '.join(described) or 'no file'} in {path}: choose another name, or move it away."
+            )
+
+
+def _is_ledger(path: Path) -> bool:
+    from counterfoil.ledger.diagnosis import APPLICATION_ID
+
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4, "big")
+
+
+def _described_by(path: Path) -> list[str] | None:
+    """The names of the files that a receipt at `path` is for; None where there is no receipt.
+
+    No more is asked of it than its format: one that no longer holds is a record of its release still.
+    """
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        if file.read(1) != b"{":
+            return None
+        file.seek(0)
+        try:
+            document = json.load(file)
+        except ValueError:
+            return None
+    if document.get("format") != "counterfoil.receipt":
+        return None
+    described = document.get("outputs")
+    named = described if isinstance(described, list) else []
+    return [str(output.get("file")) for output in named if isinstance(output, dict)]
 
 
 def require_free(paths: Sequence[Path], *, force: bool) -> None:

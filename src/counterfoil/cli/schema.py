@@ -21,12 +21,13 @@ def schema(
 
     No record is read. Each fact is for you to state from public knowledge; synth refuses the draft until you have.
     """
-    from counterfoil.cli.outputs import require_free
+    from counterfoil.cli.outputs import inputs, require_free, require_harmless
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.files import write_text
     from counterfoil.schema import draft
 
     if out is not None:
+        require_harmless([out], inputs(source))
         require_free([out], force=force)
     columns = columns_of(source)
     name = Path(source.rpartition("::")[2] or source).name.split(".")[0]

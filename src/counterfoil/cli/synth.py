@@ -13,10 +13,11 @@ import typer
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
-from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.outputs import Outputs, inputs
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.curator.no_ledger import NO_LEDGER
+from counterfoil.kept_files import KeptFile
 from counterfoil.methods.registry import require_fidelity_possible
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def synth(
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source))
+    wishes = [KeptFile(Path(workload), "the workload")] if workload is not None else []
+    outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes])
     require_seed_confirmed(seed, confirmed=not_private)
     kind = method_type(method)
     request = Request(

@@ -25,6 +25,7 @@ from counterfoil.curator.refusals import noting_refusals
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
+from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import WrongSource
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 from counterfoil.noise.noise import Noise
@@ -276,6 +277,8 @@ class Curator:
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         factor = require_replacement_factor(replacement_factor)
+        if (location := self._ledger.source.location) != "memory":
+            keep(kept_source(location))  # what is released must not be written over what it was made from
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")

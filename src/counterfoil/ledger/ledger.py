@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
 from counterfoil.ledger.state import COMMON_KEYS, SECOND_FORMAT, Amount, LedgerState, ReleaseRecord, SourceIdentity
@@ -85,6 +86,8 @@ class Ledger:
         except BaseException:
             self.close()
             raise
+        if file.path is not None:
+            keep(kept_ledger(file.path))
 
     @classmethod
     def create(cls, path: str | Path, *, source: SourceIdentity, total: Budget, timeout: float = 5.0) -> Ledger:
@@ -93,7 +96,9 @@ class Ledger:
         Raises:
             LedgerError: when something is at `path` already.
             LedgerUnwritable: when it can't be written there.
+            ValueError: when `path` belongs to the source, as the journal of its database does.
         """
+        require_apart(ledger_outputs(Path(path)), kept_source(source.location))
         LedgerFile.create(Path(path), _first_entry(source, total))
         return cls.open(path, source=source, timeout=timeout)
 

@@ -158,6 +158,18 @@ def test_compressed_files_that_are_broken(tmp_path: Path) -> None:
         open_source(tmp_path / "t.parquet")
 
 
+def test_a_compressed_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Cut anywhere, or with a checksum that does not fit, it is refused: never a shorter table, never other values."""
+    path = tmp_path / "t.csv.gz"
+    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i % 7) for i in range(300)))
+    for broken in (*(whole[:length] for length in range(1, len(whole))), whole[:-8] + bytes(8)):
+        path.write_bytes(broken)
+        with pytest.raises(SourceError, match=r"not a complete gzip file|has no header"):
+            rows_of(open_source(path))
+    path.write_bytes(whole + gzip.compress(b"300,6\n"))
+    assert rows_of(open_source(path)) == [{"a": str(i), "b": str(i % 7)} for i in range(301)]
+
+
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "t.xlsx").write_text("zebra")
     (tmp_path / "t[1].csv").write_text("a\n1\n")

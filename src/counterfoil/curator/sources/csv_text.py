@@ -1,10 +1,11 @@
-"""The header of a CSV file, and the line on which a record stands: read with the standard library."""
+"""A CSV file read with the standard library: its header, the line of a record, and whether its gzip is whole."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -12,6 +13,7 @@ from typing import TextIO
 from counterfoil.curator.sources.source import SourceError, unique_names
 
 DELIMITERS = ",;\t|"
+_BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def read_header(path: Path) -> CSVHeader:
             delimiter = _delimiter(line)
             stream.seek(0)
             names = next(csv.reader(stream, delimiter=delimiter, strict=True), [])
-    except (gzip.BadGzipFile, EOFError):
+    except _BROKEN_GZIP:
         raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
@@ -49,6 +51,25 @@ def read_header(path: Path) -> CSVHeader:
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
     return CSVHeader(unique_names([name.strip() for name in names], path.name), delimiter)
+
+
+def require_whole_gzip(path: Path) -> None:
+    """Unpacks the file to its end, where its length and its checksum stand.
+
+    DuckDB before 2.0 reads a file that was cut short as a shorter table, and no release of it compares the checksum.
+
+    Raises SourceError for a file that is cut short or damaged.
+    """
+    try:
+        with gzip.open(path) as stream:
+            while stream.read(2**20):
+                pass
+    except _BROKEN_GZIP:
+        raise SourceError(
+            f"{path.name}: the file is not a complete gzip file: it was cut short or damaged. Copy it again."
+        ) from None
+    except OSError as error:
+        raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
 
 
 def _delimiter(line: str) -> str:
@@ -69,6 +90,6 @@ def line_of_record(path: Path, header: CSVHeader, record: int) -> int | None:
                 if seen == record:
                     return before + 1
                 before = reader.line_num
-    except (csv.Error, OSError, UnicodeDecodeError, EOFError):
+    except (csv.Error, OSError, UnicodeDecodeError, *_BROKEN_GZIP):
         return None
     return None

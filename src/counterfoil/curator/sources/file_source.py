@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
-from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header
+from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header, require_whole_gzip
 from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, unique_names
 from counterfoil.schema.errors import did_you_mean
 
@@ -66,6 +66,7 @@ class FileSource:
     relation: str
     setup: str = ""
     header: CSVHeader | None = None
+    unchecked_gzip: bool = False
     _stamp: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +81,9 @@ class FileSource:
     ) -> Iterator[pa.RecordBatch]:
         if stamp(self.path) != self._stamp:
             raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+        if self.unchecked_gzip:
+            require_whole_gzip(self.path)
+            self.unchecked_gzip = False
         names = tuple(columns) or self.column_names[:1]
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
         try:
@@ -116,6 +120,7 @@ def open_csv(path: Path) -> FileSource:
         f" delim={literal(header.delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
         f" ignore_errors=false, compression={literal('gzip' if gzipped else 'none')})",
         header=header,
+        unchecked_gzip=gzipped,
     )
 
 
