@@ -23,7 +23,7 @@ def delta_at(losses, weights, epsilon, infinite=0):
     losses = [mpmath.mpf(float(loss)) for loss in losses]
     weights = [mpmath.mpf(float(weight)) for weight in weights]
     pairs = zip(losses, weights, strict=True)
-    return infinite + mpmath.fsum(w * max(mpmath.mpf(0), 1 - mpmath.exp(epsilon - loss)) for loss, w in pairs)
+    return infinite + mpmath.fsum(w * max(mpmath.mpf(0), -mpmath.expm1(epsilon - loss)) for loss, w in pairs)
 
 
 def losses_of(grid):
@@ -69,7 +69,7 @@ def test_splitting_atoms_over_a_grid_covers_them(losses, random, step):
     losses = np.array(sorted(losses))
     if (losses[-1] - losses[0]) / step > 1e5:
         step = 2.0**-12
-    weights = np.array([random.random() for _ in losses])
+    weights = np.array([random.uniform(1e-3, 1.0) for _ in losses])
     grid = LossGrid.of(LossAtoms(losses, weights, 0.0, 0), step)
     present = np.flatnonzero(grid.masses)
     with mpmath.workdps(40):

@@ -62,7 +62,7 @@ def true_delta(events, epsilon):
 
 def hockey_stick(epsilon, mu):
     if mu == 0:
-        return max(mpmath.mpf(0), 1 - mpmath.exp(epsilon))
+        return max(mpmath.mpf(0), -mpmath.expm1(epsilon))
     return mpmath.ncdf(-epsilon / mu + mu / 2) - mpmath.exp(epsilon) * mpmath.ncdf(-epsilon / mu - mu / 2)
 
 
