@@ -12,10 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from counterfoil.curator import privacy_curve
+from counterfoil.curator import privacy_curve, privacy_event
 from counterfoil.curator.budget import Budget
 from counterfoil.curator.privacy_bound import _PI, concentrated_delta_bound, gaussian_delta_bound
 from counterfoil.curator.privacy_curve import concentrated_epsilon, gaussian_epsilon, largest_mu, largest_rho
+from counterfoil.curator.privacy_event import BoundedRangeEvent, PureEvent
 
 powers = st.floats(-9.0, 1.7).map(lambda power: 10.0**power)
 
@@ -112,3 +113,27 @@ def test_tiny_budgets_of_zcdp_lose_nothing_to_rounding(epsilon, delta):
     assert true_concentrated_delta(epsilon, rho) <= delta
     cost = 1e-4 * rho
     assert true_concentrated_delta(concentrated_epsilon(cost, delta), cost) <= delta
+
+
+@pytest.mark.parametrize("epsilon", [1e-40, 1e-20, 1e-9, 0.01, 0.999, 1.0, 5.0, 700.0, 1e6])
+def test_wrong_quantiles_cannot_make_an_event_too_cheap(monkeypatch, epsilon):
+
+    def is_enough(mu):
+        with mpmath.workdps(100):
+            corner = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
+            return mpmath.ncdf(-mpmath.mpf(mu) * (1 + mpmath.mpf("1e-13")) / 2) <= corner
+
+    right = PureEvent(epsilon).mu
+    assert is_enough(right)
+    privacy_event._symmetric_mu.cache_clear()
+    for name in ("erfinv", "ndtri_exp"):
+        quantile = getattr(privacy_event, name)
+        monkeypatch.setattr(privacy_event, name, lambda value, quantile=quantile: quantile(value) * 0.999)
+    assert is_enough(PureEvent(epsilon).mu)
+    assert PureEvent(epsilon).mu <= right * 1.002
+    assert BoundedRangeEvent(2 * epsilon).mu == PureEvent(epsilon).mu
+    privacy_event._symmetric_mu.cache_clear()
+
+
+def test_an_event_beyond_all_budgets_has_no_mu():
+    assert PureEvent(1e300).mu == math.inf

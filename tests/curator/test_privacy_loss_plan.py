@@ -196,4 +196,5 @@ def test_the_plan_refuses_what_it_cannot_resolve():
     for delta in (0.0, 1e-250, math.nan):
         assert PrivacyLossPlan().epsilon([GaussianEvent(100.0)], delta) == math.inf
     assert PrivacyLossPlan().epsilon([GaussianEvent(1e-6), PureEvent(1.0)], 1e-9) == math.inf
+    assert PrivacyLossPlan().epsilon([GaussianEvent(1e-300)], 1e-9) == math.inf
     assert PrivacyLossPlan().epsilon([PureEvent(1e300)] * 2, 1e-9) == pytest.approx(2e300)

@@ -38,6 +38,14 @@ def gaussian_delta_bound(epsilon: float, mu: float) -> Decimal:
         return first - second + _ROUNDING * first
 
 
+def is_above_response(mu: float, epsilon: float) -> bool:
+    """Whether randomized response with `epsilon` is surely mu-Gaussian: Phi(-mu/2) <= 1 / (1 + e**epsilon)."""
+    assert mu <= _LARGEST
+    assert epsilon <= _LARGEST
+    with decimal.localcontext(_context(_DIGITS + 40)):
+        return _tail(Decimal(mu) / 2)[1] * (1 + Decimal(epsilon).exp()) <= 1 - _ROUNDING
+
+
 def concentrated_delta_bound(epsilon: float, rho: float, excess: float) -> Decimal:
     """At least the bound of rho-zCDP at the order a = 1 + `excess`: e**((a-1) (a rho - epsilon)) (1-1/a)**a / (a-1).
 

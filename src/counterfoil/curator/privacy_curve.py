@@ -128,7 +128,7 @@ def _smallest_epsilon(delta_of: Callable[[float], float], bound_of: Callable[[fl
 
 
 def _certified(root: float, change: float, bound_of: Callable[[float], Decimal], delta: float) -> float:
-    """`root`, changed towards privacy until it has a proof: it has one at once if the floats were as good as thought."""
+    """`root`, changed towards privacy until it has a proof: at once, if the floats were as good as was thought."""
     while bound_of(root) > delta:
         root *= 1 + change
         change = max(2 * change, -0.5)

@@ -7,10 +7,10 @@ from the law of L by raising masses and moving them to higher losses, or by the 
 is computed from covers is never below the truth.
 
 **Split.** max(0, 1 - e**(epsilon - l)) is a convex function of e**-l: on an interval [0, h] it is at most the
-interpolation, linear in e**-l, of its values at 0 and h, wherever the interval begins. A mass at t may therefore be divided between 0
-and h, with the share (1 - e**-t) / (1 - e**-h) at h. More at h, and as much less at 0, covers too. The share is
-(t / h) psi(h) / psi(t) with psi(x) = x / (1 - e**-x), for which psi >= 1, psi'(0) = 1/2 and, with y = x / 2,
-psi'' = (y coth y - 1) / (2 sinh(y)**2), which lies in [0, 1/6] as y coth y - 1 <= y**2 / 3. Hence
+interpolation, linear in e**-l, of its values at 0 and h, wherever the interval begins. A mass at t may therefore be
+divided between 0 and h, with the share (1 - e**-t) / (1 - e**-h) at h. More at h, and as much less at 0, covers too.
+The share is (t / h) psi(h) / psi(t) with psi(x) = x / (1 - e**-x), for which psi >= 1, psi'(0) = 1/2 and, with
+y = x / 2, psi'' = (y coth y - 1) / (2 sinh(y)**2), which lies in [0, 1/6] as y coth y - 1 <= y**2 / 3. Hence
 psi(h) <= psi(t) + (h - t) psi'(h) and psi'(h) <= 1/2 + h / 6: the share is at most
 (t / h) (1 + (h - t) (1/2 + h / 6)), which needs no exponential.
 

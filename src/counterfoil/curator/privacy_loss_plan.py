@@ -55,7 +55,7 @@ def _smallest_epsilon(counts: Counter[PrivacyEvent], delta: float) -> float:
         if not isinstance(event, GaussianEvent):
             responses[max(_epsilon(event), _SMALLEST_PARAMETER)] += count
     if not responses:
-        return gaussian_epsilon(mu, delta)
+        return gaussian_epsilon(mu, delta) if mu < LARGEST_LOSS else math.inf
     # Without Gaussian noise no loss is larger than the sum of all.
     largest = math.fsum(epsilon * count for epsilon, count in responses.items()) * (1 + 2.0**-50)
     most = math.inf if mu else largest
@@ -89,7 +89,7 @@ def _left(delta: float, counts: Counter[PrivacyEvent]) -> float:
 
 def _whole_mu(counts: Counter[PrivacyEvent]) -> float:
     """The mu of all Gaussian events together, rounded up; 0 if there are none."""
-    squares = [event.mu**2 * count for event, count in counts.items() if isinstance(event, GaussianEvent)]
+    squares = [event.mu * event.mu * count for event, count in counts.items() if isinstance(event, GaussianEvent)]
     return max(math.sqrt(math.fsum(squares)) * (1 + 2.0**-50), _SMALLEST_PARAMETER) if squares else 0.0
 
 
