@@ -10,11 +10,14 @@ Each event knows its cost in three currencies, which are never mixed because eac
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from scipy.special import erfinv, log_ndtr, ndtri_exp
+
+from counterfoil.accounting.curve_bounds import is_above_response
 
 
 @dataclass(frozen=True)
@@ -171,9 +174,19 @@ def _require_positive(**parameters: float) -> None:
             raise ValueError(f"`{name}` must be positive and finite. Found {value!r}.")
 
 
+@functools.lru_cache(maxsize=4096)
 def _symmetric_mu(epsilon: float) -> float:
-    # 2 Phi^-1(logistic(epsilon)), in the form that keeps its digits: logistic near 1/2 first, then near 1.
+    """2 Phi^-1(logistic(epsilon)), proved to be large enough when raised by 1e-13, which budgets hold back."""
+    if epsilon > 1e9:
+        return math.inf
+    # In the form that keeps its digits: logistic near 1/2 first, then near 1.
     if epsilon < 1:
-        return float(2 * math.sqrt(2) * erfinv(math.tanh(epsilon / 2)))
-    # The logarithm is what is given: far in the tail the number itself is zero.
-    return float(-2 * ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
+        mu = float(2 * math.sqrt(2) * erfinv(math.tanh(epsilon / 2)))
+    else:
+        # The logarithm is what is given: far in the tail the number itself is zero.
+        mu = float(-2 * ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
+    change = 1e-13
+    while not is_above_response(mu * (1 + 1e-13), epsilon):
+        mu *= 1 + change
+        change *= 2
+    return mu

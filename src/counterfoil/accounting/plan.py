@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import ClassVar
 
 from counterfoil.accounting.budget import DELTA_SLACK, EPSILON_SLACK, Budget
+from counterfoil.accounting.curve import gaussian_epsilon
 from counterfoil.accounting.event import ApproximateEvent, GaussianEvent, PrivacyEvent
+from counterfoil.accounting.privacy_loss import LARGEST_LOSS, LossAtoms, compose
 
-# Privacy-loss distributions are convolved by fast Fourier transforms, whose rounding is not part of their pessimism:
-# it was seen to hide up to 0.1 * 2**-52 of delta an event (10,000 Gaussian events against their exact curve).
-_TRANSFORM_ERROR = 2.0**-50
+_UPWARDS = Context(prec=60, rounding=ROUND_CEILING)
+_DOWNWARDS = Context(prec=60, rounding=ROUND_FLOOR)
+_SMALLEST_DELTA = 2.0**-800
+_SMALLEST_PARAMETER = 1e-30
+_TAIL = 2.0**-24  # of delta, for all losses that are called infinite because they are so rare
 
 
 class PrivacyLossPlan:
-    """Privacy-loss distributions convolved by dp-accounting: tight for mixtures, valid for a plan only.
+    """Privacy-loss distributions, convolved directly and rounded upwards: tight for mixtures, valid for a plan only.
 
-    A pure event is composed as randomized response, which discrete Laplace noise of sensitivity 1 is exactly. A
-    bounded-range event is composed as randomized response too, at its full epsilon, which is valid and loose. An
-    approximate event is composed as the worst mechanism with its epsilon and delta.
+    Gaussian events add up to one Gaussian. A pure event is composed as randomized response, which discrete Laplace
+    noise of sensitivity 1 is exactly. A bounded-range event is composed as randomized response too, at its full
+    epsilon, which is valid and loose. An approximate event is composed as the worst mechanism with its epsilon and
+    delta: with probability delta it tells everything, and is randomized response otherwise. In all of them the two
+    neighbors can change places, so that one direction stands for both.
+
+    `counterfoil.accounting.privacy_loss` has the proof that no rounding hides any delta.
     """
 
     name: ClassVar[str] = "privacy_loss_distribution"
@@ -35,21 +43,58 @@ class PrivacyLossPlan:
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         if not events:
             return 0.0
-        usable = delta * (1 - DELTA_SLACK) - _TRANSFORM_ERROR * len(events)
-        if usable <= 0:
+        counts = Counter(events)
+        usable = _left(delta * (1 - DELTA_SLACK), counts)
+        if not usable >= _SMALLEST_DELTA:
             return math.inf
-        parts = [_privacy_loss(event).self_compose(count) for event, count in Counter(events).items()]
-        total = functools.reduce(lambda one, other: one.compose(other), parts)
-        return float(total.get_epsilon_for_delta(usable)) + EPSILON_SLACK
+        return _smallest_epsilon(counts, usable) + EPSILON_SLACK
 
 
-def _privacy_loss(event: PrivacyEvent) -> Any:
-    """The privacy-loss distribution of one event, discretized upwards."""
-    from dp_accounting.pld import common
-    from dp_accounting.pld import privacy_loss_distribution as pld
+def _smallest_epsilon(counts: Counter[PrivacyEvent], delta: float) -> float:
+    """The smallest epsilon of all events, without what approximate ones tell with their deltas, rounded up."""
+    mu = _whole_mu(counts)
+    responses: Counter[float] = Counter()
+    for event, count in counts.items():
+        if not isinstance(event, GaussianEvent):
+            responses[max(_epsilon(event), _SMALLEST_PARAMETER)] += count
+    if not responses:
+        return gaussian_epsilon(mu, delta) if mu < LARGEST_LOSS else math.inf
+    # Without Gaussian noise no loss is larger than the sum of all.
+    largest = math.fsum(epsilon * count for epsilon, count in responses.items()) * (1 + 2.0**-50)
+    most = math.inf if mu else largest
+    if mu * mu + largest > LARGEST_LOSS:
+        return most
+    tail = _TAIL * delta / (4 * len(responses) + 4)
+    parts = [LossAtoms.randomized_response(epsilon, count) for epsilon, count in responses.items()]
+    if mu:
+        parts.append(LossAtoms.gaussian(mu, tail))
+    return min(most, compose(parts, tail).smallest_epsilon(delta))
 
-    if isinstance(event, GaussianEvent):
-        return pld.from_gaussian_mechanism(event.noise_multiplier)
-    if isinstance(event, ApproximateEvent):
-        return pld.from_privacy_parameters(common.DifferentialPrivacyParameters(event.epsilon, event.delta))
-    return pld.from_randomized_response(2 / (1 + math.exp(event.pure_epsilon)), 2)
+
+def _left(delta: float, counts: Counter[PrivacyEvent]) -> float:
+    """What approximate events leave of `delta`, at least 0; rounded down.
+
+    With E their chance to tell anything, the whole delta is E + (1 - E) times that of what remains.
+    """
+    deltas = [(Decimal(event.delta), count) for event, count in counts.items() if isinstance(event, ApproximateEvent)]
+    if not deltas:
+        return delta
+    together = Decimal(0)
+    for each, count in deltas:
+        for _ in range(count):
+            # E + d - E d, with every step rounded up.
+            together = _UPWARDS.add(together, _UPWARDS.multiply(each, _UPWARDS.subtract(Decimal(1), together)))
+    if not together < Decimal(delta):
+        return 0.0
+    left = _DOWNWARDS.subtract(Decimal(delta), together)
+    return float(_DOWNWARDS.divide(left, _UPWARDS.subtract(Decimal(1), together))) * (1 - 2.0**-50)
+
+
+def _whole_mu(counts: Counter[PrivacyEvent]) -> float:
+    """The mu of all Gaussian events together, rounded up; 0 if there are none."""
+    squares = [event.mu * event.mu * count for event, count in counts.items() if isinstance(event, GaussianEvent)]
+    return max(math.sqrt(math.fsum(squares)) * (1 + 2.0**-50), _SMALLEST_PARAMETER) if squares else 0.0
+
+
+def _epsilon(event: PrivacyEvent) -> float:
+    return event.epsilon if isinstance(event, ApproximateEvent) else event.pure_epsilon

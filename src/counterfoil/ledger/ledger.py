@@ -17,10 +17,10 @@ on its answers. A filter's guarantee is for the budget that was fixed in advance
 used: knowing the latter takes an odometer, which costs more (Rogers et al.).
 
 **What is never in it.** No record, no statistic, no fingerprint of the data: an entry has only the keys in
-`ledger_state.KEYS`, and its callers write public parameters into them.
+`state.KEYS`, and its callers write public parameters into them.
 
-How the file survives crashes, and what its hashes can and can't show, is told in `ledger_file`; how amounts are
-added without rounding, in `ledger_state`.
+How the file survives crashes, and what its hashes can and can't show, is told in `file`; how amounts are
+added without rounding, in `state`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Entry:
 
     Args:
         number: its place; the first is 1.
-        kind: one of `ledger_state.KEYS`.
+        kind: one of `state.KEYS`.
         time: when, in UTC, ISO 8601.
         version: of Counterfoil, that wrote it.
         details: the keys of its kind.
@@ -71,7 +71,7 @@ class Ledger:
 
     Every method looks at the file anew, so that what other processes spent is seen, and checks the new entries
     and the last one known; `open` and `entries` check every one. All methods may raise `LedgerLocked`,
-    `LedgerUnwritable`, `LedgerEdited` and `LedgerCutShort` (see `ledger_errors`). Usable as a context manager,
+    `LedgerUnwritable`, `LedgerEdited` and `LedgerCutShort` (see `errors`). Usable as a context manager,
     and by several threads; not across a fork.
     """
 

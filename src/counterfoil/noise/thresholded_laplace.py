@@ -18,7 +18,7 @@ third kind adds up to at most the sum of c / b where -log(1 - q(c)) <= c / b, wh
 threshold that the paper prints.
 
 Source: Gonzalez, Fanti and Ramdas, section 4.2; the idea is older (Vadhan 2017, Theorem 3.5). How rounds compose:
-`privacy_event.ApproximateEvent`.
+`accounting.event.ApproximateEvent`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from counterfoil.noise.noise import Norm
 _LARGEST_TOTAL = 1e9
 
 LARGEST_PENALTY = 2 * int(_LARGEST_TOTAL)
-"""The most that an error or a penalty of a score may be; `noise._SCORE_ROUNDING` says what rests on it."""
+"""The most that an error or a penalty of a score may be; `noise.selection` says what rests on it."""
 
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
 
@@ -56,7 +56,7 @@ class WorstApproximatedMarginal(SelectionQuery):
     error moves by at most 1, or 2, and the score by at most max(weights), or twice that. Errors may rise or fall, so
     the score is not monotone and the exponential mechanism's factor 2 stays. Errors above LARGEST_PENALTY, which tables
     of more than 10**9 records may have, count as that: they then move by less. In floating point a score is off by
-    less than a millionth of that; the noise is raised by as much (`noise._SCORE_ROUNDING`).
+    less than a millionth of that; the noise is raised by as much (`noise.selection`).
 
     Args:
         cliques: the candidates.
