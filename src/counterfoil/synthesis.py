@@ -16,6 +16,7 @@ from counterfoil.marginals.graphical_model import GraphicalModel
 from counterfoil.report.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.shortfall import shortfall
 from counterfoil.synthesis_files import load_parts, save_synthesis
 from counterfoil.table import write_table
@@ -120,4 +121,4 @@ class Synthesis:
             raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{did_you_mean(name, attributes)}")
         column = self.schema[name]
         values = list(value) if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
-        return sorted({int(code) for code in column.encode(pa.array(values))})
+        return sorted({int(code) for code in column.encode(MixedCells(values))})
