@@ -63,7 +63,8 @@ def _texts(cells: Sequence[str | None]) -> pa.Array:
     try:
         return pa.array(cells, type=pa.large_string())
     except UnicodeEncodeError:  # half of a pair that UTF-16 writes for one letter: no text can hold it
-        whole = [None if cell is None else str(cell).encode("utf-16", "surrogatepass") for cell in cells]
+        # By the letters alone: `str` of an enumeration's member is its name.
+        whole = [None if cell is None else str.encode(cell, "utf-16", "surrogatepass") for cell in cells]
         return pa.array([raw and raw.decode("utf-16", "replace") for raw in whole], type=pa.large_string())
 
 

@@ -52,22 +52,18 @@ def of_each_type(
         for positions, array in values.groups:
             found[positions] = of_each_type(array, understand, stranger=stranger, dtype=dtype)
         return found
-    array = _whole(values)
-    if not pa.types.is_dictionary(array.type):
-        return understand(array).astype(dtype, copy=False)
+    if isinstance(values, pa.ChunkedArray):
+        if not pa.types.is_dictionary(values.type):
+            return of_each_type(values.combine_chunks(), understand, stranger=stranger, dtype=dtype)
+        # Chunk by chunk: Arrow can't join all dictionaries, such as those with nulls.
+        parts = [of_each_type(chunk, understand, stranger=stranger, dtype=dtype) for chunk in values.chunks]
+        return np.concatenate([np.empty(0, dtype=dtype), *parts])
+    if not pa.types.is_dictionary(values.type):
+        return understand(values).astype(dtype, copy=False)
     null = understand(pa.nulls(1))
-    entries = of_each_type(array.dictionary, understand, stranger=stranger, dtype=dtype)
-    indices = array.indices.fill_null(len(entries)).to_numpy(zero_copy_only=False).astype(np.int64)
+    entries = of_each_type(values.dictionary, understand, stranger=stranger, dtype=dtype)
+    indices = values.indices.fill_null(len(entries)).to_numpy(zero_copy_only=False).astype(np.int64)
     return np.append(entries, null).astype(dtype, copy=False)[indices]
-
-
-def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """One contiguous array."""
-    if not isinstance(values, pa.ChunkedArray):
-        return values
-    if pa.types.is_dictionary(values.type):
-        values = values.unify_dictionaries()
-    return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
 
 
 def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:

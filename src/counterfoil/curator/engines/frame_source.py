@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from counterfoil.curator.engines.source import BATCH_ROWS, MixedBatch, SourceError, unique_names
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.values import Values
 
 _HERE = "The table"
-Part = Callable[[int, int], pa.Array | MixedCells]
+Part = Callable[[int, int], Values]
 
 
 class FrameSource:
@@ -72,18 +73,19 @@ class FrameSource:
 
 def _part_of(series: Any, name: str) -> Part:
     """How a column is read follows from its type alone; Arrow would guess a type for objects from their values."""
+    native = series.to_native()
+    if isinstance(native, pa.ChunkedArray):
+        return native.slice
     if _holds_objects(series):
         return lambda start, rows: MixedCells(series[start : start + rows].to_list())
     try:
-        array = series.to_arrow()
+        return series.to_arrow().slice
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # The library's own message may show a value.
         raise SourceError(
-            f"Column {name!r} of the table has the type {series.to_native().dtype}, which can't be read as text or numbers."
+            f"Column {name!r} of the table has the type {native.dtype}, which can't be read as text or numbers."
             " Convert it, or drop it from the table."
         ) from None
-    chunks = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    return lambda start, rows: _joined(chunks.slice(start, rows))
 
 
 def _holds_objects(series: Any) -> bool:
@@ -96,12 +98,6 @@ def _holds_objects(series: Any) -> bool:
     # What pandas calls `string` or `str` holds Python's own texts in one of its storages: any, even broken ones.
     values = getattr(getattr(kind, "categories", None), "dtype", kind)
     return values == object or getattr(values, "storage", "") == "python"
-
-
-def _joined(part: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(part.type):
-        part = part.unify_dictionaries()
-    return part.combine_chunks() if part.num_chunks != 1 else part.chunk(0)
 
 
 def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSource:

@@ -9,6 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.values import Values
 
 BATCH_ROWS = 131_072
 
@@ -23,7 +24,7 @@ class Batch(Protocol):
     @property
     def num_rows(self) -> int: ...
 
-    def column(self, i: int | str) -> pa.Array | MixedCells:
+    def column(self, i: int | str) -> Values:
         """The cells of one column, by its place or its name."""
         ...
 
@@ -33,13 +34,13 @@ class MixedBatch:
     """Rows of which some columns have cells of any types."""
 
     num_rows: int
-    columns: Mapping[str, pa.Array | MixedCells]
+    columns: Mapping[str, Values]
 
-    def column(self, i: int | str) -> pa.Array | MixedCells:
+    def column(self, i: int | str) -> Values:
         return self.columns[i if isinstance(i, str) else list(self.columns)[i]]
 
 
-def value_of(cells: pa.Array | MixedCells, row: int) -> object:
+def value_of(cells: Values, row: int) -> object:
     """One cell as a Python object."""
     return cells.cells[row] if isinstance(cells, MixedCells) else cells[row].as_py()
 
