@@ -208,7 +208,7 @@ CASES: dict[str, tuple[str, Column, Cells, Cells]] = {
         [20230101.0] * 540 + [20240101.0] * 460,
         ["unknown"],
     ),
-    "flags": ("pandas objects, flags", Categorical("v", ("True", "False"), missing=True), [True, False] * 500, ["unknown"]),
+    "flags": ("pandas objects, flags", Categorical("v", ("true", "false"), missing=True), [True, False] * 500, ["unknown"]),
     "moments": (
         "pandas objects, moments",
         Categorical("v", ("2020-01-31 12:30:00",), missing=True),
@@ -223,9 +223,9 @@ CASES: dict[str, tuple[str, Column, Cells, Cells]] = {
     ),
     "leading zeros": (
         "sqlite, texts",
-        Categorical("v", ("1", "2", "01"), missing=True),
-        [1] * 600 + ["01"] * 400,
-        ["x"],
+        Categorical("v", ("1", "01", "2"), missing=True),
+        [1.0] * 600 + [2.0] * 400,
+        ["01"],
     ),
 }
 
