@@ -64,8 +64,8 @@ class SmallBatches:
 # Cells
 
 TEXTS = [
-    *("a", "1", "01", " 1 ", "1.0", "1e0", "0", "-0", "0.5", "true", "False", "", "  ", "?", "99", "nan", "inf", "unknown"),
-    *("2020-01-31", "20230101", "2020-01-31 12:30:00", "31/01/2020", "0.0000001", "1e-7", "é", "9" * 40),
+    *("a", "1", "01", " 1 ", "1.0", "1e0", "0", "-0", "0.5", "true", "False", "", "  ", "?", "99", "nan", "inf"),
+    *("unknown", "2020-01-31", "20230101", "2020-01-31 12:30:00", "31/01/2020", "0.0000001", "1e-7", "é", "9" * 40),
 ]  # fmt: skip
 INTEGERS = [0, 1, 2, 99, -1, 20230101, 2**62, None]
 REALS = [0.0, -0.0, 1.0, 0.5, 2.0, 99.0, 1e-7, 0.1, 20230101.0, 20230101.5, 1e23, np.inf, -np.inf, np.nan, None]
@@ -107,7 +107,8 @@ def _dictionaries(kind: pa.DataType) -> Callable[[Path, dict[str, Cells]], pa.Ta
         return pa.table(
             {
                 name: pa.chunked_array(
-                    [chunk(cells[start : start + 3]) for start in range(0, len(cells), 3)], pa.dictionary(pa.int32(), kind)
+                    [chunk(cells[start : start + 3]) for start in range(0, len(cells), 3)],
+                    pa.dictionary(pa.int32(), kind),
                 )
                 for name, cells in columns.items()
             }
@@ -149,7 +150,9 @@ def _csv(name: str) -> Callable[[Path, dict[str, Cells]], Path]:
 def _sqlite(folder: Path, columns: dict[str, Cells]) -> str:
     with sqlite3.connect(folder / "t.sqlite") as opened:
         opened.execute(f"CREATE TABLE t ({', '.join(columns)})")
-        opened.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", zip(*columns.values(), strict=True))
+        opened.executemany(
+            f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", zip(*columns.values(), strict=True)
+        )
     opened.close()
     return f"{folder / 't.sqlite'}::t"
 
@@ -198,7 +201,9 @@ def _storages() -> dict[str, Storage]:
     for name, (kind, cells) in ARROW_TYPES.items():
         makers = {"arrow": _in_arrow, "dictionary": _dictionaries, "parquet": _parquet, "duckdb": _duckdb}
         found |= {f"{where} {name}": Storage(make(kind), cells[:2], cells) for where, make in makers.items()}
-        found[f"polars {name}"] = Storage(lambda _, c, kind=kind: pl.from_arrow(_in_arrow(kind)(_, c)), cells[:2], cells)
+        found[f"polars {name}"] = Storage(
+            lambda _, c, kind=kind: pl.from_arrow(_in_arrow(kind)(_, c)), cells[:2], cells
+        )
     for name, base in _UNTYPED_BASE.items():
         found[f"pandas objects, {name}"] = Storage(_pandas(object), base, OBJECTS)
         found[f"polars objects, {name}"] = Storage(_polars_objects, base, OBJECTS)

@@ -57,8 +57,7 @@ CASES = UNTYPED | {
     name: TYPED_ODD["reals" if "reals" in name or "float" in name else "texts"]
     for name in STORAGES
     if name in ("t.csv", "t.csv.gz", "numpy texts", "numpy reals", "pandas string", "pandas float")
-    or name.split()[0] in ("arrow", "dictionary", "parquet", "duckdb", "polars")
-    and name.split(maxsplit=1)[1] in ("texts", "reals")
+    or (name.startswith(("arrow", "dictionary", "parquet", "duckdb", "polars")) and name.endswith((" texts", " reals")))
 }
 
 
@@ -93,7 +92,9 @@ def neighbors_of(case: str, relation: NeighboringRelation) -> tuple[Column, list
     return column, ([] if relation is ADD else [cells[0]]) + common, [odd, *common]
 
 
-def exact_counts(case: str, cells: Cells, column: Column, folder: Path, twin: bool, bound: PrivacyUnit | None) -> np.ndarray:
+def exact_counts(
+    case: str, cells: Cells, column: Column, folder: Path, twin: bool, bound: PrivacyUnit | None
+) -> np.ndarray:
     schema = Schema((column,), ignore=("end",))
     source = STORAGES[case].source(folder, {"v": cells})
     unit = {} if bound is None else {"privacy_unit": bound.column, "max_rows": bound.max_rows}
@@ -106,9 +107,7 @@ def exact_counts(case: str, cells: Cells, column: Column, folder: Path, twin: bo
 def shown_epsilon(one: np.ndarray, other: np.ndarray, epsilon: float, sensitivity: float) -> float:
     """A lower bound on the epsilon of Laplace noise that is billed at this one."""
     randomness = SeededRandomness(20261121)
-    answers = [
-        LaplaceNoise(epsilon).add(np.tile(exact, (RUNS, 1)), sensitivity, randomness) for exact in (one, other)
-    ]
+    answers = [LaplaceNoise(epsilon).add(np.tile(exact, (RUNS, 1)), sensitivity, randomness) for exact in (one, other)]
     evidence = [(np.abs(answer - one) - np.abs(answer - other)).sum(axis=1) for answer in answers]
     return epsilon_lower_bound(evidence[0].astype(float), evidence[1].astype(float), 0.0)
 

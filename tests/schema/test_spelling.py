@@ -23,7 +23,7 @@ from counterfoil.schema.spelling import spell, spell_decimal, spell_integer
 from counterfoil.schema.values import numbers_of, texts_of
 
 
-class Color(str, enum.Enum):
+class Color(str, enum.Enum):  # noqa: UP042 (whose `str` is not its text)
     RED = "red"
 
 
@@ -51,7 +51,8 @@ SPELLED: dict[str, list[Any]] = {
     "true": [True, np.bool_(True), "true"],
     "2020-01-31": [date(2020, 1, 31), np.datetime64("2020-01-31"), "2020-01-31"],
     "2020-01-31 00:00:00": [
-        datetime(2020, 1, 31), pd.Timestamp("2020-01-31"), np.datetime64("2020-01-31", "ns"), np.datetime64("2020-01-31", "s")
+        datetime(2020, 1, 31), pd.Timestamp("2020-01-31"),
+        np.datetime64("2020-01-31", "ns"), np.datetime64("2020-01-31", "s"),
     ],
     "2020-01-31 12:30:00.5": [datetime(2020, 1, 31, 12, 30, 0, 500_000)],
     "2020-01-31 00:00:00.00000001": [pd.Timestamp("2020-01-31 00:00:00.00000001")],
@@ -64,8 +65,14 @@ SPELLED: dict[str, list[Any]] = {
     "00000000-0000-0000-0000-000000000001": [UUID(int=1)],
     "\ufffd": [b"\xff", "\ud800"],
 }  # fmt: skip
-MISSING = [None, float("nan"), pd.NA, pd.NaT, Decimal("NaN"), Decimal("sNaN"), np.datetime64("NaT"), "", " ", b"", np.float32("nan")]
-STRANGERS = [[1], (1,), {}, object(), 1j, timedelta(1), np.timedelta64(1), pd.Period("2020"), Fraction(1, 2), time(1, tzinfo=UTC), np.datetime64("20000-01-01"), np.datetime64("2020", "ps")]  # fmt: skip
+MISSING = [
+    *(None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT, np.datetime64("NaT")),
+    *("", " ", b""),
+]
+STRANGERS = [
+    *([1], (1,), {}, object(), 1j, Fraction(1, 2), timedelta(1), time(1, tzinfo=UTC), pd.Period("2020")),
+    *(np.timedelta64(1), np.datetime64("20000-01-01"), np.datetime64("2020", "ps")),
+]
 
 
 def texts(cells: list[Any]) -> list[str | None]:
@@ -100,8 +107,14 @@ def test_typed_storage_has_the_same_texts() -> None:
         (pa.array([b"a"], pa.binary_view()), ["a"]),
         (pa.array([" a "], pa.string_view()), ["a"]),
         (pa.array([b"\0" * 15 + b"\1"], pa.uuid()), [str(UUID(int=1))]),
-        *((pa.array([datetime(2020, 1, 31)], pa.timestamp(unit)), ["2020-01-31 00:00:00"]) for unit in ("s", "ms", "ns")),
-        (pa.array([0, 10], pa.timestamp("ms", "Asia/Tokyo")), ["1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.01+00:00"]),
+        *(
+            (pa.array([datetime(2020, 1, 31)], pa.timestamp(unit)), ["2020-01-31 00:00:00"])
+            for unit in ("s", "ms", "ns")
+        ),
+        (
+            pa.array([0, 10], pa.timestamp("ms", "Asia/Tokyo")),
+            ["1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.01+00:00"],
+        ),
         (pa.array([date(2020, 1, 31)], pa.date64()), ["2020-01-31"]),
     ]:
         assert spell(values).to_pylist() == expected, values.type
@@ -119,7 +132,8 @@ def test_decimals_keep_their_value_and_lose_their_zeros(number: Decimal) -> None
     assert text is not None
     assert Fraction(text) == Fraction(number)
     assert spell_decimal(number * 1) == text or number.as_tuple().digits[28:]
-    assert ("." not in text or not text.endswith("0")) and not text.startswith(("00", "-0.0e"))
+    assert "." not in text or not text.endswith("0")
+    assert not text.startswith(("00", "-00"))
 
 
 @given(st.lists(st.floats(), min_size=1), st.sampled_from([np.float64, np.float32, np.float16]))

@@ -51,7 +51,7 @@ class MixedCells:
         return tuple(self._by_kind())
 
     def _by_kind(self) -> Iterator[Group]:
-        kinds = np.fromiter((_number_of_kind(type(cell)) for cell in self.cells), dtype=np.int8, count=len(self))
+        kinds = np.fromiter(map(_number_of_kind, map(type, self.cells)), dtype=np.int8, count=len(self))
         objects = np.fromiter(self.cells, dtype=object, count=len(self))
         for kind in np.unique(kinds[kinds >= 0]):
             positions = np.flatnonzero(kinds == kind)
@@ -135,9 +135,7 @@ def _numpy_datetimes(cells: list[np.datetime64]) -> Iterator[Group]:
 
 
 def _times(cells: list[time]) -> Iterator[Group]:
-    yield from _split(
-        cells, lambda cell: cell.tzinfo is None, {True: lambda chosen: pa.array(chosen, pa.time64("us"))}
-    )
+    yield from _split(cells, lambda cell: cell.tzinfo is None, {True: lambda chosen: pa.array(chosen, pa.time64("us"))})
 
 
 def _reals(width: type[np.floating]) -> Callable[[list[Any]], Iterator[Group]]:

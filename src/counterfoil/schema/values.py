@@ -48,7 +48,7 @@ def of_each_type(
         stranger: for objects of a type that no kind of column describes.
     """
     if isinstance(values, MixedCells):
-        found = np.full(len(values), stranger, dtype=dtype)
+        found: np.ndarray = np.full(len(values), stranger, dtype=dtype)
         for positions, array in values.groups:
             found[positions] = of_each_type(array, understand, stranger=stranger, dtype=dtype)
         return found

@@ -6,7 +6,6 @@ import random
 from datetime import date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,7 +63,9 @@ def writes_files(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", STORAGES)
-def test_a_table_is_read_as_its_cells_are_one_by_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_read_as_its_cells_are_one_by_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also across batches; and one odd cell among cells of one type changes no other's code."""
     storage = STORAGES[name]
     alone = [codes_of(table(storage, tmp_path / "one", [cell])) for cell in storage.odd]
@@ -208,7 +209,12 @@ CASES: dict[str, tuple[str, Column, Cells, Cells]] = {
         [20230101.0] * 540 + [20240101.0] * 460,
         ["unknown"],
     ),
-    "flags": ("pandas objects, flags", Categorical("v", ("true", "false"), missing=True), [True, False] * 500, ["unknown"]),
+    "flags": (
+        "pandas objects, flags",
+        Categorical("v", ("true", "false"), missing=True),
+        [True, False] * 500,
+        ["unknown"],
+    ),
     "moments": (
         "pandas objects, moments",
         Categorical("v", ("2020-01-31 12:30:00",), missing=True),

@@ -97,7 +97,7 @@ def _holds_objects(series: Any) -> bool:
     kind = series.to_native().dtype
     # What pandas calls `string` or `str` holds Python's own texts in one of its storages: any, even broken ones.
     values = getattr(getattr(kind, "categories", None), "dtype", kind)
-    return values == object or getattr(values, "storage", "") == "python"
+    return str(values) == "object" or getattr(values, "storage", "") == "python"
 
 
 def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSource:

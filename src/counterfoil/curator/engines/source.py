@@ -66,9 +66,7 @@ class Source(Protocol):
         """The storage's type of each column."""
         ...
 
-    def batches(
-        self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip_rows`: exactly `batch_rows` in each batch but the last.
 
         A column has one Arrow type in all batches, which the storage declares; or `MixedCells`, where the storage

@@ -61,8 +61,8 @@ class SQLiteSource:
         with self._connected() as opened:
             cursor = opened.execute(query, (skip_rows,))
             while rows := cursor.fetchmany(batch_rows):
-                columns = zip(names, zip(*rows, strict=True), strict=True)
-                yield MixedBatch(len(rows), {name: MixedCells(cells) for name, cells in columns})
+                by_name = zip(names, zip(*rows, strict=True), strict=True)
+                yield MixedBatch(len(rows), {name: MixedCells(cells) for name, cells in by_name})
 
     def place(self, row: int) -> str:
         return f"row {row + 1} of {self.name}"

@@ -42,9 +42,7 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
     return np.packbits(own)
 
 
-def _store_units(
-    opened: duckdb.DuckDBPyConnection, source: Source, unit: str, randomness: Randomness
-) -> np.ndarray:
+def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, randomness: Randomness) -> np.ndarray:
     """Stores the unit, the number and the priority of the rows that have a unit; bool [n]: which have none.
 
     DuckDB is fed from this thread: a source may be one that only the thread which opened it may read.
