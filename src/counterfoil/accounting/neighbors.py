@@ -28,6 +28,8 @@ class NeighboringRelation(StrEnum):
 class PrivacyUnit:
     """Whom the guarantee protects: everyone with a value in `column`, who keeps at most `max_rows` rows.
 
+    A row without a value there is a unit of its own, and kept.
+
     Raises:
         ValueError: when `max_rows` is below 1.
     """

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import value_of
 from counterfoil.ledger.ledger import SourceIdentity
 
 
@@ -52,4 +53,4 @@ def value_at(source: Any, column: str, row: int) -> str:
         row: counted from 0.
     """
     batch = next(open_source(source).batches([column], 1, skip_rows=row))
-    return repr(batch.column(0)[0].as_py())
+    return repr(value_of(batch.column(0), 0))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
-from counterfoil.schema.values import Values, parse_number, unique_texts, whole
+from counterfoil.schema.values import Values, distinct_texts, of_each_type, parse_number
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,15 @@ class Categorical(Column):
         return label
 
     def _codes(self, values: Values) -> np.ndarray:
-        if pa.types.is_boolean(whole(values).type):
+        return of_each_type(values, self._codes_of_type, stranger=self._elsewhere, dtype=np.int64)
+
+    def _codes_of_type(self, array: pa.Array) -> np.ndarray:
+        texts, positions = distinct_texts(array)
+        if pa.types.is_boolean(array.type):
             # A list of "True" and "False" is how tools that print booleans in their own way spell them.
             folded = {text.casefold(): i for text, i in self._by_text.items()}
-            texts, positions = unique_texts(values)
             codes = [folded.get(text, self._elsewhere) for text in texts]
         else:
-            texts, positions = unique_texts(values)
             codes = [self._lookup(text) for text in texts]
         codes.append(-1 if self.missing else self._elsewhere)
         return np.array(codes, dtype=np.int64)[positions]

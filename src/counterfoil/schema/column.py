@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.errors import SchemaError, UnplacedValue
-from counterfoil.schema.values import Values, strip
+from counterfoil.schema.spelling import strip
+from counterfoil.schema.values import Values
 
 MAX_SIZE = 1_000_000
 
@@ -138,7 +139,9 @@ class Column(ABC):
         return (lows + highs) / 2 if self.is_ordered else np.full(self.size, np.nan)
 
     def encode(self, values: Values) -> np.ndarray:
-        """Codes [n] of the cells, in the smallest unsigned dtype; equal to encoding cell by cell.
+        """Codes [n] of the cells, in the smallest unsigned dtype.
+
+        Formal guarantee: equal to encoding cell by cell, so that no cell changes the code of another.
 
         Raises UnplacedValue for the first cell that the facts give no place.
         """

@@ -1,11 +1,14 @@
 """How a cell is understood: one semantics for every storage, so that every engine reads the same value.
 
-* A cell is *missing* when it is null, a floating-point NaN, or text that is empty once surrounding white
-  space is stripped. Text is always stripped before it is compared or parsed.
+What a cell means is a function of its own type and value: the type of its column where the storage has types, its
+own where it has none. Nothing is ever inferred from several cells.
+
+* A cell is *missing* when it is null, a NaN, or text that is empty once surrounding white space is stripped.
+* Its *text* is the canonical one of `spelling`. Text is always stripped before it is compared or parsed.
 * A *number* may be stored as a number, as a boolean (1 or 0), or as text: an optional sign, digits with an
   optional point, an optional exponent (`39`, `39.0`, `1e3`), `inf`, `nan` (missing), `true`, `false`.
   Thousands separators, underscores and other scripts' digits are not numbers.
-* An *instant* may be stored as a date, as a timestamp (with a zone: converted to UTC), or as text in ISO 8601
+* An *instant* may be stored as a date, as a timestamp (with a zone: converted to UTC), or as text or digits in ISO 8601
   (what `datetime.fromisoformat` reads) or in a declared `strptime` format.
 
 Text is understood once per distinct value, numbers as whole arrays.
@@ -20,7 +23,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.spelling import spell
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 TRUTHS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
@@ -28,43 +33,72 @@ EPOCH = datetime(1970, 1, 1)
 SECONDS_PER_DAY = 86_400
 _TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
-Values: TypeAlias = pa.Array | pa.ChunkedArray
+Values: TypeAlias = pa.Array | pa.ChunkedArray | MixedCells
 
 
-def whole(values: Values) -> pa.Array:
-    """One contiguous array."""
-    if not isinstance(values, pa.ChunkedArray):
-        return values
-    if pa.types.is_dictionary(values.type):
-        values = values.unify_dictionaries()
-    return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+def of_each_type(
+    values: Values, understand: Callable[[pa.Array], np.ndarray], *, stranger: float, dtype: type = np.float64
+) -> np.ndarray:
+    """[n]: what `understand` makes of each cell, given arrays of one plain type, cells of equal types together.
+
+    Formal guarantee: if `understand` maps an array value by value, the result is a function of each cell's type and
+    value alone. A cell of a dictionary means what its value means by itself.
+
+    Args:
+        stranger: for objects of a type that no kind of column describes.
+    """
+    if isinstance(values, MixedCells):
+        found: np.ndarray = np.full(len(values), stranger, dtype=dtype)
+        for positions, array in values.groups:
+            found[positions] = of_each_type(array, understand, stranger=stranger, dtype=dtype)
+        return found
+    if isinstance(values, pa.ChunkedArray):
+        if not pa.types.is_dictionary(values.type):
+            return of_each_type(values.combine_chunks(), understand, stranger=stranger, dtype=dtype)
+        # Chunk by chunk: Arrow can't join all dictionaries, such as those with nulls.
+        parts = [of_each_type(chunk, understand, stranger=stranger, dtype=dtype) for chunk in values.chunks]
+        return np.concatenate([np.empty(0, dtype=dtype), *parts])
+    if not pa.types.is_dictionary(values.type):
+        return understand(values).astype(dtype, copy=False)
+    null = understand(pa.nulls(1))
+    entries = of_each_type(values.dictionary, understand, stranger=stranger, dtype=dtype)
+    indices = values.indices.fill_null(len(entries)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.append(entries, null).astype(dtype, copy=False)[indices]
 
 
-def strip(texts: pa.Array) -> pa.Array:
-    """Texts without surrounding white space (Unicode's)."""
-    return pc.utf8_trim_whitespace(texts)
-
-
-def unique_texts(values: Values) -> tuple[list[str], np.ndarray]:
-    """The distinct texts and, for each row, which of them it holds: -1 where the cell is missing.
+def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:
+    """Canonical texts and, for each row of an array of a plain type, which of them it holds: -1 where it is missing.
 
     Raises TypeError for nested values (lists, structs), which no column kind describes.
     """
-    array = whole(values)
     if pa.types.is_nested(array.type):
         raise TypeError(f"Cells must hold single values; found the type {array.type}.")
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1, dtype=np.int64)
-    if pa.types.is_floating(array.type):
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
-    if not pa.types.is_dictionary(array.type):
-        if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
-            array = array.cast(pa.large_string())
-        array = array.dictionary_encode()
-    texts = strip(array.dictionary.cast(pa.string())).to_pylist()
+    if isinstance(array.type, pa.BaseExtensionType):
+        texts, positions = spell(array).to_pylist(), np.arange(len(array))
+    else:
+        encoded = array.dictionary_encode()
+        texts = spell(encoded.dictionary).to_pylist()
+        positions = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
     present = np.array([bool(text) for text in texts] + [False])
-    positions = array.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
     return [text or "" for text in texts], np.where(present[positions], positions, -1)
+
+
+def texts_of(values: Values) -> tuple[list[str], np.ndarray]:
+    """Canonical texts and, for each cell, which of them it holds: -1 where it is missing or an object without any.
+
+    Raises TypeError for nested values (lists, structs), which no column kind describes.
+    """
+    texts: list[str] = []
+
+    def number(array: pa.Array) -> np.ndarray:
+        found, positions = distinct_texts(array)
+        first = len(texts)
+        texts.extend(found)
+        return np.where(positions < 0, -1, first + positions)
+
+    return texts, of_each_type(values, number, stranger=-1, dtype=np.int64)
 
 
 def parse_number(text: str, words: Mapping[str, float] = TRUTHS) -> float:
@@ -77,7 +111,10 @@ def parse_number(text: str, words: Mapping[str, float] = TRUTHS) -> float:
 
 def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS) -> np.ndarray:
     """float64 [n]: the number in each cell; NaN where it is missing or is no number."""
-    array = whole(values)
+    return of_each_type(values, lambda array: _numbers(array, words), stranger=np.nan)
+
+
+def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
     kind = array.type
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
@@ -91,9 +128,12 @@ def instants_of(values: Values, unit: int, text_format: str = "") -> np.ndarray:
 
     Whole units only: a timestamp read as a date (`unit` = 86400) loses its time of day.
     """
-    array = whole(values)
+    return of_each_type(values, lambda array: _instants(array, unit, text_format), stranger=np.nan)
+
+
+def _instants(array: pa.Array, unit: int, text_format: str) -> np.ndarray:
     if pa.types.is_date(array.type):
-        array = array.cast(pa.timestamp("s"))
+        array = array.cast(pa.timestamp("s" if pa.types.is_date32(array.type) else "ms"))
     if pa.types.is_timestamp(array.type):
         ticks = _TICKS_PER_SECOND[array.type.unit] * unit
         raw = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
@@ -119,6 +159,6 @@ def seconds_since_epoch(moment: datetime) -> int:
 
 
 def _by_text(array: pa.Array, parse: Callable[[str], float]) -> np.ndarray:
-    texts, positions = unique_texts(array)
+    texts, positions = distinct_texts(array)
     parsed = np.array([parse(text) for text in texts] + [np.nan])
     return parsed[positions]

@@ -15,6 +15,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.synthesis.files import load_parts, save_parts
 from counterfoil.synthesis.row_sampling import Rows, draw
 from counterfoil.synthesis.shortfall import shortfall
@@ -120,4 +121,4 @@ class Synthesis:
             raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{did_you_mean(name, attributes)}")
         column = self.schema[name]
         values = list(value) if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
-        return sorted({int(code) for code in column.encode(pa.array(values))})
+        return sorted({int(code) for code in column.encode(MixedCells(values))})

@@ -26,8 +26,10 @@ from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.units import kept_rows
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
+from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema, UnplacedValue
 from schema_strategies import CELLS, code_of
 
@@ -254,9 +256,16 @@ def test_columns_must_be_those_of_the_schema(make: Callable[..., Engine]) -> Non
 
 @pytest.mark.parametrize(
     "values",
-    [pa.array([[1]]), pa.array([b"\xff"]), pa.array([{"a": 1}])],
+    [
+        pa.array([[1]]),
+        pa.array([{"a": 1}]),
+        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([[1]])),
+        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+    ],
 )
 def test_cells_that_are_no_single_values_are_refused(values: pa.Array) -> None:
     schema = Schema((Categorical("c", ("a",), missing=True),))
     with pytest.raises(SourceError, match=r"Column 'c' of memory has the type .*`ignore`"):
         MemoryEngine(open_source(pa.table({"c": values})), schema).prepare(["c"])
+    with pytest.raises(SourceError, match=r"Column 'c' of memory has the type .*`ignore`"):
+        kept_rows(open_source(pa.table({"c": values})), "c", 1, SystemRandomness())

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import duckdb
 import numpy as np
@@ -48,12 +51,17 @@ def test_each_unit_keeps_as_many_rows_as_it_may(units: list[str | None], max_row
     stripped = [(unit or "").strip() for unit in units]
     kept = kept_of(units, max_rows)
     found = Counter(unit for unit, keep in zip(stripped, kept, strict=True) if keep)
-    assert found == {unit: min(count, max_rows) for unit, count in Counter(stripped).items()}
+    # Rows without an id are units of their own.
+    assert found == {unit: min(count, max_rows) if unit else count for unit, count in Counter(stripped).items()}
 
 
-def test_numbers_and_nulls_are_units_too() -> None:
+def test_numbers_are_units_too_and_every_row_without_an_id_is_one() -> None:
     assert kept_of([1, 1, 2, 2, 2], 1).sum() == 2
-    assert kept_of([1.5, float("nan"), float("nan"), None], 1).sum() == 2
+    assert kept_of([1.5, float("nan"), float("nan"), None, 1.5], 1).sum() == 4
+    assert kept_of([(1, 2), (1, 2), timedelta(1), timedelta(1), pd.NaT, pd.NA], 1).all()
+    same = UUID(int=7)
+    assert kept_of([same, str(same), UUID(int=8)], 1).sum() == 2
+    assert kept_of([1, 1.0, "1", Decimal("1.00"), np.int8(1), b" 1 ", True, "true", "01"], 1).sum() == 3
 
 
 def test_the_choice_is_uniform() -> None:

@@ -26,13 +26,18 @@ from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
 from counterfoil.curator.sources.file_source import even_batches
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.source import Source, SourceError
+from counterfoil.curator.sources.source import Source, SourceError, value_of
 
 SECRET = "zebra"
 
 
 def rows_of(source: Source) -> list[dict[str, Any]]:
-    return [row for batch in source.batches(source.column_names) for row in batch.to_pylist()]
+    names = source.column_names
+    return [
+        {name: value_of(batch.column(name), row) for name in names}
+        for batch in source.batches(names)
+        for row in range(batch.num_rows)
+    ]
 
 
 def database(path: Path, *statements: str) -> Path:
@@ -218,7 +223,7 @@ def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest
         rows_of(open_source(f"{light}::people"))
 
 
-def test_sqlite_rows_come_in_their_own_order_and_mixed_types_as_text(tmp_path: Path) -> None:
+def test_sqlite_rows_come_in_their_own_order_each_cell_as_it_is(tmp_path: Path) -> None:
     values = [3, 1, "b", 2.5, None, b"x"]
     path = tmp_path / "l.db"
     opened = sqlite3.connect(path)
@@ -229,8 +234,8 @@ def test_sqlite_rows_come_in_their_own_order_and_mixed_types_as_text(tmp_path: P
     opened.close()
     source = open_source(f'{path}::my "t')
     (batch,) = source.batches(["v"])
-    assert batch.column(0).to_pylist() == ["3", "1", "b", "2.5", None, "x"]
-    assert [batch.column(0).to_pylist() for batch in source.batches(["w"], 4, skip_rows=1)] == [[1] * 4, [1]]
+    assert list(batch.column(0).cells) == values
+    assert [list(batch.column(0).cells) for batch in source.batches(["w"], 4, skip_rows=1)] == [[1] * 4, [1]]
 
 
 def test_names_that_duckdb_takes_for_one(tmp_path: Path) -> None:
@@ -255,9 +260,9 @@ def test_frames(frame: Any) -> None:
     source = open_source(frame)
     assert (source.name, source.location, source.typed) == ("memory", "memory", True)
     assert source.column_names == ("a", "b")
-    parts = [batch.to_pylist() for batch in source.batches(["b", "a"], 1)]
-    assert parts[0] == [{"b": "x", "a": 1}]
-    assert parts[1][0]["b"] == "y"
+    first, second = source.batches(["b", "a"], 1)
+    assert [value_of(first.column(i), 0) for i in range(2)] == ["x", 1]
+    assert value_of(second.column("b"), 0) == "y"
     assert [batch.num_rows for batch in source.batches([])] == [2]
 
 
@@ -274,9 +279,21 @@ def test_numpy_arrays() -> None:
         open_source(points, column_names=["lon"])
 
 
-def test_objects_of_several_types_are_texts() -> None:
-    source = open_source(pd.DataFrame({"a": [1, "zebra", None, 2.5]}, dtype=object))
-    assert [row["a"] for row in rows_of(source)] == ["1", "zebra", None, "2.5"]
+def test_objects_stay_as_they_are() -> None:
+    cells = [1, "zebra", None, 2.5, b"x", [1]]
+    for frame in (pd.DataFrame({"a": cells}, dtype=object), pl.DataFrame({"a": pl.Series(cells, dtype=pl.Object)})):
+        assert [row["a"] for row in rows_of(open_source(frame))] == cells
+        assert open_source(frame).column_types == {"a": pa.string()}
+    categories = pd.DataFrame({"a": pd.Categorical([1, "zebra", 1])})
+    assert [row["a"] for row in rows_of(open_source(categories))] == [1, "zebra", 1]
+
+
+def test_a_column_of_a_type_that_arrow_lacks_is_refused_when_it_is_read() -> None:
+    source = open_source(pd.DataFrame({"a": [1], "b": [123j]}))
+    assert [batch.num_rows for batch in source.batches(["a"])] == [1]
+    with pytest.raises(SourceError, match=r"Column 'b' of the table has the type complex128.*drop it") as caught:
+        list(source.batches(["b"]))
+    assert "123" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

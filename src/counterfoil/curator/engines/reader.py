@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.units import kept_rows
-from counterfoil.curator.sources.source import BATCH_ROWS, Source, SourceError
+from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, SourceError, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.schema import Schema
@@ -66,7 +66,7 @@ class BlockReader:
             codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
             yield Block(0, codes, {name: np.empty(0) for name in numbers})
 
-    def _block(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], numbers: Sequence[str]) -> Block:
+    def _block(self, batch: Batch, row: int, columns: Sequence[str], numbers: Sequence[str]) -> Block:
         # Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
         codes = {name: self._read(batch, row, name, numbers=False) for name in columns}
         values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
@@ -85,24 +85,16 @@ class BlockReader:
         assert self._max_rows is not None
         return kept_rows(self._source, self._unit, self._max_rows, self._randomness)
 
-    def _read(self, batch: pa.RecordBatch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
+    def _read(self, batch: Batch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
         column, values = self.schema[name], batch.column(name)
         try:
             return column.numbers(values) if numbers else column.encode(values)
         except UnplacedValue as error:
             row = first_row + error.row
-            shown = repr(values[error.row].as_py()) if self._show_values else ""
+            shown = repr(value_of(values, error.row)) if self._show_values else ""
             raise error.located(row, self._source.place(row), shown) from None
-        except TypeError:
-            raise SourceError(
-                f"Column {name!r} of {self._source.name} has the type {values.type}; expected single values,"
-                " not lists or structures. Unnest it, or add it to `ignore`."
-            ) from None
-        except (pa.ArrowException, UnicodeError):
-            raise SourceError(
-                f"Column {name!r} of {self._source.name} has the type {values.type}, which can't be read as text"
-                " or numbers. Convert it, or add it to `ignore`."
-            ) from None
+        except (TypeError, pa.ArrowException, UnicodeError) as error:
+            raise unreadable(name, self._source.name, values.type, error) from None
 
     def _check_columns(self) -> None:
         found = self._source.column_names

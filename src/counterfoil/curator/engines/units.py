@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 
+import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from counterfoil.curator.sources.file_source import FAILURES, connection, explained
-from counterfoil.curator.sources.source import Source
+from counterfoil.curator.sources.source import Source, unreadable
 from counterfoil.noise.randomness import Randomness
-from counterfoil.schema.values import unique_texts
-
-_ROWS = pa.schema([("unit", pa.string()), ("row", pa.int64()), ("priority", pa.uint64())])
+from counterfoil.schema.values import texts_of
 
 
 def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) -> np.ndarray:
@@ -25,46 +22,59 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
     so on tables that differ in one unit the two choices can be coupled to agree on all the others: any query's
     sensitivity to one row, taken `max_rows` times, bounds its sensitivity to one unit.
 
-    Units are told apart by their text, surrounding white space stripped. All rows without a unit (null, empty, NaN)
-    are one unit together: nobody can gain influence by leaving the cell empty.
+    Two rows are of one unit if the canonical texts of their ids are equal (`schema.spelling`), whatever stands in
+    other rows: a text is a function of its cell. A row without an id (null, NaN, an empty text, or an object of a
+    type that no kind of column describes) is a unit of its own and is kept: its person is protected for that row, as
+    every person with a single row is, and no other row's place depends on it.
     The sorting spills to a private temporary folder when it does not fit in DuckDB's memory limit.
     """
-    feed = _Feed(source, unit, randomness)
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
-        opened.register("units", pa.RecordBatchReader.from_batches(_ROWS, feed.batches()))
+        own = _store_units(opened, source, unit, randomness)
         try:
             chosen = opened.sql(
                 "SELECT row FROM units"
                 f" QUALIFY row_number() OVER (PARTITION BY unit ORDER BY priority, row) <= {max_rows}"
             )
-            parts = [batch.column(0).to_numpy() for batch in chosen.to_arrow_reader(1_000_000)]
+            for batch in chosen.to_arrow_reader(1_000_000):
+                own[batch.column(0).to_numpy()] = True
         except FAILURES as error:
-            # A failure of the source reaches us through DuckDB as another error: raise the source's own.
-            raise feed.error or explained(error, source.name) from None
-    kept = np.zeros(feed.n_rows, dtype=bool)
-    for rows in parts:
-        kept[rows] = True
-    return np.packbits(kept)
+            raise explained(error, source.name) from None
+    return np.packbits(own)
 
 
-class _Feed:
-    """The unit and the priority of every row, for DuckDB to pull."""
+def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, randomness: Randomness) -> np.ndarray:
+    """Stores the unit, the number and the priority of the rows that have a unit; bool [n]: which have none.
 
-    def __init__(self, source: Source, unit: str, randomness: Randomness):
-        self._source, self._unit, self._randomness = source, unit, randomness
-        self.n_rows = 0
-        self.error: Exception | None = None
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    DuckDB is fed from this thread: a source may be one that only the thread which opened it may read.
+    """
+    _run(opened, "CREATE TABLE units (unit VARCHAR, row BIGINT, priority UBIGINT)", source)
+    missing: list[np.ndarray] = []
+    start = 0
+    for batch in source.batches([unit]):
+        cells, rows = batch.column(0), batch.num_rows
         try:
-            for batch in self._source.batches([self._unit]):
-                n_rows = batch.num_rows
-                texts, positions = unique_texts(batch.column(0))
-                unit = pa.array([*texts, ""], type=pa.string()).take(pa.array(positions % (len(texts) + 1)))
-                row = pa.array(np.arange(self.n_rows, self.n_rows + n_rows))
-                priority = pa.array(self._randomness.words(n_rows))
-                self.n_rows += n_rows
-                yield pa.record_batch([pc.fill_null(unit, ""), row, priority], schema=_ROWS)
-        except Exception as error:
-            self.error = error
-            raise
+            texts, positions = texts_of(cells)
+        except (TypeError, pa.ArrowException) as error:
+            raise unreadable(unit, source.name, cells.type, error) from None
+        priorities = randomness.words(rows)
+        has = positions >= 0
+        missing.append(~has)
+        part = pa.table(
+            {
+                "unit": pa.array(texts, pa.large_string()).take(pa.array(positions[has])),
+                "row": pa.array(start + np.flatnonzero(has)),
+                "priority": pa.array(priorities[has]),
+            }
+        )
+        opened.register("part", part)
+        _run(opened, "INSERT INTO units SELECT unit, row, priority FROM part", source)
+        opened.unregister("part")
+        start += rows
+    return np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
+
+
+def _run(opened: duckdb.DuckDBPyConnection, statement: str, source: Source) -> None:
+    try:
+        opened.execute(statement)
+    except FAILURES as error:
+        raise explained(error, source.name) from None

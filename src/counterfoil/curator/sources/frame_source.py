@@ -10,9 +10,12 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, array_of, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, SourceError, unique_names
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.values import Values
 
 _HERE = "The table"
+Part = Callable[[int, int], Values]
 
 
 class FrameSource:
@@ -21,18 +24,17 @@ class FrameSource:
     Args:
         column_names: of all columns.
         n_rows: how many rows there are.
-        values: given a column's position, a row and a number of rows, so many values from that row on, or fewer at
-            the end.
+        part: given a column's position, what reads it: from a row on, so many values, or fewer at the end.
     """
 
     name = "memory"
     location = "memory"
     typed = True
 
-    def __init__(self, column_names: tuple[str, ...], n_rows: int, values: Callable[[int, int, int], pa.Array]):
+    def __init__(self, column_names: tuple[str, ...], n_rows: int, part: Callable[[int], Part]):
         self.column_names = column_names
         self._n_rows = n_rows
-        self._values = values
+        self._part = cache(part)  # a conversion may copy
 
     @staticmethod
     def of(table: Any, column_names: Sequence[str] | None = None) -> FrameSource:
@@ -51,38 +53,51 @@ class FrameSource:
         except nw.exceptions.DuplicateError:
             raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
         names = unique_names(frame.columns, _HERE)
-        column = cache(lambda i: _arrow(frame, i))  # a conversion may copy, and look at every value
-        return FrameSource(names, len(frame), lambda i, start, rows: _joined(column(i).slice(start, rows)))
+        return FrameSource(names, len(frame), lambda i: _part_of(frame[:, i], names[i]))
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
-        return {name: self._values(i, 0, 0).type for i, name in enumerate(self.column_names)}
+        return {name: self._part(i)(0, 0).type for i, name in enumerate(self.column_names)}
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[pa.RecordBatch]:
-        chosen = {name: self.column_names.index(name) for name in columns or self.column_names[:1]}
+    ) -> Iterator[MixedBatch]:
+        parts = {name: self._part(self.column_names.index(name)) for name in columns or self.column_names[:1]}
         for start in range(skip_rows, self._n_rows, batch_rows):
-            yield pa.record_batch({name: self._values(i, start, batch_rows) for name, i in chosen.items()})
+            rows = min(batch_rows, self._n_rows - start)
+            yield MixedBatch(rows, {name: part(start, rows) for name, part in parts.items()})
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
 
 
-def _joined(part: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(part.type):
-        part = part.unify_dictionaries()
-    return part.combine_chunks() if part.num_chunks != 1 else part.chunk(0)
-
-
-def _arrow(frame: Any, position: int) -> pa.ChunkedArray:
-    series = frame[:, position]
+def _part_of(series: Any, name: str) -> Part:
+    """How a column is read follows from its type alone; Arrow would guess a type for objects from their values."""
+    native = series.to_native()
+    if isinstance(native, pa.ChunkedArray):
+        return native.slice
+    if _holds_objects(series):
+        return lambda start, rows: MixedCells(series[start : start + rows].to_list())
     try:
-        array = series.to_arrow()
+        return series.to_arrow().slice
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # Python objects of several types: the library's own message would show a value.
-        array = array_of(series.to_list())
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        # The library's own message may show a value.
+        raise SourceError(
+            f"Column {name!r} of the table has the type {native.dtype}, which can't be read as text or numbers."
+            " Convert it, or drop it from the table."
+        ) from None
+
+
+def _holds_objects(series: Any) -> bool:
+    """Whether the column has no type but that of each cell, or one that Arrow lacks."""
+    if series.implementation.is_polars():
+        return str(series.to_native().dtype) in ("Object", "Int128", "UInt128")
+    if not series.implementation.is_pandas_like():
+        return False
+    kind = series.to_native().dtype
+    # What pandas calls `string` or `str` holds Python's own texts in one of its storages: any, even broken ones.
+    values = getattr(getattr(kind, "categories", None), "dtype", kind)
+    return str(values) == "object" or getattr(values, "storage", "") == "python"
 
 
 def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSource:
@@ -94,9 +109,12 @@ def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSo
     names = [f"x{i}" for i in range(points.shape[1])] if column_names is None else list(column_names)
     if len(names) != points.shape[1]:
         raise SourceError(f"The array has {points.shape[1]} columns, but {len(names)} names were given.")
-    return FrameSource(
-        unique_names(names, _HERE),
-        len(points),
-        # A part of a column at a time: a whole one would be a second copy of it.
-        lambda i, start, rows: pa.array(np.ascontiguousarray(points[start : start + rows, i])),
-    )
+    return FrameSource(unique_names(names, _HERE), len(points), lambda i: _part_of_numpy(points[:, i]))
+
+
+def _part_of_numpy(numbers: np.ndarray) -> Part:
+    if numbers.dtype.kind == "U" or numbers.dtype.itemsize > np.dtype(np.float64).itemsize:
+        # Texts that may be broken, and reals wider than Arrow has.
+        return lambda start, rows: MixedCells(numbers[start : start + rows].tolist())
+    # A part of a column at a time: a whole one would be a second copy of it.
+    return lambda start, rows: pa.array(np.ascontiguousarray(numbers[start : start + rows]))

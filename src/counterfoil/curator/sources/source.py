@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
+
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.values import Values
 
 BATCH_ROWS = 131_072
 
 
 class SourceError(ValueError):
     """A table that can't be read; the sentence holds no value of a record."""
+
+
+class Batch(Protocol):
+    """Some rows of a few columns: a `pyarrow.RecordBatch`, or a `MixedBatch`."""
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def column(self, i: int | str) -> Values:
+        """The cells of one column, by its place or its name."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MixedBatch:
+    """Rows of which some columns have cells of any types."""
+
+    num_rows: int
+    columns: Mapping[str, Values]
+
+    def column(self, i: int | str) -> Values:
+        return self.columns[i if isinstance(i, str) else list(self.columns)[i]]
+
+
+def value_of(cells: Values, row: int) -> object:
+    """One cell as a Python object."""
+    return cells.cells[row] if isinstance(cells, MixedCells) else cells[row].as_py()
 
 
 class Source(Protocol):
@@ -35,12 +66,11 @@ class Source(Protocol):
         """The storage's type of each column."""
         ...
 
-    def batches(
-        self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip_rows`: exactly `batch_rows` in each batch but the last.
 
-        A column's type may differ between batches where the storage has none (SQLite).
+        A column has one Arrow type in all batches, which the storage declares; or `MixedCells`, where the storage
+        has none, each of which keeps its own. Neither is ever inferred from the values.
         Raises SourceError when the rows can't be read or have changed since the source was opened.
         """
         ...
@@ -61,17 +91,14 @@ def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
     return texts
 
 
-def array_of(values: Sequence[object]) -> pa.Array:
-    """Python values as one array; as texts where they are of several types."""
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([None if _is_nothing(value) else _text(value) for value in values], type=pa.string())
-
-
-def _is_nothing(value: object) -> bool:
-    return value is None or value != value
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def unreadable(column: str, where: str, kind: pa.DataType, error: Exception) -> SourceError:
+    """What to say of a column whose type can't be read: a TypeError is about nested values."""
+    if isinstance(error, TypeError):
+        return SourceError(
+            f"Column {column!r} of {where} has the type {kind}; expected single values,"
+            " not lists or structures. Unnest it, or add it to `ignore`."
+        )
+    return SourceError(
+        f"Column {column!r} of {where} has the type {kind}, which can't be read as text"
+        " or numbers. Convert it, or add it to `ignore`."
+    )

@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from counterfoil.curator.sources.file_source import identifier, stamp
-from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, array_of, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, SourceError, unique_names
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.mixed_cells import MixedCells
 
 LOCK_WAIT_SECONDS = 5.0
 
@@ -50,7 +51,7 @@ class SQLiteSource:
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Iterator[MixedBatch]:
         if self._states() != self._state:
             raise SourceError(f"{self.name} has changed since it was opened. Start again.")
         names = tuple(columns) or self.column_names[:1]
@@ -60,7 +61,8 @@ class SQLiteSource:
         with self._connected() as opened:
             cursor = opened.execute(query, (skip_rows,))
             while rows := cursor.fetchmany(batch_rows):
-                yield pa.record_batch([array_of(cells) for cells in zip(*rows, strict=True)], names=list(names))
+                by_name = zip(names, zip(*rows, strict=True), strict=True)
+                yield MixedBatch(len(rows), {name: MixedCells(cells) for name, cells in by_name})
 
     def place(self, row: int) -> str:
         return f"row {row + 1} of {self.name}"

@@ -1,0 +1,141 @@
+"""The canonical text of a value: the one spelling by which categories, and the ids of privacy units, are told apart.
+
+The text is a function of the value and its type alone, and equal numbers have equal texts whatever stores them:
+
+* whole numbers as their digits, also where they are stored as reals or decimals (`1.0` is "1", `-0.0` is "0");
+* other reals as the shortest decimals that read back as the same real of that width, never with an exponent
+  (`1e-7` is "0.0000001"); infinities as "inf" and "-inf"; NaN has none, like null;
+* decimals without trailing zeros (`1.50` is "1.5"); only numbers longer than a thousand digits have an exponent;
+* booleans as "true" and "false", dates in ISO 8601, datetimes as "2020-01-31 23:59:59" with the fraction of a second
+  only where there is one, those with a zone in UTC and followed by "+00:00";
+* bytes as UTF-8, with U+FFFD in place of what is none; text as it stands. Surrounding white space is stripped.
+
+Times of day and durations are spelled as Arrow does.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+LONGEST = 1000  # characters of a number that is written without an exponent
+
+
+def strip(texts: pa.Array) -> pa.Array:
+    """Texts without surrounding white space (Unicode's)."""
+    return pc.utf8_trim_whitespace(texts)
+
+
+def spell(values: pa.Array) -> pa.Array:
+    """large_string [n]: the canonical text of each value; null for null and NaN. The empty text counts as missing too.
+
+    Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
+    """
+    kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _spell_extension(values)
+    if pa.types.is_nested(kind):
+        raise TypeError(f"Cells must hold single values; found the type {kind}.")
+    if pa.types.is_floating(kind):
+        return _spell_reals(values)
+    if pa.types.is_decimal(kind) and kind.scale != 0:
+        return _texts([None if number is None else spell_decimal(number) for number in values.to_pylist()])
+    if pa.types.is_timestamp(kind):
+        return _spell_timestamps(values)
+    if _is_binary(kind):
+        return strip(_texts([None if raw is None else spell_bytes(raw) for raw in values.to_pylist()]))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return strip(values.cast(pa.large_string()))
+    return values.cast(pa.string()).cast(pa.large_string())
+
+
+def spell_integer(number: int) -> str:
+    """Digits of a whole number of any size: beyond some thousands, Python itself refuses to write them."""
+    return str(number) if abs(number) < 2**1024 else spell_decimal(Decimal(number)) or ""
+
+
+def spell_decimal(number: Decimal) -> str | None:
+    """Digits of a decimal; None for NaN."""
+    if number.is_nan():
+        return None
+    sign = "-" if number.is_signed() else ""
+    if number.is_infinite():
+        return f"{sign}inf"
+    _, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)
+    written = "".join(map(str, digits)).lstrip("0")
+    shortest = written.rstrip("0")
+    if not shortest:
+        return "0"
+    exponent += len(written) - len(shortest)
+    if max(len(shortest) + exponent, len(shortest), -exponent) > LONGEST:
+        return f"{sign}{shortest}e{exponent}"
+    if exponent >= 0:
+        return f"{sign}{shortest}{'0' * exponent}"
+    padded = shortest.rjust(1 - exponent, "0")
+    return f"{sign}{padded[:exponent]}.{padded[exponent:]}"
+
+
+def spell_bytes(raw: bytes) -> str:
+    """Bytes as the UTF-8 text that they most likely are."""
+    return raw.decode("utf-8", "replace")
+
+
+def _spell_reals(values: pa.Array) -> pa.Array:
+    numbers = values.to_numpy(zero_copy_only=False)
+    doubles = numbers.astype(np.float64)
+    small = (np.abs(doubles) < 2.0**62) & (doubles == np.floor(doubles))
+    whole = pa.array(np.where(small, doubles, 0).astype(np.int64), mask=~small).cast(pa.large_string())
+    rest = ~small & ~np.isnan(doubles)
+    if not rest.any():
+        return whole
+    texts = np.full(len(doubles), None, dtype=object)
+    texts[rest] = [_spell_real(number) for number in numbers[rest]]
+    return pc.coalesce(whole, _texts(texts.tolist()))
+
+
+def _spell_real(number: np.floating) -> str:
+    """A real that is not a small whole number, in the digits of its own width."""
+    if np.isinf(number):
+        return "inf" if number > 0 else "-inf"
+    if number == np.floor(number):
+        return str(int(number))
+    return np.format_float_positional(number, unique=True, trim="-")
+
+
+def _spell_timestamps(values: pa.Array) -> pa.Array:
+    kind = values.type
+    moments = values.cast(pa.int64()).cast(pa.timestamp(kind.unit))  # a moment with a zone is stored in UTC
+    texts = moments.cast(pa.string()).cast(pa.large_string())
+    texts = pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$|\.0+$", r"\1")
+    if kind.tz is None:
+        return texts
+    return pc.binary_join_element_wise(texts, pa.scalar("+00:00", pa.large_string()), pa.scalar("", pa.large_string()))
+
+
+def _spell_extension(values: pa.Array) -> pa.Array:
+    """Arrow's own extensions of single values; what a library adds (periods, intervals) means more than its storage."""
+    name = values.type.extension_name
+    if name == "arrow.uuid":
+        return _texts([None if uuid is None else str(uuid) for uuid in values.to_pylist()])
+    if name == "arrow.bool8":
+        return spell(values.storage.cast(pa.bool_()))
+    if name == "arrow.json":
+        return spell(values.storage)
+    raise pa.ArrowNotImplementedError(f"No texts for the type {values.type}.")
+
+
+def _texts(texts: list[str | None]) -> pa.Array:
+    return pa.array(texts, type=pa.large_string())
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
