@@ -5,13 +5,13 @@ from counterfoil.accounting.neighbors import NeighboringRelation as NeighboringR
 from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
-from counterfoil.curator.no_ledger import NoLedgerWarning as NoLedgerWarning
 from counterfoil.domain.workload import Workload as Workload
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
 from counterfoil.geometry.euclidean import Ball as Ball
 from counterfoil.geometry.euclidean import Box as Box
 from counterfoil.geometry.table_space import TableSpace as TableSpace
 from counterfoil.ledger.ledger import Ledger as Ledger
+from counterfoil.ledger.no_ledger import NoLedgerWarning as NoLedgerWarning
 from counterfoil.methods.aim import AIM as AIM
 from counterfoil.methods.direct import Direct as Direct
 from counterfoil.methods.evolution import PrivateEvolution as PrivateEvolution

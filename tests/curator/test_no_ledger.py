@@ -10,9 +10,9 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
-from counterfoil.curator.no_ledger import NoLedgerWarning, warn_without_ledger
 from counterfoil.domain.domain import Domain
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.ledger.no_ledger import NoLedgerWarning, warn_without_ledger
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.signed_measure import SignedMeasure
 from small_releases import opened, released

@@ -22,10 +22,10 @@ from counterfoil import Budget, Curator, Independent, Ledger, PrivacyUnit, Schem
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
-from counterfoil.curator.refusals import UNNOTED, note_of, noting_refusals
 from counterfoil.curator.source_facts import identity_of
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.ledger import SourceIdentity
+from counterfoil.ledger.refusals import UNNOTED, note_of, noting_refusals
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.selection import ExponentialSelection

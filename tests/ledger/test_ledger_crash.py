@@ -38,7 +38,7 @@ while True:
 """
 
 REFUSE_FOR_EVER = """
-from counterfoil.curator.refusals import noting_refusals
+from counterfoil.ledger.refusals import noting_refusals
 while True:
     try:
         with noting_refusals(ledger):

@@ -19,7 +19,7 @@ from counterfoil.cli.ledger import ledger
 from counterfoil.cli.receipt import receipt
 from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
-from counterfoil.curator.no_ledger import NoLedgerWarning
+from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 app = typer.Typer(
     name="counterfoil",

@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil.curator.refusals import note_of
+from counterfoil.ledger.refusals import note_of
 from counterfoil.schema.errors import UnplacedValue
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 1, 130

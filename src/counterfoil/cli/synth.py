@@ -16,8 +16,8 @@ from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, 
 from counterfoil.cli.outputs import Outputs, inputs
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.curator.no_ledger import NO_LEDGER
 from counterfoil.kept_files import KeptFile
+from counterfoil.ledger.no_ledger import NO_LEDGER
 from counterfoil.methods.registry import require_fidelity_possible
 
 if TYPE_CHECKING:

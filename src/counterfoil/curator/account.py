@@ -17,8 +17,8 @@ from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
-from counterfoil.curator.refusals import noting_refusals
 from counterfoil.ledger.ledger import Release
+from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.known import noise_of
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness

@@ -19,15 +19,15 @@ from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.no_ledger import warn_without_ledger
 from counterfoil.curator.records import ExactRecords
-from counterfoil.curator.refusals import noting_refusals
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import WrongSource
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
+from counterfoil.ledger.no_ledger import warn_without_ledger
+from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.schema import Schema
