@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
+from counterfoil.public_names import homes
+
 SOURCE = Path(__file__).parents[1] / "src" / "counterfoil"
 MODULES = sorted(SOURCE.rglob("*.py"))
+PACKAGES = sorted(
+    ".".join(["counterfoil", *path.parent.relative_to(SOURCE).parts]) for path in SOURCE.rglob("__init__.pyi")
+)
 
 HEAVY = ["dp_accounting", "duckdb", "jax", "matplotlib", "numba", "opendp", "ot", "pandas", "plotly", "polars"]
 HEAVY += ["pyspark", "scipy.optimize", "sklearn", "statsmodels", "torch"]
@@ -99,29 +106,38 @@ def global_randomness(tree: ast.AST) -> list[int]:
     return found
 
 
-def test_importing_the_package_imports_nothing_heavy():
-    program = f"import sys, counterfoil; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+def test_importing_packages_imports_nothing_heavy():
+    assert {"counterfoil", "counterfoil.noise", "counterfoil.queries"} <= set(PACKAGES)
+    program = (
+        f"import sys, {', '.join(PACKAGES)}; print(*[name for name in {[*HEAVY, 'numpy']} if name in sys.modules])"
+    )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.split() == []
 
 
 def test_public_names_are_imported_on_demand():
     program = (
-        "import sys, counterfoil\n"
-        "names = [name for name in counterfoil.__all__ if not name.startswith('__')]\n"
-        "assert names and all(getattr(counterfoil, name) is not None for name in names)\n"
-        "assert set(counterfoil.__all__) <= set(dir(counterfoil))\n"
+        "import importlib, sys\n"
+        f"for package in map(importlib.import_module, {PACKAGES}):\n"
+        "    assert package.__all__ and all(getattr(package, name) is not None for name in package.__all__)\n"
+        "    assert set(package.__all__) <= set(dir(package))\n"
         "print(*[name for name in ('torch', 'pandas', 'polars', 'sklearn', 'matplotlib') if name in sys.modules])\n"
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.split() == []
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    import counterfoil
-
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_unknown_name_is_an_attribute_error(package: str):
     with pytest.raises(AttributeError, match="no_such_name"):
-        counterfoil.no_such_name  # noqa: B018
+        importlib.import_module(package).no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_public_name_is_a_module_of_its_package(package: str):
+    """Else what the name means would depend on what was imported before."""
+    modules = {module.name for module in iter_modules(importlib.import_module(package).__path__)}
+    assert not modules & set(homes(package))
 
 
 def test_no_module_reads_pickles():

@@ -1,36 +1,12 @@
 """Differentially private synthetic data that comes with receipts.
 
-The public names and their homes are listed in `__init__.pyi`, for type checkers and for what follows: each is imported
-on first use, so that `import counterfoil` takes milliseconds.
+The public names and their homes are listed in `__init__.pyi`, and are imported on first use, so that
+`import counterfoil` takes milliseconds. What mechanisms are composed of has packages of its own: `accounting`, `noise`,
+`queries`, `graphical_model`, `geometry`, `curator`, `methods` and `errors`.
 """
 
-from __future__ import annotations
-
-from functools import cache
-from importlib import import_module
-from typing import Any
+from counterfoil.public_names import lazily
 
 __version__ = "0.1.0"
 
-
-@cache
-def _homes() -> dict[str, str]:
-    """The module of each public name."""
-    import ast
-    from importlib.resources import files
-
-    stub = ast.parse(files(__name__).joinpath("__init__.pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
-
-
-def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return sorted(_homes())
-    if name.startswith("__") or name not in _homes():
-        raise AttributeError(f"module 'counterfoil' has no attribute {name!r}")
-    return getattr(import_module(_homes()[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_homes()])
+__getattr__, __dir__ = lazily(__name__)

@@ -35,12 +35,15 @@ class PrivacyLossPlan:
     name: ClassVar[str] = "privacy_loss_distribution"
 
     def delta(self, budget: Budget) -> float:
+        """The delta at which the rule states its guarantee for `budget`."""
         return budget.delta
 
     def affords(self, budget: Budget, events: Sequence[PrivacyEvent]) -> bool:
+        """Whether `budget` covers all `events` together."""
         return self.epsilon(events, budget.delta) <= budget.epsilon
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
+        """The smallest epsilon, rounded up, such that all `events` together are (epsilon, delta)-private."""
         if not events:
             return 0.0
         counts = Counter(events)

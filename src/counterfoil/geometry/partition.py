@@ -25,7 +25,9 @@ class Partition(Protocol):
         """int64 [n]: the number of the cell of each of `points` [n, d]; outside the box, of the nearest one."""
         ...
 
-    def describe(self) -> dict[str, Any]: ...
+    def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,12 @@ class Grid:
         return math.prod(self.shape)
 
     def assign(self, points: np.ndarray) -> np.ndarray:
+        """int64 [n]: the number of the cell of each of `points` [n, d]; outside the box, of the nearest one."""
         places = np.floor((points - self.box.lower) / self._widths).astype(np.int64)
         return np.ravel_multi_index(tuple(np.clip(places, 0, np.subtract(self.shape, 1)).T), self.shape)
 
     def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
         return {"partition": "grid", "shape": list(self.shape)}
 
     def centers(self, cells: np.ndarray) -> np.ndarray:

@@ -27,8 +27,8 @@ from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.units import kept_rows
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.source import SourceError
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema, UnplacedValue
 from schema_strategies import CELLS, code_of

@@ -25,9 +25,9 @@ from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.units import kept_rows
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import connection
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.source import SourceError
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.schema import Identifier, Integer, Schema, UnplacedValue
 

@@ -22,11 +22,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
 from counterfoil.curator.sources.file_source import even_batches
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.source import Source, SourceError, value_of
+from counterfoil.curator.sources.source import Source, value_of
 
 SECRET = "zebra"
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.units import kept_rows
-from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, SourceError, unreadable, value_of
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.schema import Schema

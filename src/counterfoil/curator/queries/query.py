@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
-from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.engine import Block as Block  # part of what a query is written against
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.noise.noise import Norm

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from counterfoil.curator.sources.source import SourceError, unique_names
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources.source import unique_names
 
 DELIMITERS = ",;\t|"
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)

@@ -15,8 +15,9 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header, require_whole_gzip
-from counterfoil.curator.sources.source import BATCH_ROWS, SourceError, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, unique_names
 from counterfoil.schema.errors import did_you_mean
 
 FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)

@@ -10,7 +10,8 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, SourceError, unique_names
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, unique_names
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import open_csv, open_database, open_parquet
 from counterfoil.curator.sources.frame_source import FrameSource
-from counterfoil.curator.sources.source import Source, SourceError
+from counterfoil.curator.sources.source import Source
 from counterfoil.curator.sources.sqlite_source import SQLiteSource
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")

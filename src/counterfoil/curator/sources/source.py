@@ -8,14 +8,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
 
 BATCH_ROWS = 131_072
-
-
-class SourceError(ValueError):
-    """A table that can't be read; the sentence holds no value of a record."""
 
 
 class Batch(Protocol):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import identifier, stamp
-from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, SourceError, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, unique_names
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
 

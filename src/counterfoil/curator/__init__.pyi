@@ -1,0 +1,9 @@
+"""The public names of `counterfoil.curator`, each from its home."""
+
+from counterfoil.curator.account import Account as Account
+from counterfoil.curator.account import FilterAccount as FilterAccount
+from counterfoil.curator.answer import Answer as Answer
+from counterfoil.curator.answer import Choice as Choice
+from counterfoil.curator.curator import Curator as Curator
+
+__all__: list[str]
