@@ -18,6 +18,7 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.frame_source import FrameSource
@@ -159,7 +160,7 @@ GUARDED = [
     (MemoryEngine, "blocks"),
     (FrameSource, "batches"),
     (ExactRecords, "marginals"),
-    (ExactRecords, "blocks"),
+    (Engine, "fold"),
     (ExactRecords, "fold"),
 ]
 
@@ -209,7 +210,7 @@ def test_the_tripwire_trips(tripwire):
     for touch in (
         lambda: curator._engine.blocks(["a"]),
         lambda: curator._records.marginals([("a",)]),
-        lambda: curator._records.blocks(["a"]),
+        lambda: curator._records.fold(lambda block: np.zeros(1), ["a"]),
     ):
         with pytest.raises(Tripped):
             touch()

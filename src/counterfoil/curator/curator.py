@@ -16,9 +16,7 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.curator.account import Account, FilterAccount
-from counterfoil.curator.engines.duckdb import DuckDBEngine
-from counterfoil.curator.engines.engine import Engine
-from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
@@ -80,9 +78,7 @@ class Curator:
                 f"found {identity}. Use the ledger of this source, or create one for it."
             )
         unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
-        kept = in_memory if in_memory is not None else opened.location == "memory"
-        engine_type = MemoryEngine if kept else DuckDBEngine
-        self._engine: Engine = engine_type(
+        self._engine = engine_for(opened, in_memory=in_memory)(
             opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
         )
         with noting_refusals(self._ledger):
@@ -194,7 +190,7 @@ class Curator:
                 "Use a noisy count, such as the total of a measured marginal."
             )
         with noting_refusals(self._ledger):
-            return sum(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ()))
+            return self._engine.rows(self.domain.attributes[0])
 
     def require_rows(self) -> None:
         """Refuses an empty table, which is a mistake of its steward's.
@@ -206,7 +202,7 @@ class Curator:
             ValueError: when there is no row; the ledger notes it.
         """
         with noting_refusals(self._ledger):
-            if not any(block.rows for block in self._engine.blocks(self.domain.attributes[:1], ())):
+            if not self._engine.rows(self.domain.attributes[0]):
                 raise ValueError(
                     f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
                 )

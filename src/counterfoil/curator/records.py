@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -37,24 +38,15 @@ class ExactRecords:
     def fold(
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
     ) -> np.ndarray:
-        parts = (partial(block) for block in self.blocks(columns, numbers))
-        total = next(parts)
-        for part in parts:
-            total = total + part
-        return total
-
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
-        return iter(self._engine.blocks(columns, numbers))
+        return self._engine.fold(partial, columns, numbers)
 
     def _count(self, cliques: list[Clique], coarsening: Coarsening | None) -> dict[Clique, np.ndarray]:
         needed = {attribute for clique in cliques for attribute in clique}
         columns = [attribute for attribute in self._domain.attributes if attribute in needed]
         domain = coarsening.domain if coarsening else self._domain
-        totals = [np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques]
-        for block in self._engine.blocks(columns, ()):
-            # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
-            merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
-            count_marginals(merged, cliques, domain, into=totals)
+        count = partial(_counts, cliques=cliques, columns=columns, domain=domain, coarsening=coarsening)
+        # Copied, because each is kept for a time of its own.
+        totals = [part.copy() for part in _parts(self._engine.fold(count, columns), cliques, domain)]
         for total in totals:
             total.setflags(write=False)  # they are kept, and shared by all queries
         return dict(zip(cliques, totals, strict=True))
@@ -67,3 +59,20 @@ class ExactRecords:
         while used > self._cache_bytes:
             _, dropped = self._kept.popitem(last=False)
             used -= dropped.nbytes
+
+
+def _counts(
+    block: Block, *, cliques: list[Clique], columns: list[str], domain: Domain, coarsening: Coarsening | None
+) -> np.ndarray:
+    """int64 [cells of all cliques]: the counts of one block, laid one after another."""
+    # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
+    merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
+    counts = np.zeros(sum(map(domain.size, cliques)), dtype=np.int64)
+    count_marginals(merged, cliques, domain, into=_parts(counts, cliques, domain))
+    return counts
+
+
+def _parts(counts: np.ndarray, cliques: list[Clique], domain: Domain) -> list[np.ndarray]:
+    """Views of `counts`, one for each clique, shaped by the domain."""
+    views = np.split(counts, np.cumsum([domain.size(clique) for clique in cliques])[:-1])
+    return [view.reshape(domain.shape(clique)) for view, clique in zip(views, cliques, strict=True)]

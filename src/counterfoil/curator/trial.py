@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
-from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.records import ExactRecords
 from counterfoil.schema import Schema
@@ -17,7 +17,7 @@ _ROUNDING = 1 + 1e-6
 """Scores are floating-point numbers."""
 
 
-class PublicRows:
+class PublicRows(Engine):
     """An engine over rows that were made up from the schema: random codes, and numbers within them."""
 
     def __init__(self, schema: Schema, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> None:

@@ -1,17 +1,23 @@
-"""What every engine does: hand over the coded table, block by block.
+"""What every engine does: sum over the coded table, block by block.
 
 Every query is a sum over blocks of a partial answer, so that a table in memory, on disk or on a cluster gives the
-same answer to the last count, and nobody but the engine knows where the records are.
+same answer to the last count, and nobody but the engine knows where the records are. A new engine is one file in this
+folder: `registry` finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import reduce
+from operator import add
+from typing import ClassVar
 
 import numpy as np
 
+from counterfoil.curator.sources.source import Source
+from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
 
@@ -29,18 +35,57 @@ class Block:
     numbers: Mapping[str, np.ndarray]
 
 
-class Engine(Protocol):
-    """Exact access to the table; knows no noise, and no query."""
+class Engine(ABC):
+    """Exact access to the table; knows no noise, and no query.
+
+    Attributes:
+        reads: kinds of source that this engine is chosen for; none of its own where empty (see `registry`).
+    """
+
+    reads: ClassVar[tuple[type[Source], ...]] = ()
 
     schema: Schema
 
+    @abstractmethod
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        privacy_unit: str | None = None,
+        max_rows: int | None = None,
+        randomness: Randomness | None = None,
+    ) -> None:
+        """See `BlockReader`, which checks all of them."""
+
+    @abstractmethod
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         """Read the named columns once, so that what can't be read is refused before any budget is spent.
 
         Raises SourceError for a table that can't be read, UnplacedValue for a cell that has no place.
         """
-        ...
 
+    @abstractmethod
     def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
         """Each row once, in blocks: at least one, which is empty for an empty table; the same ones in every call."""
-        ...
+
+    def fold(
+        self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
+    ) -> np.ndarray:
+        """The sum of `partial` over blocks that hold each row once, however the rows are divided into them.
+
+        An engine whose records are elsewhere sums there, and returns sums only.
+
+        Args:
+            partial: gives arrays of one shape; zeros for an empty block.
+            columns, numbers: what it reads of a block.
+        """
+        return reduce(add, map(partial, self.blocks(columns, numbers)))
+
+    def rows(self, column: str) -> int:
+        """How many rows there are, counted by reading one column."""
+        return int(self.fold(_rows, [column])[0])
+
+
+def _rows(block: Block) -> np.ndarray:
+    return np.array([block.rows], dtype=np.int64)

@@ -8,7 +8,7 @@ needs a proof of its sensitivity in its docstring and joins the conformance test
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -30,11 +30,13 @@ class Records(Protocol):
     def fold(
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
     ) -> np.ndarray:
-        """The sum of `partial` over blocks of records, wherever they are stored."""
-        ...
+        """The sum of `partial` over blocks of records, wherever they are stored.
 
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
-        """The blocks themselves, for sums that are cheaper to keep in place."""
+        Args:
+            partial: gives arrays of one shape; zeros for an empty block.
+            columns: whose codes it reads.
+            numbers: ordered columns whose values it reads.
+        """
         ...
 
 
