@@ -82,7 +82,8 @@ def violations(path: str, text: str) -> list[str]:
 
 def modules_outside() -> list[Path]:
     """Stubs too: names are imported from where they say."""
-    return sorted(path for path in SOURCE.rglob("*.py*") if "curator" not in path.relative_to(SOURCE).parts)
+    found = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyi")]
+    return sorted(path for path in found if "curator" not in path.relative_to(SOURCE).parts)
 
 
 def test_public_queries_come_from_the_folder_of_queries_alone():
