@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import math
 import pkgutil
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ from counterfoil.features.linear_model import LinearModel
 from counterfoil.geometry import grid as fidelity_grid
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid
+from counterfoil.noise.noise import Norm
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of, schema_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
@@ -377,6 +379,17 @@ def test_replacing_a_record_moves_no_answer_further_than_two_steps(kind):
         for norm in ("l1_sensitivity", "l2_sensitivity", "score_sensitivity"):
             if hasattr(query, norm):
                 require_declared(query.name, getattr(query, norm), ANY_QUESTION)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize(("query", "attained"), examples())
+def test_receipts_restate_the_sensitivities(query, attained, relation):
+    """Written down twice, on purpose: a receipt is checked by the second, from what is on it alone."""
+    described = json.loads(json.dumps(query.describe()))
+    moved = {ADD: 1.0, REPLACE: 2.0}[relation]
+    for claim, norm in (("l1_sensitivity", Norm.L1), ("l2_sensitivity", Norm.L2), ("score_sensitivity", None)):
+        if hasattr(query, claim):
+            assert query.restated_sensitivity(described, moved, norm) == pytest.approx(getattr(query, claim)(relation))
 
 
 # The constants that papers get wrong

@@ -7,28 +7,18 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 from counterfoil import accounting, noise
-from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator import queries
-from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.nearest import NearestNeighborHistogram
-from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
-from counterfoil.domain.domain import Domain
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.known import noise_from_json
-from counterfoil.noise.laplace import LaplaceNoise
-from counterfoil.noise.noise import Norm
-from counterfoil.noise.selection import ExponentialSelection
-from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.receipt import Receipt
 
@@ -209,8 +199,11 @@ def test_every_query_noise_and_event_can_be_checked() -> None:
     assert {kind.name: kind for kind in shipped} == shipped_queries()
     assert all(len(kind.question) > 20 for kind in shipped), "each is explained on the page"
     definitions = receipt_schema()["$defs"]
-    examples = [GaussianNoise(2.0), LaplaceNoise(0.5), ExponentialSelection(0.3), ThresholdedLaplaceNoise(0.5, 1e-6)]
-    assert {type(example) for example in examples} == set(classes(noise, "kind")), "an example of each"
+    smaller = {"delta": 1e-6}
+    examples = [
+        kind(**{field.name: smaller.get(field.name, 0.5) for field in fields(kind)}) for kind in classes(noise, "kind")
+    ]
+    assert len(examples) >= 4
     assert [noise_from_json(example.to_json()) for example in examples] == examples
     events = {kind.kind for kind in classes(accounting, "kind")}
     assert events == set(definitions["event"]["properties"]["kind"]["enum"])
@@ -225,20 +218,3 @@ def classes(package: ModuleType, attribute: str) -> list[Any]:
             if kind.__module__ == imported.__name__ and isinstance(getattr(kind, attribute, None), str):
                 found.append(kind)
     return found
-
-
-def test_the_sensitivities_are_the_queries_own() -> None:
-    """Written down twice, on purpose; here the two are compared, under both relations and in both norms."""
-    domain = Domain(("a", "b"), (2, 3))
-    cliques = (("a",), ("b",), ("a", "b"))
-    zeros = tuple(np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques)
-    counted = [MarginalCounts(domain, cliques), MarginalErrors(cliques, zeros)]
-    # A record is in one cell, whatever the points and the grid are: there is nothing to make of their parameters.
-    counted += [object.__new__(kind) for kind in (NearestNeighborHistogram, PartitionCounts)]
-    scores = WorstApproximatedMarginal(cliques, zeros, np.array([1.0, 2.5, 1.0]), np.zeros(3))
-    for relation, moved in ((NeighboringRelation.ADD_OR_REMOVE_ONE, 1.0), (NeighboringRelation.REPLACE_ONE, 2.0)):
-        assert scores.restated_sensitivity(scores.describe(), moved, None) == scores.score_sensitivity(relation)
-        for query in counted:
-            restated, parameters = query.restated_sensitivity, {"cliques": cliques}
-            assert restated(parameters, moved, Norm.L1) == query.l1_sensitivity(relation)
-            assert restated(parameters, moved, Norm.L2) == pytest.approx(query.l2_sensitivity(relation))
