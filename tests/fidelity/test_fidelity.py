@@ -20,7 +20,7 @@ from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.independent import Independent
-from counterfoil.receipt.noisy_measure import MEASURES, RANGES, Told
+from counterfoil.receipt.noisy_measure import MEASURES, RANGES, NoisyMeasure
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.transport.wasserstein import distance
@@ -61,8 +61,8 @@ def made(
     return synthesize(PEOPLE, SCHEMA, epsilon=epsilon, delta=delta, seed=seed, **options)
 
 
-def told_by(synthesis: Synthesis) -> dict[tuple[str, str], Told]:
-    found = [Told.from_json(record) for record in synthesis.receipt.document["fidelity"]]
+def told_by(synthesis: Synthesis) -> dict[tuple[str, str], NoisyMeasure]:
+    found = [NoisyMeasure.from_json(record) for record in synthesis.receipt.document["fidelity"]]
     return {(told.measure, told.about): told for told in found}
 
 
@@ -208,15 +208,18 @@ def test_bounds_on_what_was_told_fail_as_rarely_as_they_say():
         law = weights / weights.sum()
         for beta in (0.3, 0.05, 1e-3):
             bounds = np.array(
-                [Told("accuracy", "y", 10_000 + int(z), scale, kind, 1.0, 0.0, 1.0, 0.0).at_most(beta) for z in x]
+                [
+                    NoisyMeasure("accuracy", "y", 10_000 + int(z), scale, kind, 1.0, 0.0, 1.0, 0.0).at_most(beta)
+                    for z in x
+                ]
             )
             assert law[bounds < 10_000].sum() <= beta
             assert law[bounds < 10_000].sum() >= beta / 100  # and not absurdly rarely
 
 
 def test_a_told_number_comes_back_from_the_receipt():
-    told = Told("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
-    assert Told.from_json(told.to_json()) == told
+    told = NoisyMeasure("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
+    assert NoisyMeasure.from_json(told.to_json()) == told
     assert told.standard_error == pytest.approx(math.hypot(12.5 / 62, (1 + told.estimate) * 3) / 4000)
 
 
@@ -224,9 +227,9 @@ def test_a_told_number_comes_back_from_the_receipt():
     "change", [{"measure": "charm"}, {"scale": 0.0}, {"told": "many"}, {"records": -1.0}, {"extra": 1}]
 )
 def test_a_told_number_of_another_shape_is_refused(change):
-    told = Told("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
+    told = NoisyMeasure("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
     with pytest.raises(ValueError, match="A fidelity measure of the receipt"):
-        Told.from_json(told.to_json() | change)
+        NoisyMeasure.from_json(told.to_json() | change)
 
 
 def test_every_measure_has_words_and_a_range():

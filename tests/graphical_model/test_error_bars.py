@@ -18,7 +18,13 @@ from scipy.stats import binom, norm
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound, PassedOverBound, ToldBound, measured_bounds
+from counterfoil.graphical_model.error_bars import (
+    ErrorBars,
+    MeasuredBound,
+    NoisyBound,
+    PassedOverBound,
+    measured_bounds,
+)
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.methods.aim import AIM
@@ -110,7 +116,7 @@ def noise(scale: float, size: tuple[int, ...], seed: int = 7) -> np.ndarray:
 def test_a_told_bound_holds_and_is_sharp(scale, beta):
     runs = 20_000
     told = 1000 + noise(scale, (runs,))
-    bars = np.array([ToldBound(float(t), scale, 0.0).records(beta) for t in told])
+    bars = np.array([NoisyBound(float(t), scale, 0.0).records(beta) for t in told])
     failures = int((bars < 1000).sum())
     require_rare(failures, runs, beta)
     if scale > 10:
@@ -124,7 +130,7 @@ def test_a_told_bound_exceeds_the_tail_of_discrete_noise():
         weights = np.exp(-(support**2) / (2 * scale**2))
         law = weights / weights.sum()
         for beta in np.geomspace(0.9, 1e-9, 400):
-            bar = ToldBound(0.0, scale, 0.0).records(beta)
+            bar = NoisyBound(0.0, scale, 0.0).records(beta)
             assert law[support < -bar].sum() <= beta
 
 
@@ -193,7 +199,7 @@ def test_a_passed_over_bound_holds(epsilon):
 
 bounds = st.one_of(
     st.builds(MeasuredBound, st.floats(0, 1e6), SCALE, st.integers(1, 10_000), st.integers(0, 5)),
-    st.builds(ToldBound, st.integers(-100, 10**6).map(float), SCALE, st.floats(0, 1e4)),
+    st.builds(NoisyBound, st.integers(-100, 10**6).map(float), SCALE, st.floats(0, 1e4)),
     st.builds(
         PassedOverBound,
         weight=st.floats(0.1, 100),
@@ -239,7 +245,7 @@ def test_the_failure_probability_is_never_spent_twice(bars, clique, beta):
         return lambda self, share: asked.append((self, share)) or original(self, share)
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (MeasuredBound, ToldBound, PassedOverBound):
+        for kind in (MeasuredBound, NoisyBound, PassedOverBound):
             patch.setattr(kind, "records", spy_on(kind))
         bars.bar(clique, beta)
     passed = [share for bound, share in asked if isinstance(bound, PassedOverBound)]
@@ -255,7 +261,7 @@ def bars_of(*told, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBar
 
 
 def test_one_bound_gets_the_whole_of_beta():
-    bound = ToldBound(10.0, 5.0, 2.0)
+    bound = NoisyBound(10.0, 5.0, 2.0)
     bar = bars_of((("a", "b"), (bound,))).bar(["b", "a"], 0.05)
     assert bar.records == bound.records(0.05) == pytest.approx(10 + 1 + 5 * norm.ppf(0.95) + 2)
     assert bar.attributes == ("a", "b")
@@ -263,7 +269,7 @@ def test_one_bound_gets_the_whole_of_beta():
 
 
 def test_known_numbers_of_bounds_share_equally():
-    near, far = ToldBound(10.0, 5.0, 0.0), ToldBound(99.0, 5.0, 0.0)
+    near, far = NoisyBound(10.0, 5.0, 0.0), NoisyBound(99.0, 5.0, 0.0)
     bar = bars_of((("a",), (near,)), (("a", "b"), (far,)), (("b", "c"), (near,))).bar(["a"], 0.1)
     assert bar.records == near.records(0.05)
 
@@ -278,9 +284,9 @@ def test_adaptive_questions_share_in_time():
 
 
 def test_an_unknown_number_of_records_widens_the_fraction():
-    told = ("a",), (ToldBound(10.0, 5.0, 0.0),)
+    told = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
     exact, noisy = bars_of(told).bar(["a"], 0.1), bars_of(told, total_error=3.0).bar(["a"], 0.1)
-    assert noisy.records == ToldBound(10.0, 5.0, 0.0).records(0.05)
+    assert noisy.records == NoisyBound(10.0, 5.0, 0.0).records(0.05)
     slack = 3 * math.sqrt(2 * math.log(2 / 0.05))
     assert noisy.fraction == pytest.approx((noisy.records + slack) / (100 - slack))
     assert noisy.fraction > exact.fraction

@@ -78,7 +78,7 @@ def test_the_last_round_begins_when_less_than_two_are_left():
 @pytest.mark.parametrize("teaches", [True, False])
 def test_noise_is_halved_exactly_where_the_model_did_not_move(monkeypatch, teaches):
     """Whether the fit moved is made up; what follows from it is not."""
-    fit, ask = aim_published.Fitter.fit, aim_published.PublishedAIM._round
+    fit, ask = aim_published.WarmEstimator.fit, aim_published.PublishedAIM._round
     before: dict = {}
 
     def fake_fit(self, new, **keywords):
@@ -94,7 +94,7 @@ def test_noise_is_halved_exactly_where_the_model_did_not_move(monkeypatch, teach
         before.update(estimates)
         return ask(self, account, estimates, weights, noise)
 
-    monkeypatch.setattr(aim_published.Fitter, "fit", fake_fit)
+    monkeypatch.setattr(aim_published.WarmEstimator, "fit", fake_fit)
     monkeypatch.setattr(aim_published.PublishedAIM, "_round", remember)
     _, *others = charges_of(released(PUBLISHED, TRIPLE, DEPENDENT, draw=3))
     sigmas = [sigma for _, sigma in rounds_of(others)]

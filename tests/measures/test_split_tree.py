@@ -37,7 +37,7 @@ def enumerated(counts, scales, concentrations, most=44):
 
 def small_tree(counts, scales) -> SplitTree:
     tree = SplitTree()
-    tree.tell(np.array(counts[:1], dtype=float), scales[0])
+    tree.add_counts(np.array(counts[:1], dtype=float), scales[0])
     tree.grow(np.array([True]))
     tree.answers[1].append((np.array([counts[1], np.nan]), scales[1]))
     tree.answers[1].append((np.array([np.nan, counts[2]]), scales[2]))
@@ -86,7 +86,7 @@ def full_tree(rng, *, depth, n, concentration, scales):
     truth = [counts]
     for t in range(depth + 1):
         if t in scales:
-            tree.tell(counts + rng.laplace(0, scales[t], len(counts)), scales[t])
+            tree.add_counts(counts + rng.laplace(0, scales[t], len(counts)), scales[t])
         if t < depth:
             tree.grow(np.ones(len(counts), dtype=bool))
             first = rng.binomial(counts, rng.beta(concentration, concentration, len(counts)))
@@ -130,7 +130,7 @@ def test_means_stay_consistent_where_points_lie_in_few_cells_and_the_prior_is_ev
         while tree.depth < depth:
             tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
         exact_counts = truth.reshape(2**depth, -1).sum(axis=1)
-        tree.tell(exact_counts + rng.laplace(0, scale, 2**depth), scale)
+        tree.add_counts(exact_counts + rng.laplace(0, scale, 2**depth), scale)
     means, _ = posterior(tree, [10.0] * 10)
     for upper, lower in itertools.pairwise(means):
         assert lower.reshape(-1, 2).sum(axis=1) == pytest.approx(upper, abs=1e-6 * 2560)
@@ -150,13 +150,13 @@ def test_transforms_stand_in_for_sums_of_products(monkeypatch):
 
 def test_a_lone_root_and_answers_far_apart_are_no_special_cases():
     tree = SplitTree()
-    tree.tell(np.array([-50.0]), 1.0)
+    tree.add_counts(np.array([-50.0]), 1.0)
     means, _ = posterior(tree, [])
     assert 0 <= means[0][0] < 1
     tree = SplitTree()
-    tree.tell(np.array([1000.0]), 1.0)
+    tree.add_counts(np.array([1000.0]), 1.0)
     tree.grow(np.array([True]))
-    tree.tell(np.array([10.0, 20.0]), 2.0)
+    tree.add_counts(np.array([10.0, 20.0]), 2.0)
     means, evidence = posterior(tree, [1.0])
     assert math.isfinite(evidence)
     assert 30 < means[1].sum() < 120

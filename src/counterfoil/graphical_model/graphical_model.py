@@ -162,8 +162,8 @@ class GraphicalModel:
                 with np.errstate(divide="ignore"):
                     table = np.exp(_peak_at_zero(evaluate_logarithms(query, [np.log(t) for t in inputs])))
         table = table * (self.total / table.sum())
-        found = query.axes[query.output]
-        table = table.transpose([found.index(axis) for axis in self.domain.axes(names)])
+        order = query.axes[query.output]
+        table = table.transpose([order.index(axis) for axis in self.domain.axes(names)])
         return np.ascontiguousarray(table)
 
 

@@ -87,8 +87,8 @@ class Propagation:
     def marginals(self, log_inputs: Sequence[Table]) -> tuple[float, list[Table]]:
         """Log partition function and the probability table of every input's axes, as new arrays."""
         calibration = self.calibrate(log_inputs)
-        found = [calibration.probabilities(slot) for slot in range(self.program.n_inputs)]
-        return calibration.log_partition, found
+        tables = [calibration.probabilities(slot) for slot in range(self.program.n_inputs)]
+        return calibration.log_partition, tables
 
     def _calibrate_real(self, log_inputs: Sequence[Table]) -> Calibration:
         tables, log_peaks = _exponentials(log_inputs)

@@ -32,12 +32,12 @@ def method_type(name: str) -> type[Method]:
     if name not in names:
         raise ValueError(f"`method` must be one of {', '.join(names)}. Found {name!r}.{did_you_mean(name, names)}")
     module = import_module(f"{folder.__name__}.{name.replace('-', '_')}")
-    (found,) = (
+    (method,) = (
         kind
         for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, Method) and kind.__module__ == module.__name__
     )
-    return found
+    return method
 
 
 def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> Method:

@@ -11,7 +11,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.receipt.noisy_measure import MEASURES, Told
+from counterfoil.receipt.noisy_measure import MEASURES, NoisyMeasure
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.terms import Terms, declares
 
@@ -154,8 +154,9 @@ def _question_of(query: str) -> str:
 def good_for(document: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each error measure that was bought, and for each certificate."""
     for measure in document.get("fidelity", ()):
-        told = Told.from_json(measure)
-        yield f"{MEASURES[told.measure]} ({told.about}): {told.estimate:.4f}, standard error {told.standard_error:.4f}."
+        noisy = NoisyMeasure.from_json(measure)
+        estimate, error = f"{noisy.estimate:.4f}", f"{noisy.standard_error:.4f}"
+        yield f"{MEASURES[noisy.measure]} ({noisy.about}): {estimate}, standard error {error}."
     yield from (str(certificate.get("sentence", "")) for certificate in document.get("certificates", ()))
 
 

@@ -35,15 +35,15 @@ def release(
         ValueError: when no row that is drawn meets the schema's rules.
     """
     n = max(round(model.total), 1) if rows is None else rows
-    drawn = draw(model, curator.schema, n, curator.randomness.generator())
-    found = drawn.table.num_rows
+    sample = draw(model, curator.schema, n, curator.randomness.generator())
+    drawn = sample.table.num_rows
     receipt = Receipt.from_curator(
         curator,
         method=method,
         parameters=parameters,
-        rows=found,
+        rows=drawn,
         rows_requested=rows is not None,
-        rows_short=found < n,
-        warnings=shortfall(curator.schema, found=found, asked=n),
+        rows_short=drawn < n,
+        warnings=shortfall(curator.schema, drawn=drawn, requested=n),
     )
-    return Synthesis(curator.schema, drawn, model, error_bars, receipt)
+    return Synthesis(curator.schema, sample, model, error_bars, receipt)
