@@ -52,11 +52,11 @@ def require_rare(failures: int, runs: int = RUNS, beta: float = BETA) -> None:
 
 
 METHODS = {
-    "told": AIM(rounds=2, batch=1),
-    "told, gaussian": AIM(rounds=2, batch=1, variant="gaussian"),
+    "distance": AIM(rounds=2, batch=1),
+    "distance, gaussian": AIM(rounds=2, batch=1, variant="gaussian"),
     "passed over and measured": AIM(variant="published"),
     "measured": Direct(2),
-    "told, mst": MST(),
+    "distance, mst": MST(),
     "columns": Independent(),
 }
 
@@ -79,13 +79,13 @@ def failures_of(method, relation: str, *, runs: int = RUNS, shrink: float = 1.0)
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
 @pytest.mark.parametrize("method", METHODS)
 def test_bars_of_a_release_hold(method, relation):
-    runs = RUNS if relation == "add_or_remove_one" and method not in ("told, gaussian", "told, mst") else 60
+    runs = RUNS if relation == "add_or_remove_one" and method not in ("distance, gaussian", "distance, mst") else 60
     for failures in failures_of(METHODS[method], relation, runs=runs).values():
         require_rare(failures, runs)
 
 
 def test_bars_that_are_too_narrow_would_be_noticed():
-    failures = failures_of(METHODS["told"], "add_or_remove_one", runs=60, shrink=0.3)
+    failures = failures_of(METHODS["distance"], "add_or_remove_one", runs=60, shrink=0.3)
     with pytest.raises(AssertionError):
         require_rare(failures["records"], 60)
 
@@ -94,7 +94,7 @@ def test_every_kind_of_bound_is_used_where_it_is_expected():
     sources = {
         name: {released(method, PAIR, ROWS).error_bar(c).source for c in ALL} for name, method in METHODS.items()
     }
-    for name in ("told", "told, gaussian", "told, mst"):
+    for name in ("distance", "distance, gaussian", "distance, mst"):
         assert sources[name] == {"its noisy distance from the model"}
     assert sources["measured"] == {"its own noisy counts"}
     assert sources["passed over and measured"] <= {
@@ -115,8 +115,8 @@ def noise(scale: float, size: tuple[int, ...], seed: int = 7) -> np.ndarray:
 @pytest.mark.parametrize("beta", [0.3, 0.05, 0.01])
 def test_a_told_bound_holds_and_is_sharp(scale, beta):
     runs = 20_000
-    told = 1000 + noise(scale, (runs,))
-    bars = np.array([NoisyBound(float(t), scale, 0.0).records(beta) for t in told])
+    noisy = 1000 + noise(scale, (runs,))
+    bars = np.array([NoisyBound(float(t), scale, 0.0).records(beta) for t in noisy])
     failures = int((bars < 1000).sum())
     require_rare(failures, runs, beta)
     if scale > 10:
@@ -216,9 +216,11 @@ CLIQUES = [c for size in (1, 2, 3) for c in itertools.combinations("abc", size)]
 
 @st.composite
 def error_bars(draw):
-    told = draw(st.dictionaries(st.sampled_from(CLIQUES), st.lists(bounds, min_size=1, max_size=3).map(tuple)))
+    noisy = draw(st.dictionaries(st.sampled_from(CLIQUES), st.lists(bounds, min_size=1, max_size=3).map(tuple)))
     total = draw(st.floats(1, 1e6))
-    return ErrorBars(DOMAIN, told, total, draw(st.floats(-10, 1e6)), draw(st.one_of(st.just(0.0), st.floats(0.1, 1e4))))
+    return ErrorBars(
+        DOMAIN, noisy, total, draw(st.floats(-10, 1e6)), draw(st.one_of(st.just(0.0), st.floats(0.1, 1e4)))
+    )
 
 
 @given(error_bars(), st.sampled_from(CLIQUES))
@@ -256,8 +258,8 @@ def test_the_failure_probability_is_never_spent_twice(bars, clique, beta):
     assert events + total <= beta * (1 + 1e-12)
 
 
-def bars_of(*told, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBars:
-    return ErrorBars(cells, dict(told), 100.0, 100.0, total_error)
+def bars_of(*noisy, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBars:
+    return ErrorBars(cells, dict(noisy), 100.0, 100.0, total_error)
 
 
 def test_one_bound_gets_the_whole_of_beta():
@@ -284,13 +286,13 @@ def test_adaptive_questions_share_in_time():
 
 
 def test_an_unknown_number_of_records_widens_the_fraction():
-    told = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
-    exact, noisy = bars_of(told).bar(["a"], 0.1), bars_of(told, total_error=3.0).bar(["a"], 0.1)
+    noisy = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
+    exact, noisy = bars_of(noisy).bar(["a"], 0.1), bars_of(noisy, total_error=3.0).bar(["a"], 0.1)
     assert noisy.records == NoisyBound(10.0, 5.0, 0.0).records(0.05)
     slack = 3 * math.sqrt(2 * math.log(2 / 0.05))
     assert noisy.fraction == pytest.approx((noisy.records + slack) / (100 - slack))
     assert noisy.fraction > exact.fraction
-    hopeless = bars_of(told, total_error=1e3).bar(["a"], 0.1)
+    hopeless = bars_of(noisy, total_error=1e3).bar(["a"], 0.1)
     assert hopeless.fraction == 2.0
 
 

@@ -25,12 +25,12 @@ def log_split(n1, n2, a):
 def enumerated(counts, scales, concentrations, most=44):
     """Means of (root, 2 halves, 2 quarters of the first half) and the log density, by summing over all counts.
 
-    The leaves are the two quarters and the second half; the root and the first half were told too.
+    The leaves are the two quarters and the second half; the root and the first half were counted too.
     """
     q1, q2, second = np.meshgrid(*[np.arange(most)] * 3, indexing="ij")
     n = (q1 + q2 + second, q1 + q2, second, q1, q2)
-    told = -sum(abs(c - m) / s for c, m, s in zip(counts, n, scales, strict=True))
-    weights = told + log_split(n[1], n[2], concentrations[0]) + log_split(q1, q2, concentrations[1])
+    log_density = -sum(abs(c - m) / s for c, m, s in zip(counts, n, scales, strict=True))
+    weights = log_density + log_split(n[1], n[2], concentrations[0]) + log_split(q1, q2, concentrations[1])
     chances = np.exp(weights - weights.max())
     return [(chances * m).sum() / chances.sum() for m in n], weights.max() + math.log(chances.sum())
 
@@ -43,9 +43,9 @@ def small_tree(counts, scales) -> SplitTree:
     tree.answers[1].append((np.array([np.nan, counts[2]]), scales[2]))
     tree.grow(np.array([True, False]))
     for place, (count, scale) in enumerate(zip(counts[3:], scales[3:], strict=True)):
-        told = np.full(2, np.nan)
-        told[place] = count
-        tree.answers[2].append((told, scale))
+        answer = np.full(2, np.nan)
+        answer[place] = count
+        tree.answers[2].append((answer, scale))
     return tree
 
 
@@ -81,7 +81,7 @@ def test_halves_may_have_concentrations_of_their_own(first):
 
 
 def full_tree(rng, *, depth, n, concentration, scales):
-    """A tree of the given depth whose counts are drawn from the model; those at depths in `scales` are told."""
+    """A tree of the given depth whose counts are drawn from the model; at depths in `scales` they get noise."""
     tree, counts = SplitTree(), np.array([n])
     truth = [counts]
     for t in range(depth + 1):
@@ -95,15 +95,15 @@ def full_tree(rng, *, depth, n, concentration, scales):
     return tree, truth
 
 
-def test_means_are_consistent_and_beat_what_was_told():
+def test_means_are_consistent_and_beat_the_noisy_counts():
     rng = np.random.default_rng(0)
     tree, truth = full_tree(rng, depth=7, n=2000, concentration=0.5, scales={0: 20.0, 3: 6.0, 7: 3.0})
     means, _ = posterior(tree, [0.5] * 7)
     for upper, lower in itertools.pairwise(means):
         assert lower.reshape(-1, 2).sum(axis=1) == pytest.approx(upper, abs=1e-6 * 2000)
     assert min(m.min() for m in means) >= 0
-    told = np.abs(tree.answers[7][0][0] - truth[7]).mean()
-    assert np.abs(means[7] - truth[7]).mean() < 0.7 * told
+    noisy_error = np.abs(tree.answers[7][0][0] - truth[7]).mean()
+    assert np.abs(means[7] - truth[7]).mean() < 0.7 * noisy_error
     for t in (1, 3, 5):
         summed = tree.answers[7][0][0].reshape(2**t, -1).sum(axis=1)
         assert np.abs(means[t] - truth[t]).mean() < np.abs(summed - truth[t]).mean()

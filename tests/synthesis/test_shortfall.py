@@ -1,4 +1,4 @@
-"""Rules that the model hardly ever meets: what was bought is handed over, and what can't be had is told early."""
+"""Rules that the model hardly ever meets: too few rows bring a warning, and none an early refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train on synthetic, test on real: what models learned from the synthetic rows is worth on the real ones."""
+"""Train on synthetic, test on real: how well models that are trained on synthetic rows predict real ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TrainedOnSynthetic:
 
     Args:
         target: that column.
-        protected: the column whose groups are compared, if any.
+        protected: the column whose groups are compared, or None.
         models: by name, one of `MODELS`.
         majority: accuracy of always predicting the most frequent class of the real training rows.
         test_rows: how many real rows were tested.

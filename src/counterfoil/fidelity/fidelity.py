@@ -147,8 +147,8 @@ class _Measuring:
                 yield _Question(measure, about, LargestMarginalDistance(errors), 1.0, max(off))
 
     def _parts(self, cliques: tuple[Clique, ...]) -> dict[str, tuple[Clique, ...]]:
-        """By measure, the marginals whose largest distance it is: those with the target, on which risks depend more, have
-        a measure of their own."""
+        """By measure, the marginals of which it is the largest distance. Those with the target have a measure of their
+        own, because risks depend more on them."""
         labeled = tuple(clique for clique in cliques if self.target in clique)
         others = tuple(clique for clique in cliques if self.target not in clique)
         if self.target is None or not others or len(cliques[0]) == 1:

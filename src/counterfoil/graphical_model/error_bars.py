@@ -21,7 +21,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 
 @dataclass(frozen=True)
 class ErrorBar:
-    """With probability 1 - beta: L1 distance of real and model marginal <= `records` (counts), `fraction` (shares).
+    """A bound on the L1 distance of the real and the model marginal that holds with probability 1 - beta.
 
     Args:
         attributes: the marginal.

@@ -41,7 +41,7 @@ def require_enumerable(domain: Domain) -> None:
 
 
 def require_few_tables(domain: Domain, rows: int, zeros: Zeros) -> None:
-    """Refuses what brute force can't try.
+    """Refuses a number of tables that brute force can't try.
 
     Raises:
         ValueError: saying how many tables there are.
@@ -123,7 +123,7 @@ def closest_weights(
 
 
 def largest_distance(model: GraphicalModel, measurements: Sequence[NoisyMarginal]) -> float:
-    """What `closest_table` and `closest_weights` make small: the largest L1 distance to a measurement, in records."""
+    """The largest L1 distance to a measurement, in records, which `closest_table` and `closest_weights` minimize."""
     marginals = model.marginals([measured.clique for measured in measurements])
     return max(float(np.abs(measured.counts - marginals[measured.clique]).sum()) for measured in measurements)
 

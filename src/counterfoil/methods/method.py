@@ -55,8 +55,8 @@ class Method(ABC):
 
     Attributes:
         default_delta: the delta where its user gives none; 0 for methods with pure privacy.
-        gives_points: whether its rows are points near the records, instead of draws from a model of the table; error
-            measures can be bought for the latter alone.
+        gives_points: whether its rows are points near the records, instead of draws from a model of the table; fidelity
+            can be measured for the latter alone.
         presets: names of parameter sets that `of_preset` knows; the first is the default.
     """
 

@@ -71,7 +71,7 @@ class NoisyMeasure:
         return max(self.answer + math.ceil(slack) + self.rounding, 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands on the receipt."""
+        """The measure in the form of the receipt."""
         fields = {_RENAMED.get(name, name): value for name, value in asdict(self).items()}
         return fields | {"estimate": self.estimate, "standard_error": self.standard_error}
 
