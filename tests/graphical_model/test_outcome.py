@@ -14,7 +14,7 @@ from counterfoil.graphical_model import minimax, warm_estimator
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.outcome import FitOutcome, Status
-from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.methods.aim import AIM
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.independent import Independent
@@ -74,11 +74,11 @@ def test_where_nothing_is_fitted_nothing_is_said():
 
 
 def test_the_outcome_is_that_of_the_last_fit():
-    fitter = Fitter(TRIPLE, {}, 300.0)
-    assert fitter.outcomes == ()
-    fitter.fit([PAIR], relative_gap=0.5)
-    fitter.fit([PAIR], relative_gap=1e-6)
-    (outcome,) = fitter.outcomes
+    estimator = WarmEstimator(TRIPLE, {}, 300.0)
+    assert estimator.outcomes == ()
+    estimator.fit([PAIR], relative_gap=0.5)
+    estimator.fit([PAIR], relative_gap=1e-6)
+    (outcome,) = estimator.outcomes
     assert outcome.status is Status.CONVERGED
     assert outcome.goal == 1e-6
 

@@ -51,7 +51,7 @@ def test_the_same_documents_are_receipts(receipt_of: Callable[..., Receipt], dat
     if accepted:
         receipt = Receipt(document)
         receipt.verify()
-        with suppress(ValueError):  # what is no event of any kind can't be explained, and is told in a sentence
+        with suppress(ValueError):  # what is no event of any kind can't be explained, and is reported in a sentence
             assert receipt.text()
 
 

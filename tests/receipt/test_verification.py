@@ -21,7 +21,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.known import noise_from_json
@@ -233,7 +233,7 @@ def test_the_sensitivities_are_the_queries_own() -> None:
     domain = Domain(("a", "b"), (2, 3))
     cliques = (("a",), ("b",), ("a", "b"))
     zeros = tuple(np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques)
-    counted = [MarginalCounts(domain, cliques), MarginalErrors(cliques, zeros)]
+    counted = [MarginalCounts(domain, cliques), MarginalDistances(cliques, zeros)]
     # A record is in one cell, whatever the points and the grid are: there is nothing to make of their parameters.
     counted += [object.__new__(kind) for kind in (NearestNeighborHistogram, PartitionCounts)]
     scores = WorstApproximatedMarginal(cliques, zeros, np.array([1.0, 2.5, 1.0]), np.zeros(3))

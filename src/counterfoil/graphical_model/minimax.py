@@ -1,7 +1,7 @@
 """The table whose marginals are closest to noisy ones: over all tables of n rows, or over weights on the domain.
 
-Closest is meant as Zhou et al. 2024 have it in Gen_{d, sigma} (Algorithm 1): the largest L1 distance over the noisy
-marginals is as small as it can be. Their brute force tries every table, which tiny domains admit. The same problem
+The closest one is that of Gen_{d, sigma} in Zhou et al. 2024 (Algorithm 1): it minimizes the largest L1 distance over
+the noisy marginals. Their brute force tries every table, which tiny domains admit. The same problem
 over non-negative weights is a linear program, whose optimum is never worse. Both are post-processing.
 """
 
@@ -43,7 +43,7 @@ def require_enumerable(domain: Domain) -> None:
 
 
 def require_few_tables(domain: Domain, rows: int, zeros: Zeros) -> None:
-    """Refuses what brute force can't try.
+    """Refuses a number of tables that brute force can't try.
 
     Raises:
         ValueError: saying how many tables there are.
@@ -72,10 +72,10 @@ def closest_table(domain: Domain, measurements: Sequence[NoisyMarginal], *, rows
     """
     require_few_tables(domain, rows, zeros)
     possible = _possible(domain, zeros)
-    sums, told, starts = _system(domain, measurements, possible)
+    sums, noisy, starts = _system(domain, measurements, possible)
     best, smallest = np.zeros(len(possible)), math.inf
     for tables in _tables(len(possible), rows):
-        errors = np.abs(sums @ tables.T - told[:, None])
+        errors = np.abs(sums @ tables.T - noisy[:, None])
         largest = np.add.reduceat(errors, starts, axis=0).max(axis=0)
         at = int(largest.argmin())
         if largest[at] < smallest:
@@ -100,8 +100,8 @@ def closest_weights(
     """
     require_enumerable(domain)
     possible = _possible(domain, zeros)
-    sums, told, starts = _system(domain, measurements, possible)
-    n_weights, n_cells = len(possible), len(told)
+    sums, noisy, starts = _system(domain, measurements, possible)
+    n_weights, n_cells = len(possible), len(noisy)
     each = sparse.identity(n_cells, format="csr")
     group = np.zeros(n_cells, dtype=np.int64)
     group[starts[1:]] = 1
@@ -114,7 +114,7 @@ def closest_weights(
         ],
         format="csr",
     )
-    limits = np.concatenate([told, -told, np.zeros(len(starts))])
+    limits = np.concatenate([noisy, -noisy, np.zeros(len(starts))])
     whole = sparse.csr_matrix(np.concatenate([np.ones(n_weights), np.zeros(n_cells + 1)])[None, :])
     cost = np.zeros(n_weights + n_cells + 1)
     cost[-1] = 1.0
@@ -128,17 +128,17 @@ def _optimum(program: dict[str, Any]) -> np.ndarray:
     Nothing short of the optimum is returned: the gap on the receipt (Zhou et al. 2024, Lemma 3.4) supposes it.
     """
     for method in _METHODS:
-        found = linprog(**program, method=method)
-        if found.status == 0:
-            return found.x
+        solution = linprog(**program, method=method)
+        if solution.status == 0:
+            return solution.x
     raise RuntimeError(
-        f"The linear program for the closest weights was not solved: {found.message} Use the estimator private_pgm, or "
-        "give columns fewer bins in the schema."
+        f"The linear program for the closest weights was not solved: {solution.message} Use the estimator "
+        "private_pgm, or give columns fewer bins in the schema."
     )
 
 
 def largest_distance(model: GraphicalModel, measurements: Sequence[NoisyMarginal]) -> float:
-    """What `closest_table` and `closest_weights` make small: the largest L1 distance to a measurement, in records."""
+    """The largest L1 distance to a measurement, in records, which `closest_table` and `closest_weights` minimize."""
     marginals = model.marginals([measured.clique for measured in measurements])
     return max(float(np.abs(measured.counts - marginals[measured.clique]).sum()) for measured in measurements)
 
@@ -155,10 +155,10 @@ def _possible(domain: Domain, zeros: Zeros) -> np.ndarray:
 def _system(
     domain: Domain, measurements: Sequence[NoisyMarginal], possible: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Which cells of the domain [possible] add up to each measured cell, what was told there, and where marginals
-    start."""
+    """Which cells of the domain [possible] add up to each measured cell, its noisy count, and where each
+    marginal starts."""
     codes = np.unravel_index(possible, domain.sizes)
-    parts, told = [], []
+    parts, noisy = [], []
     for measured in measurements:
         axes, shape = domain.axes(measured.clique), domain.shape(measured.clique)
         cell = np.ravel_multi_index([codes[axis] for axis in axes], shape)
@@ -166,9 +166,9 @@ def _system(
         parts.append(
             sparse.csr_array((ones, (cell, np.arange(len(possible)))), shape=(math.prod(shape), len(possible)))
         )
-        told.append(measured.counts.ravel())
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in told])[:-1]])
-    return sparse.vstack(parts, format="csr"), np.concatenate(told), starts
+        noisy.append(measured.counts.ravel())
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in noisy])[:-1]])
+    return sparse.vstack(parts, format="csr"), np.concatenate(noisy), starts
 
 
 def _tables(cells: int, rows: int) -> Iterator[np.ndarray]:

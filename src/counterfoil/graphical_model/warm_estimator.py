@@ -22,8 +22,8 @@ ENTROPY_OF_ROOT = 0.5
 
 
 @dataclass
-class Fitter:
-    """Private-PGM with a memory. Pure post-processing.
+class WarmEstimator:
+    """Private-PGM that keeps its measurements and its last model. Post-processing.
 
     Args:
         domain: the attributes.
@@ -71,7 +71,7 @@ class Fitter:
         return fit.model
 
     def count(self, new: Sequence[NoisyMarginal]) -> float:
-        """The number of records, at least 1, once `new` is known too: the public one, or as all sums tell it."""
+        """The number of records, at least 1, once `new` is known too: the public one, or the mean of all noisy sums."""
         self.measurements = combine(self.domain, [*self.measurements, *new])
         if self.public_total is None:
             self.counted, self.total_error = estimate_total(self.measurements)

@@ -1,4 +1,4 @@
-"""Checking a receipt from what it records, without the data and without the program that made it."""
+"""Checks a receipt from what it records, without the data and without the program that made it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _WRONG_OPENDP = ("0.14.0", "0.14.1")
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check of a receipt found.
+    """The result of checking a receipt.
 
     Args:
-        holds: whether nothing was wrong.
-        recomputed_epsilon: what the recorded events compose to; infinite where they can't be understood.
-        stated_epsilon: what the receipt says they do.
+        holds: whether there are no problems.
+        recomputed_epsilon: the epsilon that the recorded events compose to; infinite where they can't be understood.
+        stated_epsilon: the epsilon that the receipt states for them.
         problems: what is wrong, a sentence each.
     """
 
@@ -49,8 +49,8 @@ class Verification:
 def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> Verification:
     """Checks a receipt that has the published shape.
 
-    Recomputed: every event from its noise, every noise scale from its sensitivity, every sensitivity from the
-    query's public parameters, what the events compose to and what they would under the other relation. A receipt
+    The check recomputes every event from its noise, every noise scale from its sensitivity, every sensitivity from
+    the query's public parameters, and what the events compose to under either relation. A receipt
     whose author changed all of these together, consistently, holds: it is then the receipt of another release.
 
     Args:
@@ -166,18 +166,18 @@ def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
         expected = as_older_versions_did(document["charges"], terms, adaptive=filtered)
     stated = document["other_relation"]
     for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
-        want, found = expected.get(key), stated.get(key)
-        same = _same(want, found) if isinstance(want, float) and isinstance(found, (int, float)) else want == found
+        want, given = expected.get(key), stated.get(key)
+        same = _same(want, given) if isinstance(want, float) and isinstance(given, (int, float)) else want == given
         if not same:
-            yield f"`other_relation.{key}` must be {want}. Found {found}."
+            yield f"`other_relation.{key}` must be {want}. Found {given}."
 
 
 def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
-    """Whether the charges kept to what was declared before them."""
+    """Whether the charges kept to the terms that were declared before them."""
     charges, plan = document["charges"], terms.plan
     for number, charge in enumerate(charges, 1):
         if charge["query"] not in shipped_queries():
-            continue  # said of the charge already
+            continue  # already a problem of the charge
         try:
             require_declared(charge["query"], partial(_restated, charge), terms.replacement_factor)
         except (KeyError, TypeError, ValueError):
@@ -201,10 +201,10 @@ def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
             yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
 
 
-def _same_event(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
-    if found.keys() != expected.keys() or found["kind"] != expected["kind"]:
+def _same_event(given: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    if given.keys() != expected.keys() or given["kind"] != expected["kind"]:
         return False
-    return all(_same(found[key], expected[key]) for key in expected if key != "kind")
+    return all(_same(given[key], expected[key]) for key in expected if key != "kind")
 
 
 def _same(one: float, other: float) -> bool:

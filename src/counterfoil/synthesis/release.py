@@ -52,15 +52,18 @@ def release(
     """
     model, fits = fitted.model, fitted.fits
     n = max(round(model.total), 1) if rows is None else rows
-    drawn = draw(model, curator.schema, n, curator.randomness.generator())
-    found = drawn.table.num_rows
+    sample = draw(model, curator.schema, n, curator.randomness.generator())
+    drawn = sample.table.num_rows
     receipt = Receipt.from_curator(
         curator,
         method=method,
         parameters={**parameters, "fits": [fit.to_json() for fit in fits]} if fits else parameters,
-        rows=found,
+        rows=drawn,
         rows_requested=rows is not None,
-        rows_short=found < n,
-        warnings=[*shortfall(curator.schema, found=found, asked=n), *(line for fit in fits for line in fit.warnings())],
+        rows_short=drawn < n,
+        warnings=[
+            *shortfall(curator.schema, drawn=drawn, requested=n),
+            *(line for fit in fits for line in fit.warnings()),
+        ],
     )
-    return Synthesis(curator.schema, drawn, model, fitted.error_bars, receipt)
+    return Synthesis(curator.schema, sample, model, fitted.error_bars, receipt)

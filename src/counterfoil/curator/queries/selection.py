@@ -116,7 +116,7 @@ class WorstApproximatedMarginal(SelectionQuery):
 
 @shipped
 @dataclass(frozen=True, eq=False)
-class MarginalErrors(CountQuery):
+class MarginalDistances(CountQuery):
     """The L1 error of the estimate on each candidate clique, all of them told with noise.
 
     Formal guarantee: adding or removing a record moves each of the m errors by at most 1, replacing one by at most 2
