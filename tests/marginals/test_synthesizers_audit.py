@@ -33,7 +33,7 @@ from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
 from counterfoil.methods.registry import method_named, method_names, method_type
-from counterfoil.synthesis.release import quiet
+from counterfoil.synthesis.progress import quiet
 from release_audits import (
     ADD,
     NOT_CHARGED,

@@ -18,7 +18,6 @@ from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile
 from counterfoil.ledger.no_ledger import NO_LEDGER
-from counterfoil.methods.registry import require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
@@ -109,7 +108,7 @@ def synth(
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.accounting.budget import Budget
-    from counterfoil.methods.registry import method_type
+    from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 

@@ -19,7 +19,6 @@ Private-PGM is due to McKenna, Sheldon and Miklau, "Graphical-model based estima
 privacy" (2019), where the entropy has no weight of its own and mirror descent takes a fixed number of steps.
 """
 
-import enum
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from counterfoil.graphical_model.elimination import compile_program
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.interactions import Interactions, Vector
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
+from counterfoil.graphical_model.outcome import FitOutcome, Status
 from counterfoil.graphical_model.propagation import Propagation
 from counterfoil.threads import on_one_thread
 
@@ -46,33 +46,17 @@ _ROUNDING = 1e-13
 _IDLE_STEPS = 20
 
 
-class Status(enum.Enum):
-    """Why the fit ended."""
-
-    CONVERGED = "The duality gap is within the bound that was asked for."
-    EVALUATIONS = (
-        "The limit of evaluations was reached before the duality gap closed. Increase `max_evaluations`, or "
-        "increase `entropy_weight`, which makes the fit easier."
-    )
-    PRECISION = (
-        "Floating-point precision ended the fit before the duality gap closed. Increase `relative_gap`, or "
-        "increase `entropy_weight`."
-    )
-
-
 @dataclass(frozen=True)
 class Estimate:
-    """A fitted model; `gap` (nats) is a certified bound on its distance from the best objective.
+    """A fitted model, and how close it is: `outcome.gap` (nats) is a certified bound on its distance from the best
+    objective.
 
-    `relative_gap` is the gap divided by the objective counted from zero: misfit to the consistent part of the
+    `outcome.relative_gap` is the gap divided by the objective counted from zero: misfit to the consistent part of the
     marginals plus `entropy_weight` times (log of the domain's size - entropy).
     """
 
     model: GraphicalModel
-    gap: float
-    relative_gap: float
-    evaluations: int
-    status: Status
+    outcome: FitOutcome
 
 
 @on_one_thread
@@ -114,7 +98,14 @@ def estimate(
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
     point, status = _maximize(dual, start, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
-    return Estimate(model, entropy_weight * point.gap, point.gap / point.objective, dual.evaluations, status)
+    outcome = FitOutcome(
+        status,
+        gap=entropy_weight * point.gap,
+        relative_gap=point.gap / point.objective,
+        goal=relative_gap,
+        evaluations=dual.evaluations,
+    )
+    return Estimate(model, outcome)
 
 
 def _zero_potentials(domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]]) -> dict[Clique, Vector]:

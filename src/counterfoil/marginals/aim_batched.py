@@ -37,6 +37,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure, measure_b
 from counterfoil.marginals.noisy_errors import told_bounds
 from counterfoil.marginals.one_way import Columns, measure_columns
 from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.release import Fitted
 
 _LAST_GAP = 2e-3
 
@@ -92,7 +93,7 @@ class BatchedAIM:
     def shares(self) -> Shares:
         return Shares() if self.focus is None else Shares(columns=0.25, focus=0.4)
 
-    def run(self) -> tuple[GraphicalModel, ErrorBars]:
+    def run(self) -> Fitted:
         Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.divisible
@@ -114,7 +115,8 @@ class BatchedAIM:
         model = columns.refine(coarse)
         bounds = told_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
         counted, total_error = columns.fitter.counted, columns.fitter.total_error
-        return model, ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
+        error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
+        return Fitted(model, error_bars, (*columns.fitter.outcomes, *fitter.outcomes))
 
     def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
         """Those of the focus's pairs that are small enough, and that the model can hold together."""

@@ -24,6 +24,7 @@ from counterfoil.marginals.measure import measure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.release import Fitted
 
 MEASURING = 0.9
 """Share of rho for measuring; the rest is for choosing (McKenna et al. 2022, Algorithm 2)."""
@@ -77,7 +78,7 @@ class PublishedAIM:
     entropy_weight: float
     progress: Progress
 
-    def run(self) -> tuple[GraphicalModel, ErrorBars]:
+    def run(self) -> Fitted:
         domain = self.curator.domain
         candidates = Candidates.of(self.workload, domain, self.max_model_size)
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
@@ -114,7 +115,7 @@ class PublishedAIM:
         bounds = measured_bounds(answers, model)
         for clique, bound in _passed_over(done, model).items():
             bounds[clique] = (*bounds.get(clique, ()), bound)
-        return model, ErrorBars(domain, bounds, model.total, counted, total_error)
+        return Fitted(model, ErrorBars(domain, bounds, model.total, counted, total_error), fitter.outcomes)
 
     def _round(
         self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise

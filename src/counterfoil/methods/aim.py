@@ -94,8 +94,8 @@ class AIM(Method):
         if self.focus is not None and self.focus not in known:
             hint = did_you_mean(self.focus, known)
             raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
-        model, error_bars = self._run(curator, progress).run()
-        return release(curator, model, method="aim", parameters=self._describe(), error_bars=error_bars, rows=rows)
+        fitted = self._run(curator, progress).run()
+        return release(curator, fitted, method="aim", parameters=self._describe(), rows=rows)
 
     def _run(self, curator: Curator, progress: Progress) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)

@@ -23,7 +23,7 @@ from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.synthesis.progress import Progress, quiet
-from counterfoil.synthesis.release import check_rows, release
+from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -122,12 +122,12 @@ def synthesize_cliques(
     bounds: dict[Clique, tuple[Bound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)
+    error_bars = ErrorBars(curator.domain, bounds, model.total, fitter.counted, fitter.total_error)
     return release(
         curator,
-        model,
+        Fitted(model, error_bars, fitter.outcomes),
         method=method,
         parameters={**parameters, **_known_beforehand(curator, measurements, noise, estimator)},
-        error_bars=ErrorBars(curator.domain, bounds, model.total, fitter.counted, fitter.total_error),
         rows=rows,
     )
 

@@ -25,7 +25,7 @@ from counterfoil.marginals.one_way import measure_columns
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress, quiet
-from counterfoil.synthesis.release import check_rows, release
+from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -87,9 +87,10 @@ class MST(Method):
         every = [*((name,) for name in curator.domain.attributes), *combinations(curator.domain.attributes, 2)]
         bounds = told_bounds(account, refined, every, self.error_bars * capacity)
         counted, total_error = columns.fitter.counted, columns.fitter.total_error
+        error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(
             curator,
-            refined,
+            Fitted(refined, error_bars, (*columns.fitter.outcomes, *fitter.outcomes)),
             method="mst",
             parameters={
                 "columns": self.columns,
@@ -98,7 +99,6 @@ class MST(Method):
                 "error_bars": self.error_bars,
                 "pairs": [list(pair) for pair in tree],
             },
-            error_bars=ErrorBars(curator.domain, bounds, refined.total, counted, total_error),
             rows=rows,
         )
 

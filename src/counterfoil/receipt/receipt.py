@@ -100,7 +100,9 @@ class Receipt:
             "source": curator.source_name,
             "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
             "neighboring_relation": curator.relation.value,
-            "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
+            "privacy_unit": None
+            if unit is None
+            else {"column": unit.column, "max_rows": unit.max_rows, "rows_without_id": "each_alone"},
             "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
             **costs,
             "ledger": curator.has_ledger,

@@ -65,7 +65,10 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"The protection is for {whose}."
     if unit is not None:
         yield f"At most {unit['max_rows']} rows of each were used, chosen at random."
-        yield "A row that names nobody counts as a person of its own: several such rows are protected one by one."
+        if "rows_without_id" in unit:
+            yield "A row that names nobody counts as a person of its own: several such rows are protected one by one."
+        else:
+            yield "All rows that name nobody counted as one person together, of whom as few rows were used."
     if document["neighboring_relation"] == "add_or_remove_one":
         hidden = "whether a row is in the table at all" if unit is None else "whether someone is in the table at all"
         yield f"Hidden is {hidden}, and how many rows the table has (add_or_remove_one)."

@@ -50,6 +50,14 @@ class MixedCells:
             return ((everywhere, _texts(self.cells)),)
         return tuple(self._by_kind())
 
+    @cached_property
+    def strangers(self) -> np.ndarray:
+        """Positions of the cells in no group."""
+        grouped = np.zeros(len(self), dtype=bool)
+        for positions, _ in self.groups:
+            grouped[positions] = True
+        return np.flatnonzero(~grouped)
+
     def _by_kind(self) -> Iterator[Group]:
         kinds = np.fromiter(map(_number_of_kind, map(type, self.cells)), dtype=np.int8, count=len(self))
         objects = np.fromiter(self.cells, dtype=object, count=len(self))
