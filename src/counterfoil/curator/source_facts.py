@@ -1,4 +1,4 @@
-"""What a steward may be told of a source without a query: its name and place, its columns, one cell at fault."""
+"""Facts that a steward may see without a query: a source's name and place, its columns, one cell at fault."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SourceColumns:
 
 
 def identity_of(source: Any) -> SourceIdentity:
-    """The name and place by which a ledger tells this source from others; no record is read.
+    """The name and place by which a ledger distinguishes this source from others; no record is read.
 
     Raises:
         ValueError: when there is no such table.

@@ -1,7 +1,7 @@
-"""What every engine does: hand over the coded table, block by block.
+"""The protocol of engines: each hands over the coded table, block by block.
 
-Every query is a sum over blocks of a partial answer, so that a table in memory, on disk or on a cluster gives the
-same answer to the last count, and nobody but the engine knows where the records are.
+Every exact answer is a sum of partial answers over blocks, or computed from such sums, so that a table in memory, on
+disk or on a cluster gives the same answer to the last count, and only the engine knows where the records are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Block:
 
 
 class Engine(Protocol):
-    """Exact access to the table; knows no noise, and no query."""
+    """Exact access to the table, apart from noise and from queries."""
 
     schema: Schema
 

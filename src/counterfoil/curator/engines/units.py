@@ -26,8 +26,9 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
     Two rows are of one unit if the canonical texts of their ids are equal (`schema.spelling`), whatever stands in
     other rows: a text is a function of its cell. A row without an id (null, NaN, or an empty text) is a unit of its
     own and is kept: its person is protected for that row, as every person with a single row is, and no other row's
-    place depends on it. An id of a type that has no text, such as a tuple, is refused: were it taken for none, a person
-    with many rows would be protected as many persons, without a word.
+    place depends on it. An id of a type that has no text, such as a tuple, is refused: if it counted as none, a person
+    with many rows would silently be protected as many persons.
+
     The sorting spills to a private temporary folder when it does not fit in DuckDB's memory limit.
     """
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
@@ -59,7 +60,7 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
             if isinstance(cells, MixedCells) and len(cells.strangers):
                 raise SourceError(
                     f"Column {unit!r} of {source.name} holds ids that are no texts, numbers or dates, so that rows of "
-                    "one unit can't be told. Write them as texts."
+                    "one unit can't be recognized. Write them as texts."
                 )
         except (TypeError, pa.ArrowException) as error:
             raise unreadable(unit, source.name, cells.type, error) from None
