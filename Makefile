@@ -10,8 +10,8 @@ PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
 # What touches records, budgets and files, and so must be right with every release of what it stands on.
-BOUNDARY := tests/curator tests/test_api.py tests/test_cli*.py tests/test_dependencies.py tests/test_release_folder.py \
-	tests/test_table.py tests/test_wall.py
+BOUNDARY := tests/curator tests/ledger tests/noise tests/test_api.py tests/test_cli*.py tests/test_dependencies.py \
+	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
 PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))

@@ -77,8 +77,11 @@ class QuickRelease:
         assert affords([*self._charges, charge]), f"{description} is not in the budget"
         self._charges.append(charge)
 
-    def events(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         return self._charges
+
+    def record_refusal(self) -> None:
+        raise AssertionError("nothing that is asked here depends on the records")
 
 
 class Tables:

@@ -59,7 +59,7 @@ def test_every_parameter_reaches_the_receipt(people: Path) -> None:
     document = made.receipt.document
     assert document["budget"] == {"epsilon": 0.5, "delta": 1e-7}
     assert document["neighboring_relation"] == "replace_one"
-    assert document["privacy_unit"] == {"column": "sex", "max_rows": 3}
+    assert document["privacy_unit"] == {"column": "sex", "max_rows": 3, "rows_without_id": "each_alone"}
     assert document["rows"] == {"drawn": 12, "how": "asked for by the user"}
     assert made.rows == 12
     assert document["method"]["name"] == "direct"

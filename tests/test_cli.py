@@ -150,7 +150,7 @@ def test_privacy_units_are_told(office: Office) -> None:
     ended = office.run("synth", *arguments, "--privacy-unit", "person", "--max-rows", "2")
     assert ended.status == 0, ended.err
     receipt = Receipt.load("s.receipt.json")
-    assert receipt.document["privacy_unit"] == {"column": "person", "max_rows": 2}
+    assert receipt.document["privacy_unit"] == {"column": "person", "max_rows": 2, "rows_without_id": "each_alone"}
     assert receipt.verify().holds
 
 

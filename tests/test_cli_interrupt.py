@@ -41,7 +41,7 @@ def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         ("curator.curator.open_source", True, 0, "Nothing was charged, and no file was written."),
         ("curator.account.Account.ask", False, 1, "they are discarded"),
         ("curator.account.Account.ask", True, 1, "people.ledger counts epsilon 1 and delta 1e-09 as spent. No file"),
-        ("report.receipt.Receipt.save", True, 1, "No file was written."),
+        ("receipt.receipt.Receipt.save", True, 1, "No file was written."),
     ],
 )
 def test_an_interrupted_release_says_what_it_cost(

@@ -69,7 +69,7 @@ def test_points_in_points_and_a_receipt_that_verifies_out(office: Office, argume
         (["--method", "mst", "--iterations", "3"], "Method 'mst' takes no `iterations`"),
         (["--method", "evolution", "--delta", "0"], "delta"),
         (["--method", "evolution", "--iterations", "0"], "`iterations` must be at least 1"),
-        (["--method", "measure-tree", "--fidelity", "0.05"], "Error measures can be bought for the methods"),
+        (["--method", "measure-tree", "--fidelity", "0.05"], "Fidelity can be measured for the methods"),
     ],
 )
 def test_refusals_say_what_to_do_and_leave_nothing(office: Office, arguments: list[str], sentence: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.evolution.noise_schedule import PositiveRounds
-from counterfoil.evolution.selection import Resample
+from counterfoil.evolution.survivors import Resample
 from counterfoil.geometry.euclidean import Ball
 from counterfoil.measures.cleanup import Cleanup, Threshold
 from counterfoil.noise.randomness import SeededRandomness

@@ -43,8 +43,8 @@ def synthesize(
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
         schema: the public facts about the table, or the path of the TOML file that states them.
-        epsilon: the most that the copy may cost; positive.
-        delta: the same; in [0, 1), and 0 only for methods with pure privacy.
+        epsilon: of the guarantee; positive.
+        delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy.
         method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer with its own parameters.
         relation: which tables are neighbors.
         rows: how many rows to draw; about as many as the table has when None.
@@ -89,7 +89,7 @@ def release_from(
     """Spends the budget of an open curator, which stays open: the one way from a curator to a release.
 
     Args:
-        curator: nothing was asked of it yet.
+        curator: it must not have answered any query yet.
         synthesizer: how the release is made.
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the error measures to buy, or None.

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and told apart by their SHA-256."""
+"""Files that are written whole or not at all, and identified by their SHA-256."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The linear-algebra libraries that are loaded; finding them takes milliseconds, so that it is done once."""
+    """The linear-algebra libraries that are loaded; looking for them takes milliseconds, so that it is done once."""
     return ThreadpoolController()
 
 

@@ -29,7 +29,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
@@ -65,10 +65,10 @@ def neighbors_of(relation: NeighboringRelation, query) -> tuple[np.ndarray, np.n
     return one, other
 
 
-def marginal_errors() -> MarginalErrors:
+def marginal_errors() -> MarginalDistances:
     """Estimates that expect far more rows (1, 1), so that errors fall by one, or two, with each that comes."""
     estimate = np.array([0, HIGH], dtype=np.int64)
-    return MarginalErrors((("a",), ("b",)), (estimate, estimate))
+    return MarginalDistances((("a",), ("b",)), (estimate, estimate))
 
 
 QUERIES = {"counts": MarginalCounts(PAIR, (("a",),)), "errors": marginal_errors()}

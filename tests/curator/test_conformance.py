@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
-from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
+from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
-from counterfoil.curator.queries.fidelity_transport import CumulativeArea
+from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
@@ -99,15 +99,15 @@ def high_at_the_end(domain: Domain, cliques: tuple[Clique, ...]) -> tuple[np.nda
 
 def marginal_errors_examples() -> Iterator[tuple[object, bool]]:
     cliques = (("a",), ("b",), ("a", "b"))
-    yield MarginalErrors(cliques, high_at_the_end(TINY, cliques)), True
-    yield MarginalErrors(cliques[2:], high_at_the_end(TINY, cliques[2:])), True
-    yield MarginalErrors(cliques[1:], high_at_the_end(COARSE.domain, cliques[1:]), COARSE), True
-    yield MarginalErrors(((),), high_at_the_end(TINY, ((),))), False
+    yield MarginalDistances(cliques, high_at_the_end(TINY, cliques)), True
+    yield MarginalDistances(cliques[2:], high_at_the_end(TINY, cliques[2:])), True
+    yield MarginalDistances(cliques[1:], high_at_the_end(COARSE.domain, cliques[1:]), COARSE), True
+    yield MarginalDistances(((),), high_at_the_end(TINY, ((),))), False
 
 
 def marginal_errors_random(domain: Domain) -> st.SearchStrategy:
     return cliques_of(domain).flatmap(
-        lambda cliques: estimates_of(domain, cliques).map(lambda estimates: MarginalErrors(cliques, estimates))
+        lambda cliques: estimates_of(domain, cliques).map(lambda estimates: MarginalDistances(cliques, estimates))
     )
 
 
@@ -159,7 +159,7 @@ def partition_random(domain: Domain) -> st.SearchStrategy:
 
 
 def of_errors(kind: type) -> Registered:
-    """A query that is made of a `MarginalErrors`; every one of its claims is attained where that one's are."""
+    """A query that is made of a `MarginalDistances`; every one of its claims is attained where that one's are."""
 
     def examples() -> Iterator[tuple[object, bool]]:
         yield from ((kind(errors), attained) for errors, attained in marginal_errors_examples())
@@ -169,16 +169,16 @@ def of_errors(kind: type) -> Registered:
 
 def area_examples() -> Iterator[tuple[object, bool]]:
     for points, high in ((3, 10), (5, 10), (3, -10), (4, 1)):
-        grid = fidelity_grid.Grid("b", 0.0, 2.0, points)
+        grid = fidelity_grid.SnapGrid("b", 0.0, 2.0, points)
         expected = np.full(points - 1, high, dtype=np.int64)
         # Expecting one record, a second brings no less than the first took: what moves depends on the others.
-        yield CumulativeArea(grid, expected), abs(high) > LARGEST
+        yield ColumnWasserstein(grid, expected), abs(high) > LARGEST
 
 
 def area_random(domain: Domain) -> st.SearchStrategy:
-    def of(column: tuple[str, int], points: int, level: int) -> CumulativeArea:
-        grid = fidelity_grid.Grid(column[0], 0.0, float(max(column[1] - 1, 1)), points)
-        return CumulativeArea(grid, np.arange(points - 1, dtype=np.int64) * level)
+    def of(column: tuple[str, int], points: int, level: int) -> ColumnWasserstein:
+        grid = fidelity_grid.SnapGrid(column[0], 0.0, float(max(column[1] - 1, 1)), points)
+        return ColumnWasserstein(grid, np.arange(points - 1, dtype=np.int64) * level)
 
     columns = st.sampled_from(list(zip(domain.attributes, domain.sizes, strict=True)))
     return st.builds(of, columns, st.integers(2, 9), st.integers(-3, 8))
@@ -234,15 +234,15 @@ def model_examples(kind: type) -> Registered:
 
 REGISTRY: dict[type, Registered] = {
     CorrectPredictions: model_examples(CorrectPredictions),
-    CumulativeArea: Registered(area_examples, area_random),
-    LargestMarginalError: of_errors(LargestMarginalError),
+    ColumnWasserstein: Registered(area_examples, area_random),
+    LargestMarginalDistance: of_errors(LargestMarginalDistance),
     LargestMomentGap: Registered(moment_examples, moment_random),
     TotalLoss: model_examples(TotalLoss),
-    TotalMarginalError: of_errors(TotalMarginalError),
+    TotalMarginalDistance: of_errors(TotalMarginalDistance),
     NearestNeighborHistogram: Registered(nearest_examples, nearest_random),
     PartitionCounts: Registered(partition_examples, partition_random),
     MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),
-    MarginalErrors: Registered(marginal_errors_examples, marginal_errors_random),
+    MarginalDistances: Registered(marginal_errors_examples, marginal_errors_random),
     WorstApproximatedMarginal: Registered(worst_marginal_examples, worst_marginal_random),
 }
 
@@ -420,7 +420,7 @@ def test_an_estimate_of_another_shape_is_refused():
     """numpy would stretch it, and count each record as often as it is stretched: the sensitivity would be wrong."""
     records = records_of(TINY, [(0, 0)])
     for shape in ((2, 1), (1,), (3, 2)):
-        query = MarginalErrors((("a", "b"),), (np.zeros(shape, dtype=np.int64),))
+        query = MarginalDistances((("a", "b"),), (np.zeros(shape, dtype=np.int64),))
         with pytest.raises(ValueError, match="must have the shape"):
             query.exact(records)
 
@@ -429,13 +429,13 @@ def test_queries_refuse_parameters_that_would_break_their_claims():
     whole, clique = np.zeros(2, dtype=np.int64), (("a",),)
     one = np.ones(1)
     with pytest.raises(ValueError, match="must be rounded to int64"):
-        MarginalErrors(clique, (np.zeros(2),))
+        MarginalDistances(clique, (np.zeros(2),))
     with pytest.raises(ValueError, match="one array for each clique"):
-        MarginalErrors(clique, ())
+        MarginalDistances(clique, ())
     with pytest.raises(ValueError, match="one array for each clique"):
-        MarginalErrors((), ())
+        MarginalDistances((), ())
     with pytest.raises(ValueError, match="records in all"):
-        MarginalErrors(clique, (np.full(2, 2**62),))
+        MarginalDistances(clique, (np.full(2, 2**62),))
     with pytest.raises(ValueError, match="one number for each clique"):
         WorstApproximatedMarginal(clique, (whole,), np.ones((1, 1)), one)
     with pytest.raises(ValueError, match="one number for each clique"):

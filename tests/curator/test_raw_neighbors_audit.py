@@ -52,11 +52,14 @@ UNTYPED: dict[str, tuple[Column, Cells, Any]] = {
     "pandas objects, moments": (MOMENTS, [datetime(2020, 1, 31, 12, 30)], date(2020, 1, 1)),
     "pandas objects, days": (DAYS, [date(2020, 5, 1), date(2021, 5, 1)], "1/2/2021"),
 }
+KINDS = (["texts"], ["reals"])
 CASES = UNTYPED | {
     name: TYPED_ODD["reals" if "reals" in name or "float" in name else "texts"]
     for name in STORAGES
-    if name in ("t.csv", "t.csv.gz", "numpy texts", "numpy reals", "pandas string", "pandas float")
-    or (name.startswith(("arrow", "dictionary", "parquet", "duckdb", "polars")) and name.endswith((" texts", " reals")))
+    if name in ("t.csv", "t.csv.gz", "pandas string", "pandas float")
+    or (
+        name.split()[0] in ("arrow", "dictionary", "parquet", "duckdb", "polars", "numpy") and name.split()[1:] in KINDS
+    )
 }
 
 

@@ -48,7 +48,7 @@ def test_distances_on_the_line_are_those_of_scipy() -> None:
         assert found[name] == pytest.approx(wasserstein_distance(a, b) / length)
 
 
-def test_a_shift_of_everything_is_told() -> None:
+def test_a_shift_of_everything_is_reported() -> None:
     one = numbers(500, 0)
     moved = {name: values + {"age": 10.0, "pay": 20.0, "rich": 0.1}[name] for name, values in one.items()}
     found = compared(one, moved)

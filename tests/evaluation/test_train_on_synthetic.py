@@ -32,7 +32,7 @@ def test_a_faithful_copy_scores_like_the_real_table() -> None:
         # with probability below 1e-6 (binomial, both sides), were the seeds not fixed. Models have learned that rule.
         assert abs(scores.real.accuracy - 0.9) < 0.1
         assert abs(scores.synthetic.accuracy - scores.real.accuracy) < 0.02
-        # Which of two equally telling values of x ranks first is chance, and moves the area by at most 0.05.
+        # Which of two equally predictive values of x ranks first is chance, and moves the area by at most 0.05.
         assert abs(scores.synthetic.auc - scores.real.auc) < 0.1
         assert scores.real.fairness is None
     assert found.majority < 0.6
@@ -69,7 +69,7 @@ def test_a_copy_that_lost_a_class_predicts_the_other() -> None:
 
 def test_several_classes_have_the_mean_area_of_one_against_the_rest() -> None:
     scores = train_on_synthetic(table(500, 0), table(500, 1), DOMAIN, target="x", rng=rng()).models[MODELS[0]]
-    # y tells x's upper half, so that the best area is 3/4 for each class: of the other classes' rows a third has the
+    # y predicts x's upper half, so that the best area is 3/4 for each class: of the other classes' rows a third has the
     # same y, where the guess is a tie, and two thirds the other: 2/3 + 1/6 = 5/6.
     assert scores.real.auc == pytest.approx(5 / 6, abs=0.06)
     assert scores.real.accuracy == pytest.approx(0.5, abs=0.12)
@@ -83,8 +83,8 @@ def test_a_test_of_one_class_has_no_area() -> None:
         assert scores.real.accuracy == found.majority == 1
 
 
-def test_unequal_treatment_of_groups_is_told() -> None:
-    """Where only the group tells the class, predictions give all to one and nothing to the other."""
+def test_unequal_treatment_of_groups_is_reported() -> None:
+    """Where only the group predicts the class, predictions give all to one and nothing to the other."""
 
     def divided(rows: int, seed: int, *, fair: bool) -> dict[str, np.ndarray]:
         group, merit = np.random.default_rng(seed).integers(0, 2, (2, rows))

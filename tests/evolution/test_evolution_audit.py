@@ -57,7 +57,7 @@ def log_ratio(kind: str, scale: float, answers: np.ndarray, counts: tuple[np.nda
     if kind == "discrete_gaussian":
         return (away[0] ** 2 - away[1] ** 2).sum(axis=1) / 2
     if kind == "positive_discrete_laplace":
-        # A cell that is told can't have been empty; full ones are told nearly always.
+        # A released cell can't have been empty; full ones are released nearly always.
         surely = 10.0 * ((answers > 0) & (counts[0] == 0))
         return (np.where(counts[0] > 0, away[0] - away[1], 0.0) + surely).sum(axis=1)
     return (away[0] - away[1]).sum(axis=1)

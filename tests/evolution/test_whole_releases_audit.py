@@ -1,8 +1,8 @@
 """Black-box audits of whole releases: what `synthesize` returns, and nothing else of it, keeps its claim.
 
 Every preset and mechanism runs as its users run it, hundreds of times on each of two neighbors, through the curator
-and the ledger to the released weights. From these the noisy counts of two places are told, by comparing them with a
-third one that so many records are at that its noise does not matter; the outcome of a run is their log-likelihood
+and the ledger to the released weights. From these the noisy counts of two places are recovered by comparing them with
+a third one that so many records are at that its noise does not matter; the outcome of a run is their log-likelihood
 ratio. All of the budget goes to one round of votes: of earlier rounds, little is left in the last weights, and
 `test_evolution_audit` replays the noise of many rounds instead, with more runs than whole releases allow.
 
@@ -45,7 +45,7 @@ from counterfoil.synthesis.point_synthesis import PointSynthesis
 UNIT = 10
 PEOPLE = PrivacyUnit("who", UNIT)
 CROWD = 800
-"""How many records are at the third place: the noise there moves the counts that are told by a tenth of their own."""
+"""How many records are at the third place: the noise there moves the recovered counts by a tenth of their own."""
 
 ADD, REPLACE = "add_or_remove_one", "replace_one"
 AMONG_MANY = {ADD: ((100, 100), (100, 110)), REPLACE: ((100, 100), (90, 110))}
@@ -78,7 +78,7 @@ METHODS = {
     "signed measure, pure": (SignedMeasure(cells=3), Budget(1.0), 700),
     "signed measure, Gaussian": (SignedMeasure(cells=3), Budget(0.5, 0.5), 300),
 }
-"""The method, its claim, and how many runs on each neighbor tell half of its noise from all of it."""
+"""The method, its claim, and how many runs on each neighbor distinguish half of its noise from all of it."""
 
 BOTH_RELATIONS = [(name, ADD) for name in METHODS] + [("signed measure, Gaussian", REPLACE)]
 
@@ -119,7 +119,7 @@ class Neighbors:
             yield method.synthesize(curator, rows=1)
 
 
-def told(synthesis: PointSynthesis) -> np.ndarray:
+def noisy_counts(synthesis: PointSynthesis) -> np.ndarray:
     """The noisy counts of the first two places, from what was released."""
     crowd, *weights = synthesis.weights[np.argsort(synthesis.points[:, 0])]
     return CROWD / crowd * np.array(weights)
@@ -130,7 +130,7 @@ def log_ratio(answers: np.ndarray, counts: Any, charge: dict[str, Any], noise: f
     away = [np.abs(answers - np.array(c)) / (noise * charge["noise"]["scale"]) for c in counts]
     if charge["noise"]["kind"] == "discrete_gaussian":
         return (away[0] ** 2 - away[1] ** 2).sum(axis=1) / 2
-    # Laplace noise on positive counts: what is told of an empty place can't have been empty.
+    # Laplace noise on positive counts: a place with a released count can't have been empty.
     surely = 10.0 * ((answers > 0) & (np.array(counts[0]) == 0))
     return (np.where(np.array(counts[0]) > 0, away[0] - away[1], 0.0) + surely).sum(axis=1)
 
@@ -142,7 +142,7 @@ def audited(method: Any, budget: Budget, runs: int, relation: str, counts: Any, 
     for side in (0, 1):
         made = list(neighbors.releases(method, side, runs, noise))
         charge = made[0].receipt.document["charges"][-1]
-        outcomes.append(log_ratio(np.array([told(one) for one in made]), counts, charge, noise))
+        outcomes.append(log_ratio(np.array([noisy_counts(one) for one in made]), counts, charge, noise))
     return epsilon_lower_bound(*outcomes, budget.delta)
 
 
@@ -157,11 +157,11 @@ def test_places_that_only_one_neighbor_has_are_hidden_by_the_threshold_alone(mon
     method, budget, _ = METHODS["laplace-threshold"]
     assert audited(method, budget, 250, ADD, ALONE) <= budget.epsilon
 
-    def all_told(self, exact, l1_sensitivity, randomness):
+    def release_all(self, exact, l1_sensitivity, randomness):
         noise = randomness.discrete_laplace(self.scale(l1_sensitivity), exact.size)
         return np.where(exact > 0, np.maximum(exact + noise, 0), 0)
 
-    monkeypatch.setattr(ThresholdedLaplaceNoise, "add", all_told)
+    monkeypatch.setattr(ThresholdedLaplaceNoise, "add", release_all)
     assert audited(method, budget, 250, ADD, ALONE) > budget.epsilon
 
 

@@ -203,5 +203,5 @@ def test_adult_at_epsilon_one():
     best = synthesis.receipt.document["certificates"][0]
     assert best["basis"] == "moments"
     assert best["excess_risk"] < 0.05
-    told = {(one["measure"], one["about"]): one for one in synthesis.receipt.document["fidelity"]}
-    assert told["mean_marginal_error", "2 columns"]["standard_error"] < 0.01
+    measures = {(one["measure"], one["about"]): one for one in synthesis.receipt.document["fidelity"]}
+    assert measures["mean_marginal_error", "2 columns"]["standard_error"] < 0.01

@@ -20,7 +20,7 @@ from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.independent import Independent
-from counterfoil.receipt.noisy_measure import MEASURES, RANGES, Told
+from counterfoil.receipt.noisy_measure import MEASURES, RANGES, NoisyMeasure
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.transport.wasserstein import distance
@@ -61,9 +61,9 @@ def made(
     return synthesize(PEOPLE, SCHEMA, epsilon=epsilon, delta=delta, seed=seed, **options)
 
 
-def told_by(synthesis: Synthesis) -> dict[tuple[str, str], Told]:
-    found = [Told.from_json(record) for record in synthesis.receipt.document["fidelity"]]
-    return {(told.measure, told.about): told for told in found}
+def measures_of(synthesis: Synthesis) -> dict[tuple[str, str], NoisyMeasure]:
+    found = [NoisyMeasure.from_json(record) for record in synthesis.receipt.document["fidelity"]]
+    return {(noisy.measure, noisy.about): noisy for noisy in found}
 
 
 def exact_measures(synthesis: Synthesis) -> dict[tuple[str, str], float]:
@@ -92,24 +92,24 @@ def exact_measures(synthesis: Synthesis) -> dict[tuple[str, str], float]:
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
 def test_what_is_told_is_true_up_to_its_standard_error(relation):
     synthesis = made(relation=relation)
-    told, exact = told_by(synthesis), exact_measures(synthesis)
-    assert len(told) == 2 + 3 + 3 + 4
+    noisy, exact = measures_of(synthesis), exact_measures(synthesis)
+    assert len(noisy) == 2 + 3 + 3 + 4
     for key, value in exact.items():
         # Snapping to 4097 points moves W_1 by less than 1/4096; the rest is noise.
-        off = abs(told[key].estimate - value) - (1 / 4096 if key[0] == "wasserstein" else 0)
-        assert off <= -ndtri(1e-6 / 2 / len(exact)) * told[key].standard_error, key
-        assert 0 < told[key].standard_error < 0.02
+        off = abs(noisy[key].estimate - value) - (1 / 4096 if key[0] == "wasserstein" else 0)
+        assert off <= -ndtri(1e-6 / 2 / len(exact)) * noisy[key].standard_error, key
+        assert 0 < noisy[key].standard_error < 0.02
     if relation == "replace_one":
-        assert all(one.records == 4000 and one.records_error == 0 for one in told.values())
+        assert all(one.records == 4000 and one.records_error == 0 for one in noisy.values())
 
 
 def test_without_noise_every_measure_is_exact():
     """An enormous epsilon leaves nothing but rounding."""
     synthesis = made(epsilon=1e5, delta=0.0, relation="replace_one")
-    told, exact = told_by(synthesis), exact_measures(synthesis)
+    noisy, exact = measures_of(synthesis), exact_measures(synthesis)
     for key, value in exact.items():
-        assert told[key].estimate == pytest.approx(value, abs=1e-3 if key[0] == "wasserstein" else 2e-4), key
-    moments = {order: told[measure, "rich"] for order, measure in ((1, "label_moment_gap"), (2, "feature_moment_gap"))}
+        assert noisy[key].estimate == pytest.approx(value, abs=1e-3 if key[0] == "wasserstein" else 2e-4), key
+    moments = {order: noisy[measure, "rich"] for order, measure in ((1, "label_moment_gap"), (2, "feature_moment_gap"))}
     assert 0 < moments[1].estimate < 0.6  # independent columns: what is lost is the dependence
     assert 0 < moments[2].estimate < 0.6
 
@@ -117,11 +117,11 @@ def test_without_noise_every_measure_is_exact():
 def test_the_model_scores_are_those_of_its_predictions():
     """On rows with the dependence kept, a linear model is nearly as good as one that knows the rule."""
     synthesis = made(epsilon=1e5, delta=0.0, method=Direct(2), relation="replace_one")
-    told = told_by(synthesis)
+    noisy = measures_of(synthesis)
     pay = PEOPLE.column("pay").to_numpy()
     rule = np.mean((pay > 500) == PEOPLE.column("rich").to_numpy())
-    assert rule - 0.02 < told["accuracy", "rich"].estimate < rule + 0.02
-    assert 0.1 < told["log_loss", "rich"].estimate < 0.5
+    assert rule - 0.02 < noisy["accuracy", "rich"].estimate < rule + 0.02
+    assert 0.1 < noisy["log_loss", "rich"].estimate < 0.5
 
 
 @pytest.mark.parametrize("method", ["aim", "mst", "direct", "independent"])
@@ -182,22 +182,22 @@ def test_a_privacy_unit_scales_the_noise():
     units = PEOPLE.append_column("who", pa.array([f"p{i // 2}" for i in range(len(PEOPLE))]))
     options = {"epsilon": 2.0, "delta": 1e-6, "method": Independent(), "fidelity": Fidelity(0.3, "rich"), "seed": 3}
     synthesis = synthesize(units, SCHEMA, privacy_unit=PrivacyUnit("who", 2), **options)
-    one, two = told_by(made()), told_by(synthesis)
+    one, two = measures_of(made()), measures_of(synthesis)
     assert synthesis.receipt.verify().holds
-    for key, told in two.items():
-        assert told.scale == pytest.approx(2 * one[key].scale, rel=0.02), key
+    for key, noisy in two.items():
+        assert noisy.scale == pytest.approx(2 * one[key].scale, rel=0.02), key
 
 
 def test_rows_of_any_number_are_compared():
     few = made(rows=777, relation="replace_one")
-    told, exact = told_by(few), exact_measures(few)
+    noisy, exact = measures_of(few), exact_measures(few)
     for key, value in exact.items():
-        bound = told[key].at_most(1e-7) / (told[key].unit * told[key].records)
+        bound = noisy[key].at_most(1e-7) / (noisy[key].unit * noisy[key].records)
         assert value <= bound + (1 / 4096 if key[0] == "wasserstein" else 0), key
-        assert told[key].rounding > 0
+        assert noisy[key].rounding > 0
 
 
-# A number that was told
+# A noisy measure
 
 
 def test_bounds_on_what_was_told_fail_as_rarely_as_they_say():
@@ -208,25 +208,28 @@ def test_bounds_on_what_was_told_fail_as_rarely_as_they_say():
         law = weights / weights.sum()
         for beta in (0.3, 0.05, 1e-3):
             bounds = np.array(
-                [Told("accuracy", "y", 10_000 + int(z), scale, kind, 1.0, 0.0, 1.0, 0.0).at_most(beta) for z in x]
+                [
+                    NoisyMeasure("accuracy", "y", 10_000 + int(z), scale, kind, 1.0, 0.0, 1.0, 0.0).at_most(beta)
+                    for z in x
+                ]
             )
             assert law[bounds < 10_000].sum() <= beta
             assert law[bounds < 10_000].sum() >= beta / 100  # and not absurdly rarely
 
 
 def test_a_told_number_comes_back_from_the_receipt():
-    told = Told("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
-    assert Told.from_json(told.to_json()) == told
-    assert told.standard_error == pytest.approx(math.hypot(12.5 / 62, (1 + told.estimate) * 3) / 4000)
+    noisy = NoisyMeasure("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
+    assert NoisyMeasure.from_json(noisy.to_json()) == noisy
+    assert noisy.standard_error == pytest.approx(math.hypot(12.5 / 62, (1 + noisy.estimate) * 3) / 4000)
 
 
 @pytest.mark.parametrize(
     "change", [{"measure": "charm"}, {"scale": 0.0}, {"told": "many"}, {"records": -1.0}, {"extra": 1}]
 )
 def test_a_told_number_of_another_shape_is_refused(change):
-    told = Told("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
+    noisy = NoisyMeasure("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
     with pytest.raises(ValueError, match="A fidelity measure of the receipt"):
-        Told.from_json(told.to_json() | change)
+        NoisyMeasure.from_json(noisy.to_json() | change)
 
 
 def test_every_measure_has_words_and_a_range():

@@ -44,7 +44,7 @@ BOUGHT = Fidelity(0.5, "b")
 MEASURES = 10
 ROWS = 300
 DELTA = 0.05
-TOLD = [
+MEASURED = [
     *("total_marginal_error", "largest_marginal_error", "cumulative_area", "largest_moment_gap"),
     *("correct_predictions", "total_loss"),
 ]
@@ -72,7 +72,7 @@ def relation(request) -> NeighboringRelation:
 
 @pytest.fixture
 def ask(relation, monkeypatch) -> Callable[[Curator], None]:
-    """One release: the columns, fixed rows, and what is told of them. Certificates are post-processing."""
+    """One release: the columns, fixed rows, and the noisy measures of them. Certificates are post-processing."""
     synthesis = public_synthesis(CHANGES[relation][0])
     monkeypatch.setattr(direct, "_fitted", lambda *_: synthesis.model)
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
@@ -91,8 +91,8 @@ def ask(relation, monkeypatch) -> Callable[[Curator], None]:
     def release(curator: Curator) -> None:
         BOUGHT.prepare(curator)
         made = Independent().synthesize(curator, rows=1)
-        told = module._Measuring(curator, curator.account, made, BOUGHT.target).run()
-        assert len(told) == MEASURES
+        measures = module._Measuring(curator, curator.account, made, BOUGHT.target).run()
+        assert len(measures) == MEASURES
 
     return release
 
@@ -102,7 +102,7 @@ def test_a_release_with_fidelity_keeps_its_claim_and_half_the_noise_does_not(mon
     tables = Tables(CHANGES[relation][1], relation, Budget(epsilon, DELTA))
     mu_squared = NOT_CHARGED * CERTAIN * GaussianFilter().capacity(tables.budget)
     listener = Listener(monkeypatch)
-    require_assumed(listener, tables, ask, certain=["marginal_counts", *TOLD], mu_squared=mu_squared)
+    require_assumed(listener, tables, ask, certain=["marginal_counts", *MEASURED], mu_squared=mu_squared)
     require_fine(listener, tables, ask)
     require_caught(listener, tables, ask, runs=runs_needed(DELTA, twin_delta(epsilon, mu_squared)))
 

@@ -18,7 +18,13 @@ from scipy.stats import binom, norm
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound, PassedOverBound, ToldBound, measured_bounds
+from counterfoil.graphical_model.error_bars import (
+    ErrorBars,
+    MeasuredBound,
+    NoisyBound,
+    PassedOverBound,
+    measured_bounds,
+)
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.methods.aim import AIM
@@ -46,11 +52,11 @@ def require_rare(failures: int, runs: int = RUNS, beta: float = BETA) -> None:
 
 
 METHODS = {
-    "told": AIM(rounds=2, batch=1),
-    "told, gaussian": AIM(rounds=2, batch=1, variant="gaussian"),
+    "distance": AIM(rounds=2, batch=1),
+    "distance, gaussian": AIM(rounds=2, batch=1, variant="gaussian"),
     "passed over and measured": AIM(variant="published"),
     "measured": Direct(2),
-    "told, mst": MST(),
+    "distance, mst": MST(),
     "columns": Independent(),
 }
 
@@ -73,13 +79,13 @@ def failures_of(method, relation: str, *, runs: int = RUNS, shrink: float = 1.0)
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
 @pytest.mark.parametrize("method", METHODS)
 def test_bars_of_a_release_hold(method, relation):
-    runs = RUNS if relation == "add_or_remove_one" and method not in ("told, gaussian", "told, mst") else 60
+    runs = RUNS if relation == "add_or_remove_one" and method not in ("distance, gaussian", "distance, mst") else 60
     for failures in failures_of(METHODS[method], relation, runs=runs).values():
         require_rare(failures, runs)
 
 
 def test_bars_that_are_too_narrow_would_be_noticed():
-    failures = failures_of(METHODS["told"], "add_or_remove_one", runs=60, shrink=0.3)
+    failures = failures_of(METHODS["distance"], "add_or_remove_one", runs=60, shrink=0.3)
     with pytest.raises(AssertionError):
         require_rare(failures["records"], 60)
 
@@ -88,7 +94,7 @@ def test_every_kind_of_bound_is_used_where_it_is_expected():
     sources = {
         name: {released(method, PAIR, ROWS).error_bar(c).source for c in ALL} for name, method in METHODS.items()
     }
-    for name in ("told", "told, gaussian", "told, mst"):
+    for name in ("distance", "distance, gaussian", "distance, mst"):
         assert sources[name] == {"its noisy distance from the model"}
     assert sources["measured"] == {"its own noisy counts"}
     assert sources["passed over and measured"] <= {
@@ -109,8 +115,8 @@ def noise(scale: float, size: tuple[int, ...], seed: int = 7) -> np.ndarray:
 @pytest.mark.parametrize("beta", [0.3, 0.05, 0.01])
 def test_a_told_bound_holds_and_is_sharp(scale, beta):
     runs = 20_000
-    told = 1000 + noise(scale, (runs,))
-    bars = np.array([ToldBound(float(t), scale, 0.0).records(beta) for t in told])
+    noisy = 1000 + noise(scale, (runs,))
+    bars = np.array([NoisyBound(float(t), scale, 0.0).records(beta) for t in noisy])
     failures = int((bars < 1000).sum())
     require_rare(failures, runs, beta)
     if scale > 10:
@@ -124,7 +130,7 @@ def test_a_told_bound_exceeds_the_tail_of_discrete_noise():
         weights = np.exp(-(support**2) / (2 * scale**2))
         law = weights / weights.sum()
         for beta in np.geomspace(0.9, 1e-9, 400):
-            bar = ToldBound(0.0, scale, 0.0).records(beta)
+            bar = NoisyBound(0.0, scale, 0.0).records(beta)
             assert law[support < -bar].sum() <= beta
 
 
@@ -193,7 +199,7 @@ def test_a_passed_over_bound_holds(epsilon):
 
 bounds = st.one_of(
     st.builds(MeasuredBound, st.floats(0, 1e6), SCALE, st.integers(1, 10_000), st.integers(0, 5)),
-    st.builds(ToldBound, st.integers(-100, 10**6).map(float), SCALE, st.floats(0, 1e4)),
+    st.builds(NoisyBound, st.integers(-100, 10**6).map(float), SCALE, st.floats(0, 1e4)),
     st.builds(
         PassedOverBound,
         weight=st.floats(0.1, 100),
@@ -210,9 +216,11 @@ CLIQUES = [c for size in (1, 2, 3) for c in itertools.combinations("abc", size)]
 
 @st.composite
 def error_bars(draw):
-    told = draw(st.dictionaries(st.sampled_from(CLIQUES), st.lists(bounds, min_size=1, max_size=3).map(tuple)))
+    noisy = draw(st.dictionaries(st.sampled_from(CLIQUES), st.lists(bounds, min_size=1, max_size=3).map(tuple)))
     total = draw(st.floats(1, 1e6))
-    return ErrorBars(DOMAIN, told, total, draw(st.floats(-10, 1e6)), draw(st.one_of(st.just(0.0), st.floats(0.1, 1e4))))
+    return ErrorBars(
+        DOMAIN, noisy, total, draw(st.floats(-10, 1e6)), draw(st.one_of(st.just(0.0), st.floats(0.1, 1e4)))
+    )
 
 
 @given(error_bars(), st.sampled_from(CLIQUES))
@@ -239,7 +247,7 @@ def test_the_failure_probability_is_never_spent_twice(bars, clique, beta):
         return lambda self, share: asked.append((self, share)) or original(self, share)
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (MeasuredBound, ToldBound, PassedOverBound):
+        for kind in (MeasuredBound, NoisyBound, PassedOverBound):
             patch.setattr(kind, "records", spy_on(kind))
         bars.bar(clique, beta)
     passed = [share for bound, share in asked if isinstance(bound, PassedOverBound)]
@@ -250,12 +258,12 @@ def test_the_failure_probability_is_never_spent_twice(bars, clique, beta):
     assert events + total <= beta * (1 + 1e-12)
 
 
-def bars_of(*told, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBars:
-    return ErrorBars(cells, dict(told), 100.0, 100.0, total_error)
+def bars_of(*noisy, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBars:
+    return ErrorBars(cells, dict(noisy), 100.0, 100.0, total_error)
 
 
 def test_one_bound_gets_the_whole_of_beta():
-    bound = ToldBound(10.0, 5.0, 2.0)
+    bound = NoisyBound(10.0, 5.0, 2.0)
     bar = bars_of((("a", "b"), (bound,))).bar(["b", "a"], 0.05)
     assert bar.records == bound.records(0.05) == pytest.approx(10 + 1 + 5 * norm.ppf(0.95) + 2)
     assert bar.attributes == ("a", "b")
@@ -263,7 +271,7 @@ def test_one_bound_gets_the_whole_of_beta():
 
 
 def test_known_numbers_of_bounds_share_equally():
-    near, far = ToldBound(10.0, 5.0, 0.0), ToldBound(99.0, 5.0, 0.0)
+    near, far = NoisyBound(10.0, 5.0, 0.0), NoisyBound(99.0, 5.0, 0.0)
     bar = bars_of((("a",), (near,)), (("a", "b"), (far,)), (("b", "c"), (near,))).bar(["a"], 0.1)
     assert bar.records == near.records(0.05)
 
@@ -278,13 +286,13 @@ def test_adaptive_questions_share_in_time():
 
 
 def test_an_unknown_number_of_records_widens_the_fraction():
-    told = ("a",), (ToldBound(10.0, 5.0, 0.0),)
-    exact, noisy = bars_of(told).bar(["a"], 0.1), bars_of(told, total_error=3.0).bar(["a"], 0.1)
-    assert noisy.records == ToldBound(10.0, 5.0, 0.0).records(0.05)
+    noisy = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
+    exact, noisy = bars_of(noisy).bar(["a"], 0.1), bars_of(noisy, total_error=3.0).bar(["a"], 0.1)
+    assert noisy.records == NoisyBound(10.0, 5.0, 0.0).records(0.05)
     slack = 3 * math.sqrt(2 * math.log(2 / 0.05))
     assert noisy.fraction == pytest.approx((noisy.records + slack) / (100 - slack))
     assert noisy.fraction > exact.fraction
-    hopeless = bars_of(told, total_error=1e3).bar(["a"], 0.1)
+    hopeless = bars_of(noisy, total_error=1e3).bar(["a"], 0.1)
     assert hopeless.fraction == 2.0
 
 

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model.estimation import Status, _Dual, estimate
+from counterfoil.graphical_model.estimation import _Dual, estimate
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
+from counterfoil.graphical_model.outcome import Status
 from marginals.brute_force import cliques_of, domains, marginal_of
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 4, 2, 3))
@@ -81,9 +82,9 @@ def test_the_gap_bounds_the_distance_from_the_best_objective(problem, weight, re
     value = primal(domain, joint, measurements, total=200.0, weight=weight)
     best = best_primal(domain, measurements, total=200.0, weight=weight)
     rounding = 1e-6 * (1 + abs(best))
-    assert value - fit.gap <= best + rounding
+    assert value - fit.outcome.gap <= best + rounding
     assert value >= best - rounding - 1e-4 * abs(best)
-    assert fit.status is Status.CONVERGED
+    assert fit.outcome.status is Status.CONVERGED
 
 
 @given(problems(), st.integers(0, 2**32))
@@ -120,12 +121,12 @@ def test_marginals_are_as_close_to_the_best_ones_as_the_gap_says():
     measurements = measure(DOMAIN, joint, [("a", "b"), ("b", "c"), ("c", "d", "a")], n=500, scale=5.0, seed=1)
     rough = estimate(DOMAIN, measurements, total=500.0, entropy_weight=5.0, relative_gap=0.3)
     exact = estimate(DOMAIN, measurements, total=500.0, entropy_weight=5.0, relative_gap=1e-9)
-    assert rough.evaluations < exact.evaluations
+    assert rough.outcome.evaluations < exact.outcome.evaluations
     distance = sum(
         ((rough.model.marginal(m.clique) - exact.model.marginal(m.clique)) ** 2).sum() / (2 * m.scale**2)
         for m in measurements
     )
-    assert 0 < distance <= rough.gap
+    assert 0 < distance <= rough.outcome.gap
 
 
 def test_plentiful_data_is_recovered():
@@ -144,12 +145,12 @@ def test_a_warm_start_from_the_answer_is_already_there():
     measurements = measure(DOMAIN, joint, [("a", "b"), ("b", "c", "d")], n=500, scale=5.0, seed=3)
     first = estimate(DOMAIN, measurements, total=500.0, relative_gap=1e-5)
     again = estimate(DOMAIN, measurements, total=500.0, relative_gap=1e-4, warm_start=first.model)
-    assert first.evaluations > 1
-    assert again.evaluations == 1
+    assert first.outcome.evaluations > 1
+    assert again.outcome.evaluations == 1
     more = [*measurements, *measure(DOMAIN, joint, [("a", "d")], n=500, scale=5.0, seed=4)]
     warm = estimate(DOMAIN, more, total=500.0, relative_gap=1e-4, warm_start=first.model)
     cold = estimate(DOMAIN, more, total=500.0, relative_gap=1e-4)
-    assert warm.evaluations < cold.evaluations
+    assert warm.outcome.evaluations < cold.outcome.evaluations
     np.testing.assert_allclose(warm.model.marginal(("a", "d")), cold.model.marginal(("a", "d")), atol=1.0)
 
 
@@ -185,7 +186,7 @@ def test_structural_zeros_are_kept_and_the_rest_still_fits(zeros_clique):
         # Every cell within 8 standard deviations of the noise: false alarm below 1e-12.
         assert error.max() < 80.0
     value = primal(DOMAIN, fit.model.marginal(DOMAIN.attributes) / 1e5, measurements, total=1e5, weight=1.0)
-    lower = value - fit.gap
+    lower = value - fit.outcome.gap
     feasible = primal(DOMAIN, joint, measurements, total=1e5, weight=1.0)
     assert lower <= feasible
 
@@ -211,18 +212,18 @@ def test_the_limit_of_evaluations_is_kept_and_said():
     joint = random_joint(DOMAIN, 9)
     measurements = measure(DOMAIN, joint, [("a", "b"), ("c", "d"), ("b", "c")], n=500, scale=1.0, seed=8)
     fit = estimate(DOMAIN, measurements, relative_gap=1e-12, max_evaluations=5)
-    assert fit.status is Status.EVALUATIONS
-    assert "max_evaluations" in fit.status.value
-    assert fit.evaluations == 5
-    assert fit.gap > 0
+    assert fit.outcome.status is Status.EVALUATIONS
+    assert "max_evaluations" in fit.outcome.status.value
+    assert fit.outcome.evaluations == 5
+    assert fit.outcome.gap > 0
 
 
 def test_precision_beyond_floats_ends_with_a_reason():
     joint = random_joint(DOMAIN, 10)
     measurements = measure(DOMAIN, joint, [("a", "b"), ("b", "c")], n=500, scale=1.0, seed=9)
     fit = estimate(DOMAIN, measurements, relative_gap=1e-40, max_evaluations=2000)
-    assert fit.status is Status.PRECISION
-    assert fit.relative_gap < 1e-8
+    assert fit.outcome.status is Status.PRECISION
+    assert fit.outcome.relative_gap < 1e-8
 
 
 @pytest.mark.parametrize(

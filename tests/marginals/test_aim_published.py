@@ -37,8 +37,8 @@ def rounds_of(charges: list[dict[str, Any]]) -> list[tuple[float, float]]:
         len(charges) // 2
     )
     return [
-        (choice["noise"]["epsilon"], told["noise"]["noise_multiplier"])
-        for choice, told in zip(charges[::2], charges[1::2], strict=True)
+        (choice["noise"]["epsilon"], measured["noise"]["noise_multiplier"])
+        for choice, measured in zip(charges[::2], charges[1::2], strict=True)
     ]
 
 
@@ -66,7 +66,7 @@ def test_noise_follows_the_formulas(relation, seed):
 
 def test_the_last_round_begins_when_less_than_two_are_left():
     charges = charges_of(released(PUBLISHED, TRIPLE, DEPENDENT))
-    costs = [rho_of(choice) + rho_of(told) for choice, told in zip(charges[1::2], charges[2::2], strict=True)]
+    costs = [rho_of(choice) + rho_of(measured) for choice, measured in zip(charges[1::2], charges[2::2], strict=True)]
     spent = rho_of(charges[0])
     for cost in costs[:-1]:
         assert RHO - spent >= 2 * cost * (1 - 1e-9)
@@ -78,15 +78,15 @@ def test_the_last_round_begins_when_less_than_two_are_left():
 @pytest.mark.parametrize("teaches", [True, False])
 def test_noise_is_halved_exactly_where_the_model_did_not_move(monkeypatch, teaches):
     """Whether the fit moved is made up; what follows from it is not."""
-    fit, ask = aim_published.Fitter.fit, aim_published.PublishedAIM._round
+    fit, ask = aim_published.WarmEstimator.fit, aim_published.PublishedAIM._round
     before: dict = {}
 
     def fake_fit(self, new, **keywords):
         model = fit(self, new, **keywords)
         if before:
-            (told,) = new
+            (measured,) = new
             by = 1.01 if teaches else 0.99
-            moved = by * math.sqrt(2 / math.pi) * told.scale
+            moved = by * math.sqrt(2 / math.pi) * measured.scale
             monkeypatch.setattr(model, "marginal", lambda clique: before[clique] + moved)
         return model
 
@@ -94,7 +94,7 @@ def test_noise_is_halved_exactly_where_the_model_did_not_move(monkeypatch, teach
         before.update(estimates)
         return ask(self, account, estimates, weights, noise)
 
-    monkeypatch.setattr(aim_published.Fitter, "fit", fake_fit)
+    monkeypatch.setattr(aim_published.WarmEstimator, "fit", fake_fit)
     monkeypatch.setattr(aim_published.PublishedAIM, "_round", remember)
     _, *others = charges_of(released(PUBLISHED, TRIPLE, DEPENDENT, draw=3))
     sigmas = [sigma for _, sigma in rounds_of(others)]
@@ -129,7 +129,7 @@ def test_scores_and_their_scales(asked, relation, unit):
     units = None if unit is None else [str(i) for i in range(len(DEPENDENT))]
     aim = AIM(WEIGHTS, variant="published")
     made = released(aim, TRIPLE, DEPENDENT, relation=relation, privacy_unit=unit, units=units)
-    choices, told = charges_of(made, "worst_approximated_marginal"), charges_of(made, "marginal_counts")[1:]
+    choices, measured = charges_of(made, "worst_approximated_marginal"), charges_of(made, "marginal_counts")[1:]
     # w_r = sum_s c_s |r & s|: a 1, b 4, c 3, ab 1 * 2 + 3 * 1 = 5, bc 1 * 1 + 3 * 2 = 7.
     weights = {("a",): 1, ("b",): 4, ("c",): 3, ("a", "b"): 5, ("b", "c"): 7}
     # A record counts once in a marginal and a replaced one twice; a unit of two is two records added or removed.
@@ -139,8 +139,8 @@ def test_scores_and_their_scales(asked, relation, unit):
         ("add_or_remove_one", False): (2, 2),
         ("replace_one", False): (4, 2 * math.sqrt(2)),
     }[relation, unit is None]
-    assert len(asked) == len(choices) == len(told)
-    for (query, _), choice, answer in zip(asked, choices, told, strict=True):
+    assert len(asked) == len(choices) == len(measured)
+    for (query, _), choice, answer in zip(asked, choices, measured, strict=True):
         assert dict(zip(query.cliques, query.weights, strict=True)) == weights
         scale = math.sqrt((answer["noise"]["noise_multiplier"] * l2) ** 2 + SMOOTHING_VARIANCE)
         assert answer["noise"]["scale"] == pytest.approx(scale, rel=1e-9)
@@ -168,13 +168,13 @@ def test_candidates_fit_the_share_of_the_size_that_is_spent(asked, cells):
     rho = ConcentratedFilter().capacity(Budget(20.0, 1e-6))
     known = [("a",), ("b",), ("c",)]
     for number, (query, spent) in enumerate(asked):
-        choice, told = charges[1 + 2 * number], charges[2 + 2 * number]
-        share = (spent + rho_of(choice) + rho_of(told)) / rho
+        choice, measured = charges[1 + 2 * number], charges[2 + 2 * number]
+        share = (spent + rho_of(choice) + rho_of(measured)) / rho
         for clique in PUBLISHED_CANDIDATES:
             inside = any(set(clique) <= set(other) for other in known)
             fits = junction_tree.megabytes(TRIPLE, [*known, clique]) <= share * size
             assert (clique in query.cliques) == (inside or fits)
-        known.append(tuple(told["parameters"]["cliques"][0]))
+        known.append(tuple(measured["parameters"]["cliques"][0]))
     left_out = [query for query, _ in asked if len(query.cliques) < len(PUBLISHED_CANDIDATES)]
     assert left_out, "a limit that never binds tests nothing"
 

@@ -18,10 +18,10 @@ from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import (
-    Batch,
     ExponentialChoice,
     GaussianChoice,
     Round,
+    SelectedMarginals,
     expected_error,
     rounded,
 )
@@ -42,7 +42,7 @@ def chosen(
     size: float = 1.0,
     mu_squared: float = 100.0,
     merge=None,
-) -> tuple[Batch, list]:
+) -> tuple[SelectedMarginals, list]:
     candidates = Candidates.of(workload, FOUR, size)
     coarsening = merge or identity(FOUR)
     model = GraphicalModel(coarsening.domain, {}, 4000.0)
@@ -56,8 +56,8 @@ def chosen(
             size_share=share,
             mu_squared=mu_squared,
         )
-        batch = choice.choose(curator.filter(GaussianFilter()), now)
-        return batch, curator.charges()
+        selected = choice.choose(curator.filter(GaussianFilter()), now)
+        return selected, curator.charges()
 
 
 @given(st.lists(st.floats(-10, 1e6), min_size=1, max_size=9), st.floats(0.1, 1e3))
@@ -74,21 +74,21 @@ def test_estimates_are_whole_records():
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_worst_pairs_are_chosen_first_and_share_no_round_with_their_parts(choice):
-    batch, _ = chosen(choice(2))
-    assert list(batch.estimates) == [("a", "b"), ("c", "d")]
-    assert batch.deviation == 5.0
-    for clique, table in batch.estimates.items():
+    selected, _ = chosen(choice(2))
+    assert list(selected.estimates) == [("a", "b"), ("c", "d")]
+    assert selected.deviation == 5.0
+    for clique, table in selected.estimates.items():
         assert np.array_equal(table, UNIFORM.marginal(clique))
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_each_choice_adds_a_column(choice):
-    batch, _ = chosen(choice(6), workload=3)
+    selected, _ = chosen(choice(6), workload=3)
     covered: set[str] = set()
-    for clique in batch.estimates:
+    for clique in selected.estimates:
         assert not set(clique) <= covered
         covered |= set(clique)
-    assert 1 <= len(batch.estimates) <= 4
+    assert 1 <= len(selected.estimates) <= 4
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -115,9 +115,9 @@ def test_weights_count(choice):
 def test_what_is_chosen_fits_together(choice):
     """Eight cells for the columns; a pair adds none to two of them (4 for 2 + 2), a chain does."""
     size = 8 * 8e-6
-    batch, _ = chosen(choice(4), size=size)
+    selected, _ = chosen(choice(4), size=size)
     known = [(name,) for name in FOUR.attributes]
-    assert junction_tree.megabytes(FOUR, [*known, *batch.estimates]) <= size
+    assert junction_tree.megabytes(FOUR, [*known, *selected.estimates]) <= size
     small, _ = chosen(choice(4), size=size, share=0.1)
     assert all(len(clique) == 1 for clique in small.estimates), "columns are in the model already"
 
@@ -126,11 +126,11 @@ def test_what_is_chosen_fits_together(choice):
 def test_errors_are_those_of_merged_values(choice):
     """With both values of a merged, a and b have nothing to do with each other."""
     codes = {name: np.arange(2) for name in FOUR.attributes} | {"a": np.zeros(2, dtype=np.int64)}
-    batch, _ = chosen(choice(1), merge=Coarsening(FOUR, codes))
-    assert list(batch.estimates) == [("c", "d")]
+    selected, _ = chosen(choice(1), merge=Coarsening(FOUR, codes))
+    assert list(selected.estimates) == [("c", "d")]
 
 
 def test_gaussian_choice_leaves_out_what_is_not_worth_it():
     """The first is always taken; others only where their error exceeds what a measurement would leave."""
-    batch, _ = chosen(GaussianChoice(4), workload=2)
-    assert set(batch.estimates) == {("a", "b"), ("c", "d")}
+    selected, _ = chosen(GaussianChoice(4), workload=2)
+    assert set(selected.estimates) == {("a", "b"), ("c", "d")}

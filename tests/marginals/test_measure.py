@@ -56,10 +56,10 @@ def test_answers_scatter_as_they_say(noise):
     rule = PureFilter() if isinstance(noise, LaplaceNoise) else GaussianFilter()
     wide = Domain(("a", "b"), (100, 120))
     with opened(wide, [(1, 1)], budget=Budget(10.0, 0.0 if rule.name == "pure" else 1e-6)) as curator:
-        (told,) = measure(curator.filter(rule), wide, [("a", "b")], noise)
-    assert told.clique == ("a", "b")
-    assert told.counts.shape == (100, 120)
-    assert np.mean(told.counts**2) == pytest.approx(told.scale**2, rel=0.1)
+        (noisy,) = measure(curator.filter(rule), wide, [("a", "b")], noise)
+    assert noisy.clique == ("a", "b")
+    assert noisy.counts.shape == (100, 120)
+    assert np.mean(noisy.counts**2) == pytest.approx(noisy.scale**2, rel=0.1)
 
 
 def test_one_question_for_several_marginals():
@@ -82,9 +82,9 @@ def test_one_question_for_several_marginals():
 def test_larger_marginals_get_more_in_the_power_of_two_thirds(one, other, both, mu_squared):
     estimates = {("a",): np.array(one), ("b",): np.array(other), ("a", "b"): np.array(both).reshape(3, 4)}
     with held(budget=Budget(5.0, 1e-6)) as curator:
-        told = measure_by_size(curator.filter(GaussianFilter()), identity(PAIR), estimates, mu_squared)
+        noisy = measure_by_size(curator.filter(GaussianFilter()), identity(PAIR), estimates, mu_squared)
         costs = [mu_squared_of(charge) for charge in curator.charges()]
-    assert [marginal.clique for marginal in told] == list(estimates)
+    assert [marginal.clique for marginal in noisy] == list(estimates)
     deviation = math.sqrt(3 / mu_squared + 2.25)
     # Cells that stand out count whole, others by what they hold of the noise.
     sizes = [max(sum(min(max(x, 0) / deviation, 1) for x in table.ravel()), 1) for table in estimates.values()]
@@ -109,9 +109,9 @@ def test_merged_values_are_counted_together():
     coarsening = Coarsening(PAIR, {"a": np.array([0, 1, 1]), "b": np.array([0, 0, 0, 1])})
     with held(budget=Budget(1e4, 1e-6)) as curator:
         account = curator.filter(GaussianFilter())
-        (told,) = measure(account, PAIR, [("a", "b")], GaussianNoise(0.01), coarsening=coarsening)
-    assert told.counts.shape == (2, 2)
-    assert np.abs(told.counts - [[30, 10], [60, 20]]).max() < 13
+        (noisy,) = measure(account, PAIR, [("a", "b")], GaussianNoise(0.01), coarsening=coarsening)
+    assert noisy.counts.shape == (2, 2)
+    assert np.abs(noisy.counts - [[30, 10], [60, 20]]).max() < 13
 
 
 @given(st.floats(1e-9, 1e9))

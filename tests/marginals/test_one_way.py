@@ -9,7 +9,7 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.curator import Curator
-from counterfoil.marginals.one_way import Columns, measure_columns
+from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.schema import Schema
 
@@ -45,24 +45,24 @@ PEOPLE = pa.table(
 NOISE = GaussianNoise(5.0)  # over three columns: a deviation of 8.8, below 27 is rare
 
 
-def measured(relation: str = "add_or_remove_one", seed: int = 3) -> tuple[Columns, list]:
+def measured(relation: str = "add_or_remove_one", seed: int = 3) -> tuple[OneWay, list]:
     with Curator(PEOPLE, SCHEMA, budget=Budget(20.0, 1e-6), relation=relation, seed=seed) as curator:
-        return measure_columns(curator, curator.filter(GaussianFilter()), NOISE, entropy_weight=1.0), curator.charges()
+        return measure_one_way(curator, curator.filter(GaussianFilter()), NOISE, entropy_weight=1.0), curator.charges()
 
 
 def test_one_question_for_all_columns():
-    columns, charges = measured()
+    one_way, charges = measured()
     (charge,) = charges
     assert charge.parameters["cliques"] == [["color"], ["age"], ["size"]]
-    assert columns.model.marginal(("color",)) == pytest.approx([300, 290, 5, 5], abs=60)
-    assert columns.model.total == columns.fitter.counted
-    assert columns.fitter.total_error > 0
+    assert one_way.model.marginal(("color",)) == pytest.approx([300, 290, 5, 5], abs=60)
+    assert one_way.model.total == one_way.estimator.counted
+    assert one_way.estimator.total_error > 0
 
 
 def test_the_number_of_rows_is_exact_where_it_is_public():
-    columns, _ = measured("replace_one")
-    assert columns.model.total == 600
-    assert columns.fitter.total_error == 0
+    one_way, _ = measured("replace_one")
+    assert one_way.model.total == 600
+    assert one_way.estimator.total_error == 0
 
 
 def test_rare_values_are_merged_as_their_column_allows():
@@ -73,24 +73,24 @@ def test_rare_values_are_merged_as_their_column_allows():
     assert codes["size"].tolist() == [0, 1, 2], "an ordered column too, but large has nobody beside it"
 
 
-def test_the_coarse_fitter_knows_the_columns():
-    columns, _ = measured()
-    fitter = columns.coarse_fitter()
-    assert fitter.domain.sizes == (3, 5, 3)
-    assert fitter.model is not None
-    assert fitter.model.total == columns.model.total
-    assert fitter.total_error == 0, "the number of records is settled"
-    assert fitter.model.marginal(("size",))[2] == 0, "what is impossible stays so"
-    merged = np.bincount(columns.coarsening.codes["age"], columns.model.marginal(("age",)))
-    assert fitter.model.marginal(("age",)) == pytest.approx(merged, abs=30)
+def test_the_coarse_estimator_knows_the_columns():
+    one_way, _ = measured()
+    estimator = one_way.coarse_estimator()
+    assert estimator.domain.sizes == (3, 5, 3)
+    assert estimator.model is not None
+    assert estimator.model.total == one_way.model.total
+    assert estimator.total_error == 0, "the number of records is settled"
+    assert estimator.model.marginal(("size",))[2] == 0, "what is impossible stays so"
+    merged = np.bincount(one_way.coarsening.codes["age"], one_way.model.marginal(("age",)))
+    assert estimator.model.marginal(("age",)) == pytest.approx(merged, abs=30)
 
 
 def test_values_come_back_in_the_proportions_of_the_columns():
-    columns, _ = measured()
-    coarse = columns.coarse_fitter().fit([])
-    refined = columns.refine(coarse)
+    one_way, _ = measured()
+    coarse = one_way.coarse_estimator().fit([])
+    refined = one_way.refine(coarse)
     assert refined.domain == SCHEMA.domain
     assert refined.marginal(("size",))[2] == 0
-    ages, before = refined.marginal(("age",)), columns.model.marginal(("age",))
+    ages, before = refined.marginal(("age",)), one_way.model.marginal(("age",))
     assert ages[1] / ages[2] == pytest.approx(before[1] / before[2])
     assert ages[1] + ages[2] == pytest.approx(coarse.marginal(("age",))[1])

@@ -1,4 +1,4 @@
-"""Audits of the methods that make tables: all that a run of theirs tells, under both relations and at two epsilons.
+"""Audits of the methods that make tables: all outputs of a run, under both relations and at two epsilons.
 
 See `tests/release_audits.py` for what is asked, and how the number of runs follows. Fits between questions are replaced
 by quick ones, since privacy can't depend on them.
@@ -33,7 +33,7 @@ from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
 from counterfoil.methods.registry import method_named, method_names, method_type
-from counterfoil.synthesis.release import quiet
+from counterfoil.synthesis.progress import quiet
 from release_audits import (
     ADD,
     NOT_CHARGED,
@@ -139,7 +139,7 @@ def test_every_synthesizer_is_audited():
 
 @dataclass(frozen=True)
 class QuickModel:
-    """Independent columns, as they were told."""
+    """Independent columns, as they were measured."""
 
     domain: Domain
     total: float
@@ -158,8 +158,8 @@ class QuickFit:
 
 
 def quick_fit(domain: Domain, measurements: Any, *, total: float, **_: Any) -> QuickFit:
-    told = {m.clique[0]: np.maximum(m.counts, 1.0) for m in measurements if len(m.clique) == 1}
-    return QuickFit(QuickModel(domain, total, {name: counts / counts.sum() for name, counts in told.items()}))
+    noisy = {m.clique[0]: np.maximum(m.counts, 1.0) for m in measurements if len(m.clique) == 1}
+    return QuickFit(QuickModel(domain, total, {name: counts / counts.sum() for name, counts in noisy.items()}))
 
 
 @pytest.fixture

@@ -25,27 +25,27 @@ def log_split(n1, n2, a):
 def enumerated(counts, scales, concentrations, most=44):
     """Means of (root, 2 halves, 2 quarters of the first half) and the log density, by summing over all counts.
 
-    The leaves are the two quarters and the second half; the root and the first half were told too.
+    The leaves are the two quarters and the second half; the root and the first half were counted too.
     """
     q1, q2, second = np.meshgrid(*[np.arange(most)] * 3, indexing="ij")
     n = (q1 + q2 + second, q1 + q2, second, q1, q2)
-    told = -sum(abs(c - m) / s for c, m, s in zip(counts, n, scales, strict=True))
-    weights = told + log_split(n[1], n[2], concentrations[0]) + log_split(q1, q2, concentrations[1])
+    log_density = -sum(abs(c - m) / s for c, m, s in zip(counts, n, scales, strict=True))
+    weights = log_density + log_split(n[1], n[2], concentrations[0]) + log_split(q1, q2, concentrations[1])
     chances = np.exp(weights - weights.max())
     return [(chances * m).sum() / chances.sum() for m in n], weights.max() + math.log(chances.sum())
 
 
 def small_tree(counts, scales) -> SplitTree:
     tree = SplitTree()
-    tree.tell(np.array(counts[:1], dtype=float), scales[0])
+    tree.add_counts(np.array(counts[:1], dtype=float), scales[0])
     tree.grow(np.array([True]))
     tree.answers[1].append((np.array([counts[1], np.nan]), scales[1]))
     tree.answers[1].append((np.array([np.nan, counts[2]]), scales[2]))
     tree.grow(np.array([True, False]))
     for place, (count, scale) in enumerate(zip(counts[3:], scales[3:], strict=True)):
-        told = np.full(2, np.nan)
-        told[place] = count
-        tree.answers[2].append((told, scale))
+        answer = np.full(2, np.nan)
+        answer[place] = count
+        tree.answers[2].append((answer, scale))
     return tree
 
 
@@ -81,12 +81,12 @@ def test_halves_may_have_concentrations_of_their_own(first):
 
 
 def full_tree(rng, *, depth, n, concentration, scales):
-    """A tree of the given depth whose counts are drawn from the model; those at depths in `scales` are told."""
+    """A tree of the given depth whose counts are drawn from the model; at depths in `scales` they get noise."""
     tree, counts = SplitTree(), np.array([n])
     truth = [counts]
     for t in range(depth + 1):
         if t in scales:
-            tree.tell(counts + rng.laplace(0, scales[t], len(counts)), scales[t])
+            tree.add_counts(counts + rng.laplace(0, scales[t], len(counts)), scales[t])
         if t < depth:
             tree.grow(np.ones(len(counts), dtype=bool))
             first = rng.binomial(counts, rng.beta(concentration, concentration, len(counts)))
@@ -95,15 +95,15 @@ def full_tree(rng, *, depth, n, concentration, scales):
     return tree, truth
 
 
-def test_means_are_consistent_and_beat_what_was_told():
+def test_means_are_consistent_and_beat_the_noisy_counts():
     rng = np.random.default_rng(0)
     tree, truth = full_tree(rng, depth=7, n=2000, concentration=0.5, scales={0: 20.0, 3: 6.0, 7: 3.0})
     means, _ = posterior(tree, [0.5] * 7)
     for upper, lower in itertools.pairwise(means):
         assert lower.reshape(-1, 2).sum(axis=1) == pytest.approx(upper, abs=1e-6 * 2000)
     assert min(m.min() for m in means) >= 0
-    told = np.abs(tree.answers[7][0][0] - truth[7]).mean()
-    assert np.abs(means[7] - truth[7]).mean() < 0.7 * told
+    noisy_error = np.abs(tree.answers[7][0][0] - truth[7]).mean()
+    assert np.abs(means[7] - truth[7]).mean() < 0.7 * noisy_error
     for t in (1, 3, 5):
         summed = tree.answers[7][0][0].reshape(2**t, -1).sum(axis=1)
         assert np.abs(means[t] - truth[t]).mean() < np.abs(summed - truth[t]).mean()
@@ -130,7 +130,7 @@ def test_means_stay_consistent_where_points_lie_in_few_cells_and_the_prior_is_ev
         while tree.depth < depth:
             tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
         exact_counts = truth.reshape(2**depth, -1).sum(axis=1)
-        tree.tell(exact_counts + rng.laplace(0, scale, 2**depth), scale)
+        tree.add_counts(exact_counts + rng.laplace(0, scale, 2**depth), scale)
     means, _ = posterior(tree, [10.0] * 10)
     for upper, lower in itertools.pairwise(means):
         assert lower.reshape(-1, 2).sum(axis=1) == pytest.approx(upper, abs=1e-6 * 2560)
@@ -150,13 +150,13 @@ def test_transforms_stand_in_for_sums_of_products(monkeypatch):
 
 def test_a_lone_root_and_answers_far_apart_are_no_special_cases():
     tree = SplitTree()
-    tree.tell(np.array([-50.0]), 1.0)
+    tree.add_counts(np.array([-50.0]), 1.0)
     means, _ = posterior(tree, [])
     assert 0 <= means[0][0] < 1
     tree = SplitTree()
-    tree.tell(np.array([1000.0]), 1.0)
+    tree.add_counts(np.array([1000.0]), 1.0)
     tree.grow(np.array([True]))
-    tree.tell(np.array([10.0, 20.0]), 2.0)
+    tree.add_counts(np.array([10.0, 20.0]), 2.0)
     means, evidence = posterior(tree, [1.0])
     assert math.isfinite(evidence)
     assert 30 < means[1].sum() < 120

@@ -102,14 +102,14 @@ def test_the_receipt_says_how(variant):
 
 @pytest.mark.parametrize("variant", AIMVariant)
 def test_progress_rises(variant):
-    told: list[tuple[str, float]] = []
+    messages: list[tuple[str, float]] = []
     with opened(TRIPLE, DEPENDENT) as curator:
-        AIM(variant=variant).synthesize(curator, progress=lambda *said: told.append(said))
-    shares = [share for _, share in told]
+        AIM(variant=variant).synthesize(curator, progress=lambda *said: messages.append(said))
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert 0.5 < shares[-1] < 1
-    assert told[0][0] == "measuring columns"
+    assert messages[0][0] == "measuring columns"
 
 
 # The order of the batched variant's questions, and what each costs
@@ -136,8 +136,8 @@ def test_gaussian_asks_for_all_errors_each_round():
     asked = [charge["query"] for charge in charges_of(made)]
     assert "worst_approximated_marginal" not in asked
     assert asked[1] == asked[-1] == "marginal_errors"
-    told = charges_of(made, "marginal_errors")[0]
-    assert sorted(map(tuple, told["parameters"]["cliques"])) == sorted(
+    charge = charges_of(made, "marginal_errors")[0]
+    assert sorted(map(tuple, charge["parameters"]["cliques"])) == sorted(
         [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c")]
     )
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.noise_schedule import GaussianRounds
-from counterfoil.evolution.selection import Multiplicities, Resample
+from counterfoil.evolution.survivors import Multiplicities, Resample
 from counterfoil.geometry.euclidean import Ball, Box, point_schema
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.ledger.ledger import Ledger, SourceIdentity

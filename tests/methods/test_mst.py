@@ -63,11 +63,11 @@ def test_shares():
     made = released(MST(columns=0.4, choosing=0.1, error_bars=0.1), FOUR, CHAIN)
     whole = GaussianFilter().capacity(Budget(1.0, 1e-6))
     columns, *choices = charges_of(made)[:4]
-    *told, errors = charges_of(made)[4:]
+    *measured, errors = charges_of(made)[4:]
     assert mu_squared_of(columns) == pytest.approx(0.4 * whole, rel=1e-6)
     assert [mu_squared_of(charge) for charge in choices] == pytest.approx([0.1 * whole / 3] * 3, rel=1e-6)
-    assert [charge["query"] for charge in told] == ["marginal_counts"] * 3
-    assert math.fsum(mu_squared_of(charge) for charge in told) == pytest.approx(0.4 * whole, rel=1e-6)
+    assert [charge["query"] for charge in measured] == ["marginal_counts"] * 3
+    assert math.fsum(mu_squared_of(charge) for charge in measured) == pytest.approx(0.4 * whole, rel=1e-6)
     assert errors["query"] == "marginal_errors"
     assert mu_squared_of(errors) == pytest.approx(0.1 * whole, rel=1e-6)
 

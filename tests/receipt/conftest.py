@@ -15,7 +15,7 @@ from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.noise.gaussian import GaussianNoise
@@ -74,7 +74,7 @@ def questions(rule: str) -> list[tuple[Any, Any]]:
     counts = MarginalCounts(DOMAIN, CLIQUES)
     estimates = tuple(np.zeros(DOMAIN.shape(clique), dtype=np.int64) for clique in CLIQUES)
     worst = WorstApproximatedMarginal(CLIQUES, estimates, np.array([1.0, 2.0, 3.0]), np.zeros(3))
-    errors = MarginalErrors(CLIQUES, estimates)
+    errors = MarginalDistances(CLIQUES, estimates)
     noise = LaplaceNoise(0.3) if rule == "pure" else GaussianNoise(20.0)
     positive = [(counts, ThresholdedLaplaceNoise(0.05, 1e-8))] if rule == "privacy_loss_distribution" else []
     last = LaplaceNoise(0.1) if rule == "pure" else GaussianNoise(20.0 * math.sqrt(2))

@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -50,8 +51,15 @@ def test_the_same_documents_are_receipts(receipt_of: Callable[..., Receipt], dat
     if accepted:
         receipt = Receipt(document)
         receipt.verify()
-        with suppress(ValueError):  # what is no event of any kind can't be explained, and is told in a sentence
+        with suppress(ValueError):  # what is no event of any kind can't be explained, and is reported in a sentence
             assert receipt.text()
+
+
+def test_true_is_not_one(receipt_of: Callable[..., Receipt]) -> None:
+    document = deepcopy(kept(receipt_of, "zcdp")) | {"format_version": True}
+    assert not jsonschema.Draft202012Validator(receipt_schema()).is_valid(document)
+    with pytest.raises(ValueError, match=r"must be 1\. Found True"):
+        require_shape(document)
 
 
 _KEPT: dict[str, Any] = {}

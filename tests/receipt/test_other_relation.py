@@ -20,7 +20,7 @@ from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.cli.app import run
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.ledger.errors import BudgetExceeded
@@ -43,7 +43,7 @@ UNITS = [f"person {i // 2}" for i in range(60)]
 CLIQUES = (("a",), ("b",))
 COUNTS = MarginalCounts(DOMAIN, CLIQUES)
 ESTIMATES = (np.zeros(2, dtype=np.int64), np.zeros(3, dtype=np.int64))
-ERRORS = MarginalErrors(CLIQUES, ESTIMATES)
+ERRORS = MarginalDistances(CLIQUES, ESTIMATES)
 WORST = WorstApproximatedMarginal(CLIQUES, ESTIMATES, np.ones(2), np.zeros(2))
 NOISE = GaussianNoise(10.0)
 OLDER = Path(__file__).parent / "older_receipts"

@@ -69,7 +69,7 @@ def test_what_to_json_returns_is_a_copy(receipt_of: MakeReceipt) -> None:
     assert receipt.document["charges"]
 
 
-def test_a_seed_is_told(receipt_of: MakeReceipt) -> None:
+def test_a_seed_is_on_the_receipt(receipt_of: MakeReceipt) -> None:
     receipt = receipt_of(seed=3)
     assert not receipt.private
     assert receipt.verify().holds

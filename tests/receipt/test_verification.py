@@ -104,6 +104,7 @@ TAMPERINGS: dict[str, tuple[Change, str]] = {
     "no guarantee elsewhere": (put("other_relation", "holds", value=False), "`other_relation.holds` must be True"),
     "a seed that is hidden": (put("noise_source", value="a seed: NOT PRIVATE"), "came from a seed"),
     "a private source that is denied": (put("private", value=False), "names a private source"),
+    "a library whose noise is wrong": (put("program", "opendp", value="0.14.1"), "follows another law"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Rules that the model hardly ever meets: what was bought is handed over, and what can't be had is told early."""
+"""Rules that the model hardly ever meets: too few rows bring a warning, and none an early refusal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_fewer_rows_are_released_with_a_warning(method):
     document = made.receipt.document
     assert 0 < made.rows == made.to_arrow().num_rows == document["rows"]["drawn"] < 400
     assert document["rows"]["how"] == "all that met the schema's rules, fewer than were wanted"
-    assert document["warnings"] == shortfall(SCHEMA, found=made.rows, asked=400)
+    assert document["warnings"] == shortfall(SCHEMA, drawn=made.rows, requested=400)
     assert f"Only {made.rows} of 400 rows could be drawn" in document["warnings"][0]
     assert RULE in document["warnings"][0]
     assert made.receipt.verify().holds

@@ -50,7 +50,7 @@ def made() -> Synthesis:
 
 
 @pytest.mark.parametrize(
-    "method", [AIM(variant="published"), AIM(), Direct(2)], ids=["passed over", "told", "measured"]
+    "method", [AIM(variant="published"), AIM(), Direct(2)], ids=["passed over", "noisy distance", "measured"]
 )
 def test_what_is_loaded_is_what_was_saved(method, tmp_path):
     made = release_by(method)

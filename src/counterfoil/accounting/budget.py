@@ -1,4 +1,4 @@
-"""What may be spent, and between which tables it protects: the two facts every guarantee starts from."""
+"""The budget of a release, and the part of every budget that is held back for negligible errors."""
 
 from __future__ import annotations
 

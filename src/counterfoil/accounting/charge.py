@@ -1,4 +1,4 @@
-"""A charge: what one question was, the noise that its answer got, and what that cost."""
+"""A charge: one query, the noise that was added to its answer, and the privacy cost of that answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from counterfoil.accounting.event import PrivacyEvent, event_from_json
 
 @dataclass(frozen=True)
 class Charge:
-    """One line of a release's bill: public, written into the ledger before the answer is computed, and on the receipt.
+    """The record of one answer: public, written into the ledger before the answer is computed, and on the receipt.
 
     Args:
         query: the query's name.
@@ -30,7 +30,7 @@ class Charge:
     event_under_other_relation: PrivacyEvent
 
     def to_json(self) -> dict[str, Any]:
-        """As ledgers and receipts hold it."""
+        """The record that ledgers and receipts hold."""
         return {
             "query": self.query,
             "parameters": dict(self.parameters),
@@ -42,10 +42,10 @@ class Charge:
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Charge:
-        """What `to_json` wrote.
+        """The charge that `to_json` wrote.
 
         Raises:
-            ValueError: for a record of another shape, or with an event that is none.
+            ValueError: for a record of another shape, or with an unknown event.
         """
         if record.keys() != Charge.__dataclass_fields__.keys():
             raise ValueError(f"A charge has the keys {', '.join(Charge.__dataclass_fields__)}. Found {[*record]}.")

@@ -1,8 +1,8 @@
 """From a sum of costs to epsilon at a delta and back, rounded towards privacy.
 
 One curve for each currency that has a delta: the exact one of Gaussian differential privacy, and the bound of
-zero-concentrated differential privacy. They are searched with floats, and the figure is then certified by a bound of
-the same delta that holds whatever rounding does: nothing rests on how well `scipy` computes a logarithm.
+zero-concentrated differential privacy. A figure is searched for with floats and then certified by an upper bound of
+the same delta that holds whatever rounding does, so that nothing rests on how well `scipy` computes a logarithm.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def _best_order(epsilon: float, rho: float) -> tuple[float, float]:
     # The bound is smooth with one minimum near a = (1 + eps / rho) / 2, well inside these limits.
     center = math.log(max((epsilon / rho - 1) / 2, 1e-3))
     bounds = (min(center, 0.0) - 12, max(center, 0.0) + 6)
-    found = minimize_scalar(log_bound, bounds=bounds, method="bounded", options={"xatol": 1e-10})
-    return float(found.x), float(found.fun)
+    best = minimize_scalar(log_bound, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    return float(best.x), float(best.fun)
 
 
 def _concentrated_bound(epsilon: float, rho: float) -> Decimal:
@@ -128,7 +128,7 @@ def _smallest_epsilon(delta_of: Callable[[float], float], bound_of: Callable[[fl
 
 
 def _certified(root: float, change: float, bound_of: Callable[[float], Decimal], delta: float) -> float:
-    """`root`, changed towards privacy until it has a proof: at once, if the floats were as good as was thought."""
+    """`root`, moved towards privacy until its bound proves it; where floats are as exact as expected, it stays."""
     while bound_of(root) > delta:
         root *= 1 + change
         change = max(2 * change, -0.5)

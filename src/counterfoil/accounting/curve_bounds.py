@@ -1,4 +1,4 @@
-"""Upper bounds of delta that hold whatever rounding does: what certifies a conversion that floats have found.
+"""Upper bounds of delta that hold whatever rounding does. They certify conversions that were computed with floats.
 
 They are computed with decimals of at least 80 digits. Addition, multiplication, division, square roots and exponentials
 of `decimal` are rounded correctly, by the specification that it implements, so that each is off by a factor

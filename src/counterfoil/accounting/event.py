@@ -1,8 +1,8 @@
-"""Privacy events: what one answer cost, whatever was asked. All that a receipt needs to be checked.
+"""Privacy events: what one answer cost, whatever the query was. A receipt needs nothing else to be checked.
 
 Each event knows its cost in three currencies, which are never mixed because each has its own name:
 
-- `mu`: the mechanism is mu-Gaussian differentially private (its trade-off curve lies above that of telling
+- `mu`: the mechanism is mu-Gaussian differentially private (its trade-off curve lies above that of distinguishing
   N(0, 1) from N(mu, 1)); squares add up.
 - `rho`: the mechanism is rho-zero-concentrated differentially private; they add up.
 - `pure_epsilon`: the mechanism is (epsilon, 0)-differentially private; they add up.
@@ -129,8 +129,8 @@ class BoundedRangeEvent(PrivacyEvent):
 class ApproximateEvent(PrivacyEvent):
     """Any (epsilon, delta)-differentially private mechanism, known by these two numbers alone.
 
-    It has none of the three currencies, and composes in a plan only: telling apart four outcomes is the worst such
-    mechanism, of which every other one is a post-processing (Kairouz, Oh and Viswanath 2015, Theorem 3.1).
+    It has none of the three currencies, and composes in a plan only. It is composed as the worst such mechanism, which
+    has four outcomes and of which every other one is a post-processing (Kairouz, Oh and Viswanath 2015, Theorem 3.1).
     """
 
     kind: ClassVar[str] = "approximate"
@@ -179,11 +179,11 @@ def _symmetric_mu(epsilon: float) -> float:
     """2 Phi^-1(logistic(epsilon)), proved to be large enough when raised by 1e-13, which budgets hold back."""
     if epsilon > 1e9:
         return math.inf
-    # In the form that keeps its digits: logistic near 1/2 first, then near 1.
+    # Two forms, each of which keeps its digits: the first where the logistic is near 1/2, the second where it nears 1.
     if epsilon < 1:
         mu = float(2 * math.sqrt(2) * erfinv(math.tanh(epsilon / 2)))
     else:
-        # The logarithm is what is given: far in the tail the number itself is zero.
+        # The logarithm is passed, because far in the tail the probability itself underflows to zero.
         mu = float(-2 * ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
     change = 1e-13
     while not is_above_response(mu * (1 + 1e-13), epsilon):

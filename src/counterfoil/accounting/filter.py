@@ -24,9 +24,9 @@ class Filter(ABC):
     """A composition in which costs add up even where each noise is chosen after the earlier answers.
 
     Attributes:
-        name: as receipts and ledgers write it.
-        unit: in what its costs are counted.
-        growth: the power of a sensitivity that costs grow with.
+        name: the name that receipts and ledgers write.
+        unit: the unit of its costs.
+        growth: costs grow with this power of a sensitivity.
     """
 
     name: ClassVar[str]

@@ -17,7 +17,7 @@ _UPWARDS = Context(prec=60, rounding=ROUND_CEILING)
 _DOWNWARDS = Context(prec=60, rounding=ROUND_FLOOR)
 _SMALLEST_DELTA = 2.0**-800
 _SMALLEST_PARAMETER = 1e-30
-_TAIL = 2.0**-24  # of delta, for all losses that are called infinite because they are so rare
+_TAIL = 2.0**-24  # the share of delta that pays for losses so rare that they are counted as infinite
 
 
 class PrivacyLossPlan:
@@ -26,7 +26,7 @@ class PrivacyLossPlan:
     Gaussian events add up to one Gaussian. A pure event is composed as randomized response, which discrete Laplace
     noise of sensitivity 1 is exactly. A bounded-range event is composed as randomized response too, at its full
     epsilon, which is valid and loose. An approximate event is composed as the worst mechanism with its epsilon and
-    delta: with probability delta it tells everything, and is randomized response otherwise. In all of them the two
+    delta: with probability delta it reveals everything, and is randomized response otherwise. In all of them the two
     neighbors can change places, so that one direction stands for both.
 
     `counterfoil.accounting.privacy_loss` has the proof that no rounding hides any delta.
@@ -54,7 +54,7 @@ class PrivacyLossPlan:
 
 
 def _smallest_epsilon(counts: Counter[PrivacyEvent], delta: float) -> float:
-    """The smallest epsilon of all events, without what approximate ones tell with their deltas, rounded up."""
+    """The smallest epsilon of all events, apart from the deltas of approximate ones, rounded up."""
     mu = _whole_mu(counts)
     responses: Counter[float] = Counter()
     for event, count in counts.items():
@@ -77,7 +77,8 @@ def _smallest_epsilon(counts: Counter[PrivacyEvent], delta: float) -> float:
 def _left(delta: float, counts: Counter[PrivacyEvent]) -> float:
     """What approximate events leave of `delta`, at least 0; rounded down.
 
-    With E their chance to tell anything, the whole delta is E + (1 - E) times that of what remains.
+    With E the probability that any of them reveals everything, the whole delta is E + (1 - E) d, where d is the delta
+    of all that remains.
     """
     deltas = [(Decimal(event.delta), count) for event, count in counts.items() if isinstance(event, ApproximateEvent)]
     if not deltas:

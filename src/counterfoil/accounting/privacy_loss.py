@@ -2,9 +2,9 @@
 
 Let P and Q be the laws of an output on two neighbors, and L = log dP/dQ under P. Then delta(epsilon) is
 E max(0, 1 - e**(epsilon - L)), which rises when a mass or a loss is raised and never falls: masses need not add up
-to 1. The losses of independent mechanisms add up. So a finite measure on losses *covers* P and Q if it can be had
-from the law of L by raising masses and moving them to higher losses, or by the split of the next paragraph, and what
-is computed from covers is never below the truth.
+to 1. The losses of independent mechanisms add up. So a finite measure on losses *covers* P and Q if it is obtained
+from the law of L by raising masses, by moving them to higher losses, or by the split of the next paragraph. A delta
+that is computed from covering measures is never below the true one.
 
 **Split.** max(0, 1 - e**(epsilon - l)) is a convex function of e**-l: on an interval [0, h] it is at most the
 interpolation, linear in e**-l, of its values at 0 and h, wherever the interval begins. A mass at t may therefore be
@@ -31,14 +31,14 @@ from decimal import Context, Decimal
 import numpy as np
 
 _UNIT = 2.0**-53
-_POINTS = 2**15  # of a grid: enough that splitting adds a millionth to the variance of the loss, at each convolution
-_CELLS = 128  # of Gaussian noise, a standard deviation
+_POINTS = 2**15  # points of a grid: splitting then adds a millionth to the variance of the loss, at each convolution
+_CELLS = 128  # cells of the normal law in one standard deviation
 _DECIMAL = Context(prec=40, Emin=-(10**6), Emax=10**6)
-# The rounding of a few operations, generously: what must not be below something else is raised by this factor.
+# A generous allowance for a few roundings: a number that must not be below another is raised by this factor.
 _RAISED = 1 + 2.0**-40
 
 LARGEST_LOSS = 1e9
-"""Losses beyond are for the caller: a grid has no indices for them."""
+"""A grid has no indices for larger losses; the caller must treat them."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class LossAtoms:
         rising = np.cumprod((count - above) / ((above + 1) * shrink)) if mode < count else np.empty(0)
         weights = np.concatenate([falling, [1.0], rising])
         losses = (2 * np.arange(count + 1.0) - count) * epsilon
-        # 4 count in a weight, 5 count in the sum of all, and the quotient.
+        # Roundings: 4 count in a weight, 5 count in the sum of all, and one in the quotient.
         return cls(_raised(losses), weights / weights.sum(), 0.0, 9 * count + 2)
 
     @classmethod
@@ -87,7 +87,7 @@ class LossAtoms:
         phi(z_i) is a product of ratios e**(-w**2 (j + 1/2)), which are products of e**(-w**2): i**2 + 2 i roundings.
 
         Args:
-            tail: about what may become infinite, above 2**-900 so that n w**2 < 1.
+            tail: about how much mass may become infinite; above 2**-900, so that n w**2 < 1.
         """
         cells, width = math.ceil(_CELLS * math.sqrt(-2 * math.log(tail))), 1 / _CELLS
         ratios = np.full(cells, _exponential(-(width**2)))
@@ -102,14 +102,14 @@ class LossAtoms:
         return cls(_raised(mu * (mu / 2 + z)), masses, beyond, (cells + 2) ** 2 + 20)
 
     def trimmed(self, tail: float) -> LossAtoms:
-        """Without the ends whose mass is at most `tail`: the upper one becomes infinite, the lower one is raised."""
+        """The same without its ends of mass at most `tail`: the upper becomes infinite, the lower is moved upwards."""
         first, last, masses, infinite = _trim(self.masses, tail)
         roundings = self.roundings + len(self.masses) + 1
         return LossAtoms(self.losses[first:last], masses, self.infinite + infinite, roundings)
 
     @property
     def extent(self) -> float:
-        """How far the losses reach, for the choice of a step: at least a small part of their size."""
+        """The length of the interval of losses, for the choice of a step; at least a small part of their size."""
         return float(max(self.losses[-1] - self.losses[0], np.abs(self.losses).max() / 32))
 
 
@@ -134,7 +134,7 @@ class LossGrid:
         size = int(index[-1]) + 2
         masses = np.bincount(index, atoms.masses * (1 - share), size)
         masses += np.bincount(index + 1, atoms.masses * share, size)
-        # 1 - share, the product, and a sum of no more terms than twice the atoms.
+        # Roundings: 1 - share, the product, and a sum of no more terms than twice the atoms.
         return cls(step, first, masses, atoms.infinite, atoms.roundings + 2 * len(index) + 2)
 
     @property
@@ -155,7 +155,7 @@ class LossGrid:
         coarse = np.zeros(len(masses) // 2 + 1)
         coarse[:-1] = masses[::2] + masses[1::2] * (1 - share)
         coarse[1:] += masses[1::2] * share
-        # 1 - share, the product, and two sums.
+        # Roundings: 1 - share, the product, and two sums.
         return LossGrid(2 * self.step, (self.first - odd) // 2, coarse, self.infinite, self.roundings + 4)
 
     def convolved(self, other: LossGrid) -> LossGrid:
@@ -170,7 +170,7 @@ class LossGrid:
         for shift in present:
             masses[shift : shift + len(large.masses)] += small.masses[shift] * large.masses
         infinite = large.infinite + float(large.masses.sum()) * small.infinite
-        # A product and as many sums; one more sum and the product in `infinite`.
+        # Roundings: a product and as many sums; one more sum and the product in `infinite`.
         roundings = large.roundings + small.roundings + max(len(present), len(large.masses)) + 2
         return LossGrid(self.step, self.first + other.first, masses, infinite, roundings)
 
@@ -244,7 +244,7 @@ def _upper_share(fraction: np.ndarray, step: float) -> np.ndarray:
 
 
 def _trim(masses: np.ndarray, tail: float) -> tuple[int, int, np.ndarray, float]:
-    """What of `masses` is kept, from where to where, the lower end added to its first; and the mass of the upper."""
+    """(first, last, masses[first:last] with the lower end added to its first entry, the mass of the upper end)."""
     from_below, from_above = np.cumsum(masses), np.cumsum(masses[::-1])
     last = len(masses) - min(int(np.searchsorted(from_above, tail, side="right")), len(masses) - 1)
     first = min(int(np.searchsorted(from_below, tail, side="right")), last - 1)

@@ -1,8 +1,9 @@
 """How much further a record that is replaced can move an answer than one that is added or removed.
 
-The *replacement factor* of a question is its sensitivity under `replace_one` over that under `add_or_remove_one`, in
-the norm of its noise. An account has a largest one, fixed before its first question: what a release guarantees under
-the relation that it was not made for then follows from the declaration, and is the same for every run of a method.
+The *replacement factor* of a query is its sensitivity under `replace_one` over that under `add_or_remove_one`, in the
+norm of its noise. An account declares the largest factor that it admits before its first query. What a release
+guarantees under the relation that it was not made for follows from that declaration alone, and is therefore the same
+for every run of a method.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ANY_QUESTION = 2.0
 """Replacing a record is removing it and adding another: no answer moves further than in two steps."""
 
 COUNTS_WITH_GAUSSIAN_NOISE = math.sqrt(2)
-"""Counts of cells: one goes up and another goes down, each by what adding or removing a record moves one."""
+"""Replacing a record moves the counts of two cells, each by as much as adding or removing one moves a single count."""
 
 ROUNDING = 1 + 1e-12
 """Sensitivities hold square roots, whose quotients round in the sixteenth digit."""
@@ -34,7 +35,7 @@ def require_replacement_factor(factor: float) -> float:
 
 
 def require_declared(name: str, sensitivity: Callable[[NeighboringRelation], float], factor: float) -> None:
-    """Refuses the question `name`, of this sensitivity, where its replacement factor exceeds the declared one.
+    """Refuses the query `name`, of this sensitivity, where its replacement factor exceeds the declared one.
 
     Raises:
         ValueError: with the factor that would have to be declared.
@@ -43,6 +44,6 @@ def require_declared(name: str, sensitivity: Callable[[NeighboringRelation], flo
     replaced = sensitivity(NeighboringRelation.REPLACE_ONE)
     if replaced > moved * factor * ROUNDING:
         raise ValueError(
-            f"This account was opened for questions with a replacement factor of at most {factor:.6g}. Found "
+            f"This account was opened for queries with a replacement factor of at most {factor:.6g}. Found "
             f"{name} with {replaced / moved:.6g}: open the account with that `replacement_factor`."
         )

@@ -1,4 +1,4 @@
-"""`counterfoil certify`: what any linear model trained on the synthetic rows can lose."""
+"""`counterfoil certify`: a bound on what any linear model trained on the synthetic rows can lose."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def certify(
     from counterfoil.fidelity.certificate import certify as certificates_for
     from counterfoil.receipt.receipt import Receipt
 
-    terminal, found = Terminal(json=json), Receipt.load(receipt)
-    require_named(found.document["outputs"], synthetic, receipt)
-    certificates = certificates_for(found.document, target, norm)
+    terminal, loaded = Terminal(json=json), Receipt.load(receipt)
+    require_named(loaded.document["outputs"], synthetic, receipt)
+    certificates = certificates_for(loaded.document, target, norm)
     best = certificates[0]
     terminal.say(textwrap.fill(best["sentence"], WIDTH))
     if not best["vacuous"]:
@@ -43,9 +43,9 @@ def certify(
     for other in certificates[1:]:
         worth = "nothing" if other["vacuous"] else f"{other['excess_risk']:.3f}"
         terminal.say(f"From {other['basis']}: {worth}.")
-    if not found.private:
+    if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
-    terminal.document({"synthetic": str(synthetic), "private": found.private, "certificates": certificates})
+    terminal.document({"synthetic": str(synthetic), "private": loaded.private, "certificates": certificates})
 
 
 def require_named(outputs: list[dict[str, str]], synthetic: Path, receipt: Path) -> None:

@@ -27,22 +27,22 @@ def demo(
     from counterfoil.evaluation.comparison import compare
     from counterfoil.files import write_text
 
-    terminal, found = Terminal(quiet=quiet), Demo.find()
+    terminal, survey = Terminal(quiet=quiet), Demo.find()
     out.mkdir(parents=True, exist_ok=True)
     outputs = Outputs(out / "affairs.synthetic.parquet")
     schema = out / "affairs.schema.toml"
-    require_harmless([outputs.table, outputs.receipt, schema], inputs(str(found.source)), table=outputs.table)
+    require_harmless([outputs.table, outputs.receipt, schema], inputs(str(survey.source)), table=outputs.table)
     outputs.require_possible(force=True)
     terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that")
     terminal.say("nobody would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
     with terminal.progress() as progress:
-        synthesis = found.synthesize(progress)
+        synthesis = survey.synthesize(progress)
     receipt = outputs.write(synthesis)
-    write_text(schema, found.schema.to_toml())
+    write_text(schema, survey.schema.to_toml())
     terminal.say("")
     terminal.say(receipt.text())
     terminal.alarm(ALARM)
-    comparison = compare(found.source, outputs.table, found.schema, reason="the demonstration")
+    comparison = compare(survey.source, outputs.table, survey.schema, reason="the demonstration")
     show_kept(terminal, comparison.marginals[0], comparison.marginals[1])
     terminal.alarm(ALARM_AGAIN)
     terminal.say("\nThe files are in " + str(out.resolve()))

@@ -49,26 +49,28 @@ def evaluate(
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
         stack.enter_context(showing_values(real, show=show_values))
-        found = compare(real, synthetic, Schema.from_toml(schema), target=target, protected=protected, ledger=opened)
+        comparison = compare(
+            real, synthetic, Schema.from_toml(schema), target=target, protected=protected, ledger=opened
+        )
     terminal.alarm(ALARM)
-    show_comparison(terminal, found)
+    show_comparison(terminal, comparison)
     terminal.alarm(ALARM_AGAIN)
-    terminal.document(found.to_json())
+    terminal.document(comparison.to_json())
 
 
-def show_comparison(terminal: Terminal, found: Comparison) -> None:
+def show_comparison(terminal: Terminal, comparison: Comparison) -> None:
     """The comparison as tables; no record is in them."""
-    terminal.say(f"{found.real_rows:,} real rows, {found.synthetic_rows:,} synthetic ones.")
-    terminal.show(_marginals(found))
-    if found.numbers is not None:
-        terminal.show(_numbers(found.numbers))
-        terminal.say(f"Sliced W_2 of these columns together: {found.numbers.sliced:.4f}.")
-    if found.model is not None:
-        terminal.say(f"Models for {found.model.target}, tested on {found.model.test_rows:,} real rows:")
-        terminal.show(_models(found.model))
+    terminal.say(f"{comparison.real_rows:,} real rows, {comparison.synthetic_rows:,} synthetic ones.")
+    terminal.show(_marginals(comparison))
+    if comparison.numbers is not None:
+        terminal.show(_numbers(comparison.numbers))
+        terminal.say(f"Sliced W_2 of these columns together: {comparison.numbers.sliced:.4f}.")
+    if comparison.model is not None:
+        terminal.say(f"Models for {comparison.model.target}, tested on {comparison.model.test_rows:,} real rows:")
+        terminal.show(_models(comparison.model))
 
 
-def _marginals(found: Comparison) -> Any:
+def _marginals(comparison: Comparison) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -76,7 +78,7 @@ def _marginals(found: Comparison) -> Any:
     for heading in ("marginals", "mean L1 error", "largest"):
         table.add_column(heading, justify="right")
     table.add_column("the worst", overflow="fold")
-    for part in found.marginals:
+    for part in comparison.marginals:
         compared = f"{len(part.errors):,}" + ("" if part.total == len(part.errors) else f" of {part.total:,}")
         table.add_row(str(part.order), compared, f"{part.mean:.4f}", f"{part.largest:.4f}", ", ".join(part.worst))
     return table

@@ -36,8 +36,8 @@ def failure_of(error: BaseException, *, show_values: bool) -> Failure:
     Sentences that this package wrote hold no value of a record. Others' may, so that they are shown only to a steward
     who asked for values.
     """
-    found = _failure_of(error, show_values=show_values)
-    return Failure(f"{found.sentence} {note_of(error)}".strip(), found.status)
+    failure = _failure_of(error, show_values=show_values)
+    return Failure(f"{failure.sentence} {note_of(error)}".strip(), failure.status)
 
 
 def _failure_of(error: BaseException, *, show_values: bool) -> Failure:

@@ -75,7 +75,7 @@ def _print(terminal: Terminal, opened: Ledger) -> None:
 
 
 def _print_outside(terminal: Terminal, opened: Ledger) -> None:
-    """What told of the records and is in none of the sums."""
+    """Prints the reveals and the refusals, which revealed something of the records and are in none of the sums."""
     reveals, refusals = _reveals(opened), opened.refusals()
     if not (reveals or refusals):
         return
@@ -87,7 +87,7 @@ def _print_outside(terminal: Terminal, opened: Ledger) -> None:
         requests, cause = _requests(len(refusals)), "because of what the records hold"
         terminal.say(
             _item(
-                f"{requests} refused {cause} (last on {refusals[-1][:10]}). A refusal tells an exact fact about the "
+                f"{requests} refused {cause} (last on {refusals[-1][:10]}). A refusal reveals an exact fact about the "
                 "records to whoever sees it."
             )
         )

@@ -84,9 +84,9 @@ class Outputs:
 
 def inputs(source: str | None = None, *, ledger: Path | None = None, schema: Path | None = None) -> list[KeptFile]:
     """The files that a command was given, which no output may overwrite."""
-    found = [] if source is None else [*kept_source(source)]
-    found += [] if ledger is None else [*kept_ledger(ledger)]
-    return found + ([] if schema is None else [KeptFile(schema, "the schema")])
+    kept = [] if source is None else [*kept_source(source)]
+    kept += [] if ledger is None else [*kept_ledger(ledger)]
+    return kept + ([] if schema is None else [KeptFile(schema, "the schema")])
 
 
 def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table: Path | None = None) -> None:

@@ -20,9 +20,9 @@ def show(path: ReceiptFile, json: Json = False) -> None:
     """Print the receipt as a page for a privacy officer."""
     from counterfoil.receipt.receipt import Receipt
 
-    terminal, found = Terminal(json=json), Receipt.load(path)
-    terminal.say(found.text().rstrip("\n"))
-    terminal.document(found.to_json())
+    terminal, loaded = Terminal(json=json), Receipt.load(path)
+    terminal.say(loaded.text().rstrip("\n"))
+    terminal.document(loaded.to_json())
 
 
 @receipt.command()
@@ -35,32 +35,32 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.terms import declares
 
-    terminal, found = Terminal(json=json), Receipt.load(path)
-    checked = found.verify(path.parent)
+    terminal, loaded = Terminal(json=json), Receipt.load(path)
+    checked = loaded.verify(path.parent)
     for problem in checked.problems:
         terminal.say(f"DOES NOT HOLD: {problem}")
     if checked.holds:
-        budget = found.document["budget"]
+        budget = loaded.document["budget"]
         terminal.say(
-            f"The receipt holds: its charges ({len(found.document['charges'])}) stay within the budget,\n"
+            f"The receipt holds: its charges ({len(loaded.document['charges'])}) stay within the budget,\n"
             f"epsilon {budget['epsilon']:g} at delta {budget['delta']:g}, which is the guarantee."
         )
-    if not declares(found.document):
+    if not declares(loaded.document):
         terminal.say(
             "An older receipt: its `other_relation` holds for the questions of this run alone.\n"
             "What holds for every run is on the page that `counterfoil receipt show` prints."
         )
-    for output in found.document["outputs"]:
+    for output in loaded.document["outputs"]:
         if not (path.parent / Path(output["file"]).name).is_file():
             terminal.say(f"Not beside the receipt, and not compared: {output['file']}")
-    if not found.private:
+    if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(
         {
             "holds": checked.holds,
             "recomputed_epsilon": _finite(checked.recomputed_epsilon),
             "stated_epsilon": checked.stated_epsilon,
-            "private": found.private,
+            "private": loaded.private,
             "problems": list(checked.problems),
         }
     )

@@ -18,7 +18,6 @@ from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile
 from counterfoil.ledger.no_ledger import NO_LEDGER
-from counterfoil.methods.registry import require_fidelity_possible
 
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
@@ -109,7 +108,7 @@ def synth(
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.accounting.budget import Budget
-    from counterfoil.methods.registry import method_type
+    from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 
@@ -157,7 +156,7 @@ def synth(
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be released, of what; all of it public."""
+    """A release that is to be made: its source and its parameters, all of them public."""
 
     source: str
     schema: Schema
@@ -173,7 +172,7 @@ class Request:
 def run(
     request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool
 ) -> SyntheticRelease:
-    """Asks, fits, draws and writes.
+    """Queries the table, fits a model, draws rows and writes them.
 
     Raises:
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
@@ -245,7 +244,7 @@ def report(
     method: str,
     delta_by_default: bool,
 ) -> None:
-    """Says what was made, where it is, what it cost and what it is good for."""
+    """Prints what was made, where it is, what it cost and how far it can be off."""
     from counterfoil.receipt.text import good_for
 
     receipt, budget = synthesis.receipt, request.budget
@@ -333,7 +332,7 @@ def unit_of(column: str | None, max_rows: int | None) -> PrivacyUnit | None:
 
 
 def fidelity_of(share: float | None, target: str | None) -> Fidelity | None:
-    """What was asked for; without a share, a target is certified from the error bars that every release has."""
+    """The fidelity that the options name; without a share, a target is certified from the release's error bars."""
     from counterfoil.fidelity.fidelity import Fidelity
 
     if share is None and target is None:

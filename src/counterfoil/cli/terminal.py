@@ -43,7 +43,7 @@ class Terminal:
             _console(sys.stderr).print(text)
 
     def alarm(self, text: str) -> None:
-        """Part of the result that must not be overlooked: in red, and told on standard error where results are not."""
+        """Part of the result that must not be overlooked: in red, on standard error where results are not printed."""
         _console(sys.stderr if self.quiet or self.json else sys.stdout).print(text, style="bold red")
 
     def document(self, value: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Where questions are asked: each is charged first, then computed, then noised."""
+"""Accounts: a query is charged first, then computed, and noise is added before its answer leaves."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from counterfoil.noise.randomness import Randomness
 
 
 class Account:
-    """The only way to ask the sensitive table anything. Made by `Curator.filter` and `Curator.plan`.
+    """The only way to query the sensitive table. Made by `Curator.filter` and `Curator.plan`.
 
-    Each question is charged to the ledger, durably, before its statistic is computed, so that a crash can only
-    over-count. A question that the budget does not cover is refused and costs nothing. One that fails while it is
-    computed stays charged, and the ledger notes that it was refused.
+    Each query is charged to the ledger, durably, before its answer is computed, so that a crash can only over-count.
+    A query that the budget does not cover is refused and costs nothing. One that fails while it is computed stays
+    charged, and the ledger notes that it was refused.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Account:
         self._vouched_for: list[str] = []
         self._replacement_factor = require_replacement_factor(replacement_factor)
         self._plan = None if planned is None else tuple(planned)
-        # A release that is continued has used the first noises of its plan.
+        # A release that is resumed has used the first noises of its plan.
         self._planned = None if planned is None else list(planned)[len(release.records()) :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
@@ -71,27 +71,27 @@ class Account:
 
     @property
     def replacement_factor(self) -> float:
-        """The largest one that a question may have (see `replacement`), fixed before the first answer."""
+        """The largest replacement factor that a query may have (see `replacement`), fixed before the first answer."""
         return self._replacement_factor
 
     @property
     def events(self) -> list[PrivacyEvent]:
-        """What was charged so far, in order."""
+        """The events that were charged so far, in order."""
         return [charge.event for charge in self.charges]
 
     @property
     def charges(self) -> list[Charge]:
-        """The bill so far, as written in the ledger."""
+        """The charges so far, as written in the ledger."""
         return [Charge.from_json(record) for record in self._release.records()]
 
     def ask(self, query: CountQuery, noise: CountNoise) -> Answer:
-        """The answer to `query` with noise, and how large that noise is.
+        """The noisy answer to `query`, with the scale and the deviation of its noise.
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: when a plan foresaw another noise here, the replacement factor exceeds the declared one, or the
-                query is not registered; nothing is charged. Also for exact answers that are not whole numbers: nothing
-                leaves.
+                query is not registered; nothing is charged. Also for exact answers that are not whole numbers: these
+                stay charged, and nothing of them is released.
         """
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
@@ -113,16 +113,16 @@ class Account:
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
-        """What `Answer.deviation` would be, for who plans: nothing is asked, and nothing charged."""
+        """The deviation that the `Answer` would have, for planning: nothing is computed, and nothing charged."""
         return noise.deviation(self._sensitivity(_sensitivity_in(query, noise.norm)))
 
     def scale(self, query: CountQuery, noise: CountNoise) -> float:
-        """What `Answer.scale` would be: nothing is asked, and nothing charged."""
+        """The scale that the `Answer` would have: nothing is computed, and nothing charged."""
         return noise.scale(self._sensitivity(_sensitivity_in(query, noise.norm)))
 
     @property
     def vouched_for(self) -> tuple[str, ...]:
-        """What a user brought that ran on records, in the order in which it was first asked with."""
+        """The types of a user's own that ran on records, in the order of their first use."""
         return tuple(self._vouched_for)
 
     def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
@@ -150,7 +150,7 @@ class Account:
         return sensitivity
 
     def _admit(self, query: Query) -> None:
-        """Lets registered queries pass, those with something of a user's once it was tried on public rows."""
+        """Lets registered queries pass; those that hold a user's own types are first tried on public rows."""
         for brought in require_registered(query):
             if brought not in self._vouched_for:
                 self._trial(query)
@@ -159,7 +159,7 @@ class Account:
     def _affords(self, records: list[dict[str, Any]]) -> bool:
         events = [Charge.from_json(record).event for record in records]
         if self._foreseen is not None:
-            # The whole plan was found affordable before its first answer, and a part of it tells less than all of it.
+            # The whole plan was checked against the budget before its first answer; a part of it reveals no more.
             return events == self._foreseen[: len(events)]
         return self._rule.affords(self._budget, events)
 
@@ -171,34 +171,34 @@ class FilterAccount(Account):
     _reserve = 0.0
 
     def reserve(self, share: float) -> None:
-        """Keeps `share` of the budget back until `open_reserve`: `capacity` is what is left."""
+        """Keeps `share` of the budget back until `open_reserve`; `capacity` is then what remains."""
         self._reserve = share
 
     def open_reserve(self) -> float:
-        """Lets what was kept back be spent; returns it, in the filter's unit, rounded down so that it can be divided.
+        """Makes the reserve available; returns it in the filter's unit, rounded down so that it can be divided.
 
-        It is the same whatever was spent before, so that noise which is set by it alone is fixed in advance.
+        The reserve is the same whatever was spent before, so that noise which it alone determines is fixed in advance.
         """
         share, self._reserve = self._reserve, 0.0
         return self._rule.capacity(self._budget) * share * (1 - 1e-9)
 
     @property
     def capacity(self) -> float:
-        """The budget without what is reserved, in the filter's unit (`rule.unit`), for one question."""
+        """The budget without what is reserved, in the filter's unit (`rule.unit`), for one query."""
         return self._rule.capacity(self._budget) * (1 - self._reserve)
 
     @property
     def divisible(self) -> float:
-        """The same for several questions: the rounding of their costs is taken off."""
+        """The same for several queries: the rounding of their costs is taken off."""
         return self.capacity * (1 - 1e-9)
 
     @property
     def spent(self) -> float:
-        """What was charged so far, in the filter's unit."""
+        """The costs that were charged so far, in the filter's unit."""
         return self._cost(self.events)
 
     def noise(self, cost: float) -> CountNoise:
-        """The noise of one question that costs `cost` in the filter's unit, and never more."""
+        """The noise of one query that costs `cost` in the filter's unit, and never more."""
         return noise_of(self._rule.event(cost))
 
     def _affords(self, records: list[dict[str, Any]]) -> bool:

@@ -1,4 +1,4 @@
-"""What comes through the wall: noisy numbers, with the noise that is in them."""
+"""What leaves the curator: noisy answers with the noise that was added, and private choices."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from counterfoil.noise.noise import CountNoise
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The noisy answer to a question about counts. All of it is public.
+    """The noisy answer to a query for counts. All of it is public.
 
     Args:
-        values: int64 [cells].
-        noise: what was added.
-        scale: its scale parameter, in units of the values.
-        deviation: a bound on its standard deviation, in units of the values.
+        values: int64 [cells]: the exact counts plus noise.
+        noise: the noise that was added.
+        scale: the scale parameter of the noise, in units of the values.
+        deviation: a bound on the standard deviation of the noise, in units of the values.
     """
 
     values: np.ndarray
@@ -31,7 +31,7 @@ class Choice:
     """A private choice among public candidates. All of it is public.
 
     Args:
-        index: of the candidate.
+        index: the place of the chosen candidate.
         scale: the scale parameter of the Gumbel noise that its score got, in units of the score.
     """
 

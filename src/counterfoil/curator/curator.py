@@ -1,4 +1,4 @@
-"""The curator: the one object that holds sensitive records, and answers questions about them with noise."""
+"""The curator: the one object that holds sensitive records, and answers queries about them with noise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Curator:
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
         schema: the public facts about the table.
-        budget: what this release may cost in all.
+        budget: the most that this release may cost in all.
         relation: which tables are neighbors.
         privacy_unit: whose records are protected together; a single row when None.
         ledger: where charges are recorded durably; in memory when None, of which a `NoLedgerWarning` warns.
@@ -114,7 +114,7 @@ class Curator:
         return self._account
 
     def reserve(self, share: float) -> None:
-        """Keeps `share` of the budget for questions after the synthesizer's own (`FilterAccount.open_reserve`).
+        """Keeps `share` of the budget for queries after the synthesizer's own (`FilterAccount.open_reserve`).
 
         Raises:
             ValueError: unless `share` lies between 0 and 1, or when the account is open already.
@@ -129,9 +129,9 @@ class Curator:
 
         Args:
             rule: how costs add up.
-            replacement_factor: the largest one of all questions that the method may ask (see `replacement`); a smaller
-                one gives a better guarantee under the other relation. Where something is reserved it does not count:
-                questions of other kinds come after the method's own.
+            replacement_factor: the largest one of all queries that the method may make (see `replacement`); a smaller
+                one gives a better guarantee under the other relation. Where a share is reserved it does not count,
+                because queries of other kinds come after the method's own.
 
         Raises:
             ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
@@ -149,7 +149,7 @@ class Curator:
         """Opens the account of a method whose noise is all fixed in advance, in the order in which it will be used.
 
         Args:
-            noises: one for each question.
+            noises: one for each query.
             rule: how their costs are composed.
             replacement_factor: as for `filter`.
 
@@ -159,7 +159,7 @@ class Curator:
         """
         if self.reserved:
             raise ValueError(
-                f"A method that plans its whole budget leaves nothing for later questions. Found {self.reserved:g} of "
+                f"A method that plans its whole budget leaves nothing for later queries. Found {self.reserved:g} of "
                 "the budget reserved for them: reserve nothing, or use a method that charges a filter."
             )
         events = [noise.event() for noise in noises]
@@ -195,8 +195,8 @@ class Curator:
     def require_rows(self) -> None:
         """Refuses an empty table, which is a mistake of its steward's.
 
-        Whether there are rows is no secret to the steward, but to a program that acts on it: this is for commands. All
-        else answers for an empty table as for any other.
+        Whether there are rows is no secret to the steward, but a program that acts on it would reveal it; so only
+        commands call this. Everything else treats an empty table as any other.
 
         Raises:
             ValueError: when there is no row; the ledger notes it.
@@ -223,7 +223,7 @@ class Curator:
         return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
 
     def charges(self) -> list[Charge]:
-        """What was charged to this release so far, as written in the ledger."""
+        """The charges of this release so far, as written in the ledger."""
         return [Charge.from_json(record) for record in self._release.records()] if self._release else []
 
     def close(self) -> None:
@@ -278,7 +278,7 @@ class Curator:
         if self._release is not None:
             if self._release.composition != rule.name:
                 raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
-            # Noise that is changed after an answer is noise that depends on it, which a plan's accounting excludes.
+            # Noise that is changed after an answer depends on that answer, which a plan's accounting excludes.
             if self._release.description.get("plan") != plan:
                 raise ValueError(f"Release {self._release.id} was opened with another plan. Continue it with the same.")
             if self._release.description.get("replacement_factor", factor) != factor:
@@ -304,6 +304,6 @@ class Curator:
             "neighbors": self.neighbors,
             "randomness": self.randomness,
             "trial": partial(require_sound, schema=self.schema),
-            # Older versions declared none: anything may have been asked.
+            # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }

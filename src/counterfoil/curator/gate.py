@@ -1,4 +1,4 @@
-"""What an account lets pass: exact answers of the kind that the noise was proved for."""
+"""Checks on exact answers: only those of the kind that the noise was proved for get noise and leave."""
 
 from __future__ import annotations
 

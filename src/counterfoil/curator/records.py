@@ -1,4 +1,4 @@
-"""The sensitive records behind the wall: an engine, and the exact counts already made of it."""
+"""The sensitive records behind the wall: an engine, and the exact counts that were already computed from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a steward may be told of a source without a query: its name and place, its columns, one cell at fault."""
+"""Facts that a steward may see without a query: a source's name and place, its columns, one cell at fault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterfoil.ledger.ledger import SourceIdentity
 
 
 @dataclass(frozen=True)
-class Columns:
+class SourceColumns:
     """A table's columns, as its storage declares them.
 
     Args:
@@ -27,7 +27,7 @@ class Columns:
 
 
 def identity_of(source: Any) -> SourceIdentity:
-    """The name and place by which a ledger tells this source from others; no record is read.
+    """The name and place by which a ledger distinguishes this source from others; no record is read.
 
     Raises:
         ValueError: when there is no such table.
@@ -36,14 +36,14 @@ def identity_of(source: Any) -> SourceIdentity:
     return SourceIdentity(name=opened.name, location=opened.location)
 
 
-def columns_of(source: Any) -> Columns:
+def columns_of(source: Any) -> SourceColumns:
     """Names and declared types; no record is read.
 
     Raises:
         ValueError: when there is no such table.
     """
     opened = open_source(source)
-    return Columns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
+    return SourceColumns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
 
 
 def value_at(source: Any, column: str, row: int) -> str:

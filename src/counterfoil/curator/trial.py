@@ -1,4 +1,4 @@
-"""What a user brought is tried on public rows before it may touch records."""
+"""Queries, spaces, metrics and partitions of a user's own are tried on public rows before they may touch records."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def require_sound(query: Query, schema: Schema) -> None:
     """Tries `query`, and whatever a user put into it, on public rows.
 
     The answer must be the same however the rows are ordered and split, and must not move by more than the stated
-    sensitivities when one row is left out or exchanged. This finds code that looks at records in company; it proves
-    nothing, which is why receipts say who vouches for it.
+    sensitivities when one row is left out or exchanged. This catches code that does not read each record by itself; it
+    proves nothing, which is why receipts say who vouches for it.
 
     Raises:
-        ValueError: which says what was found.
+        ValueError: when the answer depends on the order, or moves by more than a stated sensitivity.
     """
     rng = np.random.default_rng()
     rows = PublicRows.random(schema, ROWS + 1, rng)
@@ -86,13 +86,13 @@ def require_sound(query: Query, schema: Schema) -> None:
 
 
 def _require_within(query: Query, moved: np.ndarray, relation: NeighboringRelation) -> None:
-    found: dict[str, tuple[float, float]] = {}
+    norms: dict[str, tuple[float, float]] = {}
     if isinstance(query, CountQuery):
-        found["l1"] = float(np.abs(moved).sum()), query.l1_sensitivity(relation)
-        found["l2"] = float(np.sqrt((moved.astype(float) ** 2).sum())), query.l2_sensitivity(relation)
+        norms["l1"] = float(np.abs(moved).sum()), query.l1_sensitivity(relation)
+        norms["l2"] = float(np.sqrt((moved.astype(float) ** 2).sum())), query.l2_sensitivity(relation)
     if isinstance(query, SelectionQuery):
-        found["score"] = float(np.abs(moved).max(initial=0.0)), query.score_sensitivity(relation)
-    for norm, (reached, stated) in found.items():
+        norms["score"] = float(np.abs(moved).max(initial=0.0)), query.score_sensitivity(relation)
+    for norm, (reached, stated) in norms.items():
         if not reached <= stated * _ROUNDING:
             raise ValueError(
                 f"The query {query.name} was tried on rows made up from the schema: one row moves its answer by "

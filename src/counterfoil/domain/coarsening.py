@@ -42,14 +42,14 @@ class Coarsening:
 
     def zeros(self, fine_zeros: Mapping[Clique, np.ndarray]) -> dict[Clique, np.ndarray]:
         """The coarse cells whose fine cells are all impossible."""
-        found = {}
+        coarse_zeros = {}
         for clique, impossible in fine_zeros.items():
             possible = np.zeros(self.domain.shape(clique), dtype=bool)
             cells = np.ix_(*(self.codes[name] for name in clique))
             np.logical_or.at(possible, cells, ~impossible)
             if not possible.all():
-                found[clique] = ~possible
-        return found
+                coarse_zeros[clique] = ~possible
+        return coarse_zeros
 
 
 def identity(domain: Domain) -> Coarsening:

@@ -1,4 +1,4 @@
-"""What the synthetic table should keep: marginals, and how much each matters."""
+"""A workload: the marginals that the synthetic table should preserve, and how much each matters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterfoil.domain.domain import Clique, Domain
 
 DEFAULT_MAX_CELLS = 10_000
 
-# Sums of weights times numbers of columns stay far inside of what scores of candidates may be weighted by.
+# Sums of weights times numbers of columns then stay far inside the range that weights of scores may have.
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-50, 1e50
 
 
@@ -119,13 +119,13 @@ class Workload:
 
         Source: McKenna et al. 2022, section 4.1.
         """
-        found: dict[Clique, float] = {}
+        weights: dict[Clique, float] = {}
         for clique in self.weights:
             for size in range(1, len(clique) + 1):
                 for subset in itertools.combinations(clique, size):
-                    found.setdefault(domain.canonical(subset), 0.0)
+                    weights.setdefault(domain.canonical(subset), 0.0)
         sets = [(frozenset(clique), weight) for clique, weight in self.weights.items()]
-        for subset in found:
+        for subset in weights:
             members = frozenset(subset)
-            found[subset] = math.fsum(weight * len(members & other) for other, weight in sets)
-        return found
+            weights[subset] = math.fsum(weight * len(members & other) for other, weight in sets)
+        return weights

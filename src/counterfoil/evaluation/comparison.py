@@ -77,7 +77,7 @@ def compare(
         schema: the public facts about both.
         target: a column to predict from the others; no model is trained when None.
         protected: a column whose groups should be treated alike; how predictions of `target` differ between them is
-            told too.
+            reported too.
 
     Raises:
         ValueError: for a table that does not follow the schema or has no rows, or an unknown target.
@@ -151,10 +151,10 @@ def _model_json(model: TrainedOnSynthetic) -> dict[str, Any]:
 
 
 def _score_json(score: Score) -> dict[str, Any]:
-    found = {"accuracy": score.accuracy, "auc": _or_none(score.auc)}
+    scores = {"accuracy": score.accuracy, "auc": _or_none(score.auc)}
     if score.fairness is not None:
-        found |= {"parity_gap": _or_none(score.fairness.parity), "odds_gap": _or_none(score.fairness.odds)}
-    return found
+        scores |= {"parity_gap": _or_none(score.fairness.parity), "odds_gap": _or_none(score.fairness.odds)}
+    return scores
 
 
 def _or_none(value: float) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SMALLEST_GROUP = 30
-"""Shares among fewer rows are mostly chance, and are left out."""
+"""Groups of fewer rows are left out, because their shares are mostly noise."""
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,9 @@ class FairnessGaps:
     """Largest differences between groups, 0 to 1; NaN where fewer than two groups have enough rows.
 
     Args:
-        parity: of the share of rows that get a class, over classes and pairs of groups (statistical parity).
-        odds: the same among rows whose true class is one and the same, over true classes (equality of odds).
+        parity: the largest difference of the share of rows that get a class, over classes and pairs of groups
+            (statistical parity).
+        odds: the same among the rows of one true class, over true classes (equality of odds).
     """
 
     parity: float

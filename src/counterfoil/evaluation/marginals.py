@@ -23,8 +23,8 @@ class MarginalComparison:
     cell in common (twice the total-variation distance).
 
     Args:
-        errors: by clique, of the marginals that were compared.
-        total: how many marginals of this order there are; more than were compared on wide tables.
+        errors: the error of each marginal that was compared, by clique.
+        total: the number of marginals of this order; on wide tables, more than were compared.
     """
 
     order: int

@@ -48,10 +48,10 @@ def compare_numbers(
     """
     names = ordered_columns(schema)
     points = [np.column_stack([_scaled(schema, name, table[name]) for name in names]) for table in (real, synthetic)]
-    found = {name: _on_the_line(points[0][:, i], points[1][:, i]) for i, name in enumerate(names)}
+    distances = {name: _on_the_line(points[0][:, i], points[1][:, i]) for i, name in enumerate(names)}
     filled = [np.nan_to_num(part, nan=0.5) for part in points]
     together = sliced.distance(*filled, rng=rng, n_projections=_PROJECTIONS, p=2)
-    return NumberComparison(found, together)
+    return NumberComparison(distances, together)
 
 
 def _scaled(schema: Schema, name: str, numbers: np.ndarray) -> np.ndarray:

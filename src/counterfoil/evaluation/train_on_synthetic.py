@@ -1,4 +1,4 @@
-"""Train on synthetic, test on real: what models learned from the synthetic rows is worth on the real ones."""
+"""Train on synthetic, test on real: how well models that are trained on synthetic rows predict real ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TrainedOnSynthetic:
 
     Args:
         target: that column.
-        protected: the column whose groups are compared, if any.
+        protected: the column whose groups are compared, or None.
         models: by name, one of `MODELS`.
         majority: accuracy of always predicting the most frequent class of the real training rows.
         test_rows: how many real rows were tested.
@@ -169,13 +169,13 @@ def _made(name: str, seed: int) -> Any:
 
 def _predict(name: str, features: Any, labels: np.ndarray, test: Any, classes: int, seed: int) -> np.ndarray:
     """float64 [test rows, classes]: probabilities; classes that the training rows lack have 0."""
-    found = np.zeros((test.shape[0], classes))
+    probabilities = np.zeros((test.shape[0], classes))
     seen = np.unique(labels)
     if len(seen) == 1:
-        found[:, seen[0]] = 1.0
-        return found
-    found[:, seen] = _made(name, seed).fit(features, labels).predict_proba(test)
-    return found
+        probabilities[:, seen[0]] = 1.0
+        return probabilities
+    probabilities[:, seen] = _made(name, seed).fit(features, labels).predict_proba(test)
+    return probabilities
 
 
 def _score(probabilities: np.ndarray, truth: np.ndarray, groups: np.ndarray | None) -> Score:

@@ -1,4 +1,4 @@
-"""Where a run stands after an iteration, in one file without pickle: numpy arrays, and JSON in one of them."""
+"""The state of a run after an iteration, in one file without pickle: numpy arrays, and JSON in one of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FORMAT = "counterfoil.evolution.checkpoint/1"
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Made of answers that were paid for and public parameters only, so that it may be read by anyone.
+    """The state of a run. It follows from charged answers and public parameters alone, so that anyone may read it.
 
     Args:
         release: the number of the release in its ledger.
-        settings: what the run is; it can only be continued by the same.
+        settings: the parameters of the run; only a run with the same ones can continue it.
         state: JSON: iterations done, the noisy number of records, warnings.
         arrays: the population, and the last candidates with their weights.
     """
@@ -56,5 +56,5 @@ class Checkpoint:
 
 
 def same_settings(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two runs are the same, compared as they are stored."""
+    """Whether the settings of two runs are the same in their stored form."""
     return bool(json.loads(json.dumps(one)) == json.loads(json.dumps(other)))

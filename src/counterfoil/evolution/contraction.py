@@ -1,4 +1,4 @@
-"""Whether a space's variations are what the convergence theorem asks for, found by simulation."""
+"""Whether the variations of a space contract as the convergence theorem assumes, estimated by simulation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from counterfoil.geometry.space import Space
 
 @dataclass(frozen=True)
 class Contraction:
-    """What was seen of the property in Definition F.1, on pairs of public points.
+    """Estimates of the property in Definition F.1, from pairs of public points.
 
-    gamma: the share of its distance that the best variation covers on average, at least, over the pairs; less three
-        standard errors. Not positive where some pair came no nearer.
+    gamma: the share of a pair's distance that the best variation covers on average, less three standard errors; the
+        smallest over the pairs. It is not positive where some pair came no nearer.
     variations: v, how many variations a point has.
-    resolution: alpha; pairs nearer than that were left out.
+    resolution: alpha; pairs that are nearer were left out.
     keeps_itself: whether every point is among its own variations.
     pairs: how many were tried.
     """
@@ -29,7 +29,7 @@ class Contraction:
 
     @property
     def applies(self) -> bool:
-        """Whether nothing speaks against Theorem F.1: a simulation over some pairs, not a proof over all."""
+        """Whether the estimates agree with Theorem F.1: evidence from some pairs, not a proof for all."""
         return self.keeps_itself and 0 < self.gamma < 1
 
 
@@ -48,12 +48,12 @@ def estimate_contraction(
     that short distances are tried too.
 
     Args:
-        space: whose `random` and `variations` are tried.
+        space: the space whose `random` and `variations` are tried.
         resolution: alpha.
         rng: public randomness.
         pairs: how many pairs to try, at least 2.
         draws: how many sets of variations a pair is tried with.
-        progress: at which share of the iterations.
+        progress: the share of the iterations at which variations are drawn.
 
     Raises:
         ValueError: where all pairs are nearer than the resolution.

@@ -16,7 +16,7 @@ from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.theory import private_evolution as theory
 
 COUNT_SHARE = 0.01
-"""Of the budget, for the number of records where that is private: of mu**2, or of epsilon."""
+"""The share of the budget (mu**2, or epsilon) for the number of records where that is private."""
 
 _ROUNDING = 1 - 1e-9
 
@@ -26,7 +26,8 @@ class GaussianRounds:
     """Gaussian noise on every candidate's votes; mu**2 is divided over the rounds.
 
     Args:
-        by_theory: whether later rounds get more, by `theory.private_evolution.noise_schedule`; alike otherwise.
+        by_theory: whether later rounds get more, by `theory.private_evolution.noise_schedule`; equal shares if
+            not.
     """
 
     by_theory: bool = True
@@ -48,9 +49,9 @@ class GaussianRounds:
 
 @dataclass(frozen=True)
 class PositiveRounds:
-    """Laplace noise on positive votes only; all rounds alike, and all fixed in advance.
+    """Laplace noise on positive votes only, the same in all rounds and fixed in advance.
 
-    Half of delta goes to the votes that are told though they are alone; privacy-loss distributions compose the rest.
+    Half of delta covers the release of single votes; privacy-loss distributions compose the rest.
     """
 
     def count_noise(self, budget: Budget) -> LaplaceNoise:
@@ -58,7 +59,7 @@ class PositiveRounds:
         return LaplaceNoise(budget.epsilon * COUNT_SHARE)
 
     def noises(self, budget: Budget, iterations: int, *, count: bool) -> list[ThresholdedLaplaceNoise]:
-        """One noise a round, the largest epsilon each that the budget covers, with `count` besides the count's.
+        """One noise for each round, of the largest epsilon that the budget covers; `count` adds the noisy count's cost.
 
         Raises:
             ValueError: where delta is 0, or no epsilon is small enough.
@@ -85,5 +86,5 @@ class PositiveRounds:
 
 
 def typical(deviations: Sequence[float]) -> float:
-    """The equal deviation that costs as much as these: the root of the harmonic mean of squares."""
+    """The deviation of equal rounds that cost as much as these: the root of the harmonic mean of squares."""
     return math.sqrt(len(deviations) / math.fsum(d**-2 for d in deviations))

@@ -1,4 +1,4 @@
-"""What a run of Private Evolution asks and pays: the number of records where that is private, then rounds of votes."""
+"""The queries of a run of Private Evolution: the number of records where that is private, then rounds of votes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.theory import private_evolution as theory
 
 Ask = Callable[[np.ndarray], tuple[np.ndarray, float]]
-"""Takes embedded candidates [m, k], gives their noisy shares of the votes [m] and the deviation of the noise."""
+"""Takes embedded candidates [m, k]; returns their noisy shares of the votes [m] and the deviation of the noise."""
 
 
 @dataclass
-class EvolutionAccount:
-    """The account of one run. Made by `open_account`.
+class VotingRun:
+    """The rounds of votes of one run, with their budget. Made by `open_voting_run`.
 
     Args:
-        account: where questions are asked.
-        space: where the records are points.
+        account: the account that charges and answers queries.
+        space: the space in which records are points.
         total: the number of records, noisy where it is private.
         noises: one for each round that remains.
         iterations: T.
-        epsilon: of the whole budget.
+        epsilon: that of the whole budget.
         iterations_done: how many rounds have been answered.
         deviations: by round, the standard deviation of the noise in a vote, over the number of records.
     """
@@ -51,7 +51,7 @@ class EvolutionAccount:
 
     @property
     def noise_to_signal(self) -> float:
-        """sigma of the theory: of T equal rounds that cost the same."""
+        """sigma of the theory: that of T equal rounds with the same total cost."""
         return typical(self.deviations)
 
     @property
@@ -68,7 +68,7 @@ class EvolutionAccount:
         return int(theory.population(sigma, dimension=self.space.dimension, diameter=self.space.diameter).value)
 
     def next_step(self) -> Ask | None:
-        """How the next round is asked; None after the last one."""
+        """The query of the next round; None after the last one."""
         if not self.noises:
             return None
         noise = self.noises[0]
@@ -93,7 +93,7 @@ class EvolutionAccount:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What came of the theory, in a form that fits on a receipt."""
+        """The values that the theory gave, as the receipt states them."""
         dimension, diameter = self.space.dimension, self.space.diameter
         gamma = theory.contraction(dimension).value
         return {
@@ -111,15 +111,15 @@ class EvolutionAccount:
         }
 
 
-def open_account(
+def open_voting_run(
     curator: Curator,
     space: Space,
     *,
     rounds: GaussianRounds | PositiveRounds,
     iterations: int | None,
     stored: dict[str, Any] | None,
-) -> EvolutionAccount:
-    """Opens the account, or continues that of a run whose `stored` state a checkpoint held; counts the records.
+) -> VotingRun:
+    """Starts a run, or continues the one whose `stored` state a checkpoint held; counts the records.
 
     Raises:
         ValueError: where the budget is too small for the rounds, or T depends on a number of records that is private
@@ -132,7 +132,7 @@ def open_account(
 
 def _gaussian(
     curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
-) -> EvolutionAccount:
+) -> VotingRun:
     account = curator.filter(GaussianFilter(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
     if stored is None:
         total = count_records(curator, account, space, rounds.count_noise(curator.budget))
@@ -144,15 +144,15 @@ def _gaussian(
         planned = stored["iterations"]
     gamma = theory.contraction(space.dimension).value
     done = 0 if stored is None else stored["iterations_done"]
-    # After a stop between a charge and its answer less is left than was meant for the rounds that remain.
+    # After a stop between a charge and its answer, less is left than was planned for the remaining rounds.
     noises = rounds.noises(account.capacity - account.spent, planned, gamma, done=done)
-    found = EvolutionAccount(account, space, total, noises, planned, epsilon, done)
-    return _with_deviations(found, stored)
+    run = VotingRun(account, space, total, noises, planned, epsilon, done)
+    return _with_deviations(run, stored)
 
 
 def _positive(
     curator: Curator, space: Space, rounds: PositiveRounds, iterations: int | None, stored: dict[str, Any] | None
-) -> EvolutionAccount:
+) -> VotingRun:
     known, epsilon = curator.row_count_is_public, curator.budget.epsilon
     if iterations is None and not known:
         # Rounds whose number followed a noisy count would be chosen after an answer, which a plan does not allow.
@@ -171,14 +171,14 @@ def _positive(
         total = count_records(curator, account, space, rounds.count_noise(curator.budget))
     else:
         total = float(stored["total"])
-    # A round that was charged and not answered is lost: the plan has no other in its place.
+    # A round that was charged and not answered is lost: the plan has no noise to replace it.
     left = noises[len(account.events) - len(count) :]
-    found = EvolutionAccount(account, space, total, left, iterations, epsilon, iterations - len(left))
-    return _with_deviations(found, stored)
+    run = VotingRun(account, space, total, left, iterations, epsilon, iterations - len(left))
+    return _with_deviations(run, stored)
 
 
-def _with_deviations(found: EvolutionAccount, stored: dict[str, Any] | None) -> EvolutionAccount:
-    query = NearestNeighborHistogram(found.space, np.zeros((1, 1)))
-    earlier = [] if stored is None else stored["deviations"][: found.iterations_done]
-    found.deviations = [*earlier, *(found.account.deviation(query, noise) / found.total for noise in found.noises)]
-    return found
+def _with_deviations(run: VotingRun, stored: dict[str, Any] | None) -> VotingRun:
+    query = NearestNeighborHistogram(run.space, np.zeros((1, 1)))
+    earlier = [] if stored is None else stored["deviations"][: run.iterations_done]
+    run.deviations = [*earlier, *(run.account.deviation(query, noise) / run.total for noise in run.noises)]
+    return run

@@ -1,4 +1,4 @@
-"""What linear models see of a record: a public map to integers, so that moments are exact."""
+"""The features of a record in a linear model: a public map to integers, so that moments are exact."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class FeatureMap:
         Raises:
             ValueError: for an unknown target, or one with another number of codes.
         """
-        found = FeatureMap(schema, target, 0)
+        negative = FeatureMap(schema, target, 0)
         size = schema.domain[target]
         if size != 2:
             raise ValueError(
                 f"`target` must have two values to be predicted by a linear model. Column {target!r} has {size}."
             )
-        return FeatureMap(schema, target, found.positive + 1)
+        return FeatureMap(schema, target, negative.positive + 1)
 
     @cached_property
     def scaled(self) -> tuple[Column, ...]:
@@ -77,7 +77,7 @@ class FeatureMap:
 
     @cached_property
     def listed(self) -> tuple[Column, ...]:
-        """The columns whose categories are told apart one by one."""
+        """The columns with an indicator for each category."""
         return tuple(column for column in self._predictors if not column.is_ordered)
 
     @property
@@ -86,11 +86,11 @@ class FeatureMap:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each feature is, the constant first."""
-        found = ["1", *(column.name for column in self.scaled)]
-        found += [f"{column.name} is missing" for column in self.scaled if column.missing]
-        found += [f"{column.name} = {label}" for column in self.listed for label in column.labels]
-        return tuple(found)
+        """The names of the features, the constant first."""
+        names = ["1", *(column.name for column in self.scaled)]
+        names += [f"{column.name} is missing" for column in self.scaled if column.missing]
+        names += [f"{column.name} = {label}" for column in self.listed for label in column.labels]
+        return tuple(names)
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -113,22 +113,22 @@ class FeatureMap:
         the array, as those of library functions may.
         """
         rows = len(codes[self.target])
-        found = np.zeros((rows, len(self.names)))
-        found[:, 0] = UNIT
+        features = np.zeros((rows, len(self.names)))
+        features[:, 0] = UNIT
         at, missing_at = 1, 1 + len(self.scaled)
         for column in self.scaled:
             position = self._scale(column, numbers[column.name])
             absent = np.isnan(position)
-            found[:, at] = np.where(absent, 0.0, position)
+            features[:, at] = np.where(absent, 0.0, position)
             at += 1
             if column.missing:
-                found[:, missing_at] = np.where(absent, UNIT, 0)
+                features[:, missing_at] = np.where(absent, UNIT, 0)
                 missing_at += 1
         at = missing_at
         for column in self.listed:
-            found[np.arange(rows), at + codes[column.name].astype(np.int64)] = UNIT
+            features[np.arange(rows), at + codes[column.name].astype(np.int64)] = UNIT
             at += column.size
-        return found
+        return features
 
     @on_one_thread
     def moments(self, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray], order: int) -> np.ndarray:

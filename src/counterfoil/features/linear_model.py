@@ -68,10 +68,12 @@ class LinearModel:
             chances = expit(points @ weights)
             return points.T @ (points * (chances * (1 - chances))[:, None]) + _PENALTY * np.eye(len(weights))
 
+        # Where the solver stops early, what is measured is how good that model is: nothing on a receipt supposes that
+        # its weights are the best ones.
         # The scales of features differ so much that methods of first order take hundreds of steps.
         start = np.zeros(points.shape[1])
-        found = minimize(risk, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": _GRADIENT})
-        weights = np.clip(np.rint(found.x * WEIGHT_UNIT), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
+        optimum = minimize(risk, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": _GRADIENT})
+        weights = np.clip(np.rint(optimum.x * WEIGHT_UNIT), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
         return LinearModel(features, weights.astype(np.int64))
 
     @on_one_thread

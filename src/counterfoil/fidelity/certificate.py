@@ -1,11 +1,11 @@
-"""What any linear model can lose by being trained on the synthetic rows: one sentence with a number.
+"""A bound on what any linear model loses by being trained on the synthetic rows, as a sentence with a number.
 
-The bound is `theory.excess_risk`; what it needs from a release are two gaps between the real and the synthetic table,
-of order 1 (with the label) and of order 2 (without). They come from
+The bound is `theory.excess_risk`. It needs two gaps between the real and the synthetic table: of order 1 (with the
+label) and of order 2 (without). They come from
 
-- `moments`: the largest gaps of moments, bought as a fidelity measure;
-- `marginals`: the largest L1 errors of pairs of columns, bought likewise;
-- `error bars`: bounds on the same errors from the release's own error bars, for which nothing more is paid.
+- `moments`: the largest gaps of moments, measured with a share of the budget;
+- `marginals`: the largest L1 distances of marginals of two columns, measured likewise;
+- `error bars`: bounds on the same distances from the error bars of the release, at no further cost.
 
 Each holds with probability 95% over the noise of the release, whatever the table.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from counterfoil.features.feature_map import UNIT
 from counterfoil.fidelity.synthetic_counts import compared_cliques, count
 from counterfoil.noise.gaussian import GaussianNoise
-from counterfoil.receipt.noisy_measure import Told
+from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.theory.bound import Bound
 from counterfoil.theory.excess_risk import (
@@ -42,18 +42,18 @@ BASES = {
     "marginals": "features are functions of a column's codes with values in [-1, 1]; for a binned column, of its bin",
     "error bars": "features are functions of a column's codes with values in [-1, 1]; for a binned column, of its bin",
 }
-"""Where gaps come from, and which models they speak of."""
+"""What gaps come from, and which models they apply to."""
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """How far apart the tables are at most, with confidence `CONFIDENCE`.
+    """Bounds on the distance of the two tables, with confidence `CONFIDENCE`.
 
     Args:
         target: the column to predict, of two values.
         basis: a key of `BASES`.
-        label: at order 1, with the label: of moments, or of normalized marginals in L1.
-        feature: at order 2, without it.
+        label: the gap of order 1, with the label: of moments, or of normalized marginals in L1.
+        feature: the gap of order 2, without it.
     """
 
     target: str
@@ -70,13 +70,13 @@ class Gaps:
         gaps = {1: self.label, 2: self.feature}
         if self.basis != "moments":
             return uniform_deviation_from_marginals(gaps, norm)
-        found = uniform_deviation_from_moments(gaps, norm)
-        # Features are rounded to multiples of 1 / UNIT: moved by half of that in each of the two tables.
+        deviation = uniform_deviation_from_moments(gaps, norm)
+        # Features are rounded to multiples of 1 / UNIT, which moves them by at most half of that in either table.
         rounding = LOGISTIC.steepness(norm) * norm / UNIT
-        return replace(found, terms={**found.terms, "rounding": rounding})
+        return replace(deviation, terms={**deviation.terms, "rounding": rounding})
 
     def certificate(self, norm: float) -> dict[str, Any]:
-        """The certificate as it stands on the receipt."""
+        """The certificate in the form of the receipt."""
         deviation = self.deviation(norm)
         bound = excess_risk(deviation)
         return {
@@ -117,7 +117,7 @@ class Gaps:
             ValueError: for a record of another shape.
         """
         try:
-            found = Gaps(
+            gaps = Gaps(
                 str(record["target"]),
                 str(record["basis"]),
                 float(record["gaps"]["label"]),
@@ -125,19 +125,21 @@ class Gaps:
             )
         except (KeyError, TypeError, ValueError):
             raise ValueError("A certificate of the receipt is not understood: it lacks its gaps.") from None
-        if found.basis not in BASES or not (found.label >= 0 and found.feature >= 0):
-            raise ValueError(f"A certificate of the receipt is not understood: basis {found.basis!r}.")
-        return found
+        if gaps.basis not in BASES or not (gaps.label >= 0 and gaps.feature >= 0):
+            raise ValueError(f"A certificate of the receipt is not understood: basis {gaps.basis!r}.")
+        return gaps
 
 
-def certificates(synthesis: Synthesis, told: Sequence[Told], target: str, *, norm: float = 1.0) -> list[dict[str, Any]]:
+def certificates(
+    synthesis: Synthesis, measures: Sequence[NoisyMeasure], target: str, *, norm: float = 1.0
+) -> list[dict[str, Any]]:
     """The certificates of a release, the sharpest first."""
-    found = [gaps.certificate(norm) for gaps in _all_gaps(synthesis, told, target)]
-    return sorted(found, key=lambda certificate: float(certificate["excess_risk"]))
+    entries = [gaps.certificate(norm) for gaps in _all_gaps(synthesis, measures, target)]
+    return sorted(entries, key=lambda certificate: float(certificate["excess_risk"]))
 
 
-def _all_gaps(synthesis: Synthesis, told: Sequence[Told], target: str) -> Iterator[Gaps]:
-    by_measure = {one.measure: one for one in told}
+def _all_gaps(synthesis: Synthesis, measures: Sequence[NoisyMeasure], target: str) -> Iterator[Gaps]:
+    by_measure = {one.measure: one for one in measures}
     for basis, kind in (("moments", "moment_gap"), ("marginals", "marginal_error")):
         label, feature = by_measure.get(f"label_{kind}"), by_measure.get(f"feature_{kind}")
         if label is not None and feature is not None:
@@ -145,8 +147,8 @@ def _all_gaps(synthesis: Synthesis, told: Sequence[Told], target: str) -> Iterat
     yield _gaps_of_error_bars(synthesis, target)
 
 
-def _shares(label: Told, feature: Told) -> tuple[float, float]:
-    """Bounds on both gaps between means, from those between sums; the failure probability is shared by three.
+def _shares(label: NoisyMeasure, feature: NoisyMeasure) -> tuple[float, float]:
+    """Bounds on both gaps between means, from those between sums; the failure probability is split in three.
 
     With S of n real records, S' the synthetic sum scaled to N records and abs(S) <= n: abs(S/n - S'/N) is at most
     abs(S - S')/N + abs(S) abs(1/n - 1/N) <= (abs(S - S') + abs(n - N))/N. The same holds for L1 norms of counts.
@@ -159,19 +161,19 @@ def _shares(label: Told, feature: Told) -> tuple[float, float]:
     return first, second
 
 
-def _count_slack(told: Told, beta: float) -> float:
+def _count_slack(noisy: NoisyMeasure, beta: float) -> float:
     """abs(n - N) is at most this with probability 1 - beta.
 
     N is a weighted mean of sums of noisy counts. Discrete Gaussian noise is sub-Gaussian with its scale squared as
-    variance proxy; for other noise there is Chebyshev's inequality.
+    variance proxy; for other noise, Chebyshev's inequality gives the bound.
     """
-    if told.noise == GaussianNoise.kind:
-        return told.records_error * math.sqrt(2 * math.log(2 / beta))
-    return told.records_error / math.sqrt(beta)
+    if noisy.noise == GaussianNoise.kind:
+        return noisy.records_error * math.sqrt(2 * math.log(2 / beta))
+    return noisy.records_error / math.sqrt(beta)
 
 
 def _gaps_of_error_bars(synthesis: Synthesis, target: str) -> Gaps:
-    """From the real table to the model by the error bars, and from the model to the drawn rows by counting them."""
+    """Error bars bound the distance of the real table from the model; that of the drawn rows is counted and added."""
     order = min(2, len(synthesis.schema.domain.attributes))
     cliques = compared_cliques(synthesis.schema, order)
     domain, codes = synthesis.schema.domain, synthesis.codes
@@ -186,7 +188,7 @@ def _gaps_of_error_bars(synthesis: Synthesis, target: str) -> Gaps:
         drawn = float(np.abs(rows - model[clique] / synthesis.model.total).sum())
         labeled = target in clique
         largest[labeled] = max(largest[labeled], min(bar.fraction + drawn, _NOTHING_KNOWN))
-    # With one feature only, its own moments are those of its pair with the label.
+    # With a single feature, its moments are those of its pair with the label.
     feature = largest[False] or largest[True]
     return Gaps(target, "error bars", largest[True], feature)
 
@@ -209,5 +211,5 @@ def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[st
         raise ValueError(
             f"The receipt has no certificate for {target!r}. {known} Make the release with --target {target}."
         )
-    found = [Gaps.from_json(entry).certificate(norm) for entry in given]
-    return sorted(found, key=lambda certificate: float(certificate["excess_risk"]))
+    entries = [Gaps.from_json(entry).certificate(norm) for entry in given]
+    return sorted(entries, key=lambda certificate: float(certificate["excess_risk"]))

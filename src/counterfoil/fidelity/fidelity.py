@@ -1,4 +1,4 @@
-"""Private fidelity: a share of the budget buys true error measures of the synthetic rows, with noise."""
+"""Private fidelity: a share of the budget measures the distance of the synthetic rows from the real ones."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.answer import Answer
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError, TotalMarginalError
+from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
-from counterfoil.curator.queries.fidelity_transport import CumulativeArea
+from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
 from counterfoil.curator.queries.query import CountQuery
-from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.features.linear_model import LOSS_UNIT, LinearModel
 from counterfoil.fidelity.certificate import certificates
 from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
-from counterfoil.geometry.grid import Grid
-from counterfoil.receipt.noisy_measure import Told
+from counterfoil.geometry.grid import SnapGrid
+from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.synthesis.synthesis import Synthesis
 
 DEFAULT_SHARE = 0.05
@@ -31,11 +31,13 @@ DEFAULT_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Fidelity:
-    """What is to be said about the synthetic rows, and for which share of the budget.
+    """What to measure about the synthetic rows, and with which share of the budget.
 
     Args:
-        share: of the budget, 0 to below 1; with 0 nothing is bought, and certificates come from error bars alone.
-        target: a column of two values: certificates are for linear models that predict it; none when None.
+        share: the share of the budget, from 0 to below 1; at 0, nothing is measured, and certificates come from error
+            bars alone.
+        target: a column of two values, for certificates about linear models that predict it; no certificates when
+            None.
 
     Raises:
         ValueError: for another share, or no share and no target.
@@ -62,22 +64,25 @@ class Fidelity:
             curator.reserve(self.share)
 
     def measure(self, curator: Curator, synthesis: Synthesis) -> Synthesis:
-        """Asks what the share buys, ends the release, and puts what was told and what follows on the receipt."""
-        told: list[Told] = []
+        """Measures what the share pays for, and adds the noisy measures and the certificates to the receipt."""
+        measures: list[NoisyMeasure] = []
         receipt = synthesis.receipt
         if self.share:
             account = curator.account
             assert isinstance(account, FilterAccount), "a reserve is kept by filters only"
-            told = _Measuring(curator, account, synthesis, self.target).run()
+            measures = _Measuring(curator, account, synthesis, self.target).run()
             receipt = receipt.with_costs(curator)
-        found = certificates(synthesis, told, self.target) if self.target is not None else []
-        return replace(synthesis, receipt=receipt.with_fidelity([one.to_json() for one in told], found))
+        entries = certificates(synthesis, measures, self.target) if self.target is not None else []
+        return replace(synthesis, receipt=receipt.with_fidelity([one.to_json() for one in measures], entries))
 
 
 @dataclass(frozen=True)
 class _Question:
-    """A measure, what it is about, the query that tells it, the answer that stands for 1 in each record, and how far
-    that answer may be off because the synthetic side was rounded to integers."""
+    """A measure, what it is about, and the query for it.
+
+    `unit` is the answer that stands for 1 in each record, and `rounding` how far the answer may be off because the
+    synthetic side was rounded to integers.
+    """
 
     measure: str
     about: str
@@ -88,9 +93,9 @@ class _Question:
 
 @dataclass(frozen=True)
 class _Measuring:
-    """The questions about one synthesis.
+    """The queries about one synthesis.
 
-    Synthetic counts are scaled to the number of records, so that the errors of tables of any length can be told.
+    Synthetic counts are scaled to the number of records, so that synthetic tables of any length can be compared.
     """
 
     curator: Curator
@@ -98,14 +103,14 @@ class _Measuring:
     synthesis: Synthesis
     target: str | None
 
-    def run(self) -> list[Told]:
-        """Asks every question with the same share of the reserve: noise is fixed before the first answer."""
+    def run(self) -> list[NoisyMeasure]:
+        """Asks every query with the same share of the reserve: noise is fixed before the first answer."""
         questions = list(self._questions())
         noise = self.account.noise(self.account.open_reserve() / len(questions))
         return [self._measured(question, self.account.ask(question.query, noise)) for question in questions]
 
-    def _measured(self, question: _Question, answer: Answer) -> Told:
-        return Told(
+    def _measured(self, question: _Question, answer: Answer) -> NoisyMeasure:
+        return NoisyMeasure(
             question.measure,
             question.about,
             int(answer.values[0]),
@@ -120,12 +125,12 @@ class _Measuring:
     def _questions(self) -> Iterator[_Question]:
         yield from self._marginal_questions()
         for column in self.curator.schema.synthesized:
-            grid = Grid.of(column)
+            grid = SnapGrid.of(column)
             if grid is not None:
                 cumulative = np.cumsum(np.bincount(grid.snap(self._numbers[column.name]), minlength=grid.points))[:-1]
                 expected, off = self._scaled(cumulative)
                 unit = float(grid.points - 1)
-                yield _Question("wasserstein", column.name, CumulativeArea(grid, expected), unit, float(off.sum()))
+                yield _Question("wasserstein", column.name, ColumnWasserstein(grid, expected), unit, float(off.sum()))
         if self.target is not None:
             yield from self._model_questions(FeatureMap.binary(self.curator.schema, self.target))
 
@@ -136,13 +141,14 @@ class _Measuring:
                 continue
             errors, off = self._errors(cliques)
             about, unit = _columns(order), float(len(cliques))
-            yield _Question("mean_marginal_error", about, TotalMarginalError(errors), unit, sum(off))
+            yield _Question("mean_marginal_error", about, TotalMarginalDistance(errors), unit, sum(off))
             for measure, part in self._parts(cliques).items():
                 errors, off = self._errors(part)
-                yield _Question(measure, about, LargestMarginalError(errors), 1.0, max(off))
+                yield _Question(measure, about, LargestMarginalDistance(errors), 1.0, max(off))
 
     def _parts(self, cliques: tuple[Clique, ...]) -> dict[str, tuple[Clique, ...]]:
-        """Of which marginals the largest error is told: apart for those with the target, on which risks depend more."""
+        """By measure, the marginals of which it is the largest distance. Those with the target have a measure of their
+        own, because risks depend more on them."""
         labeled = tuple(clique for clique in cliques if self.target in clique)
         others = tuple(clique for clique in cliques if self.target not in clique)
         if self.target is None or not others or len(cliques[0]) == 1:
@@ -159,15 +165,15 @@ class _Measuring:
         yield _Question("accuracy", features.target, CorrectPredictions(model), 1.0)
         yield _Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
 
-    def _errors(self, cliques: tuple[Clique, ...]) -> tuple[MarginalErrors, list[float]]:
-        """The query on these marginals, and how far rounding puts each one's error off."""
+    def _errors(self, cliques: tuple[Clique, ...]) -> tuple[MarginalDistances, list[float]]:
+        """The query for the distances of these marginals, and how far rounding may put each distance off."""
         domain, codes = self.curator.domain, self.synthesis.codes
         parts = [self._scaled(count(codes, domain.shape(clique), clique)) for clique in cliques]
-        return MarginalErrors(cliques, tuple(part[0] for part in parts)), [float(part[1].sum()) for part in parts]
+        return MarginalDistances(cliques, tuple(part[0] for part in parts)), [float(part[1].sum()) for part in parts]
 
     @property
     def _counted(self) -> float:
-        """The number of records, as far as it is known without regard to later answers."""
+        """The number of records that the release was made with, whatever later answers imply."""
         return max(self.synthesis.error_bars.counted, 1.0)
 
     @cached_property
@@ -176,7 +182,7 @@ class _Measuring:
         return numbers_of(self.curator.schema, self.synthesis.to_arrow())
 
     def _scaled(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums over the synthetic rows, as if there were as many as records: rounded, and what rounding changed."""
+        """Sums over the synthetic rows, scaled to the number of records: rounded, and what rounding changed."""
         scaled = sums * (self._counted / max(self.synthesis.rows, 1))
         rounded = np.rint(scaled)
         return rounded.astype(np.int64), np.abs(rounded - scaled)

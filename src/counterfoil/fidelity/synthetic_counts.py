@@ -1,4 +1,4 @@
-"""What synthetic rows have where they are compared with the real ones. Nothing here is sensitive."""
+"""Counts and numbers of the synthetic rows, for comparison with the real ones. Nothing here is sensitive."""
 
 from __future__ import annotations
 

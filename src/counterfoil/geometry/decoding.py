@@ -23,11 +23,11 @@ def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:
     """The column's values [n] nearest to `numbers` [n] (days for dates, seconds for times); null for NaN."""
     low, high = column.bounds
     absent = np.isnan(numbers)
-    found = np.clip(np.where(absent, low, numbers), low, high)
+    clipped = np.clip(np.where(absent, low, numbers), low, high)
     if isinstance(column, Real):
-        return pa.array(found, mask=absent)
+        return pa.array(clipped, mask=absent)
     width = column.step if isinstance(column, Integer) else 1
-    whole = (low + width * np.rint((found - low) / width)).astype(np.int64)
+    whole = (low + width * np.rint((clipped - low) / width)).astype(np.int64)
     if isinstance(column, Boolean):
         return pa.array(whole == 1, mask=absent)
     if isinstance(column, Date):

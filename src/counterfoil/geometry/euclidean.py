@@ -19,7 +19,7 @@ from counterfoil.transport.metric import Metric
 
 @dataclass(frozen=True)
 class _Body(ABC):
-    """What the convex bodies share. Points are their coordinates, in the columns' own units."""
+    """The common part of the convex bodies. Points are vectors of coordinates, in the units of the columns."""
 
     numbers: tuple[str, ...]
     columns: ClassVar[tuple[str, ...]] = ()

@@ -10,11 +10,11 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
 
 MOST_POINTS = 4097
-"""Enough that snapping moves a number by no more than an 8192nd of the column's length."""
+"""At most so many points, which snap a number by no more than an 8192nd of the length of its column."""
 
 
 @dataclass(frozen=True)
-class Grid:
+class SnapGrid:
     """Equally spaced points from `lower` to `upper`.
 
     Args:
@@ -29,8 +29,8 @@ class Grid:
     points: int
 
     @staticmethod
-    def of(column: Column) -> Grid | None:
-        """The grid of an ordered column: all of its values where it has few; None where it has but one or no order."""
+    def of(column: Column) -> SnapGrid | None:
+        """The grid of an ordered column, with all of its values where they are few; None for one value or no order."""
         if not column.is_ordered:
             return None
         lows, highs = column.ranges
@@ -40,7 +40,7 @@ class Grid:
         points = MOST_POINTS
         if isinstance(column, Integer) and (column.upper - column.lower) // column.step < MOST_POINTS:
             points = (column.upper - column.lower) // column.step + 1
-        return Grid(column.name, lower, upper, points)
+        return SnapGrid(column.name, lower, upper, points)
 
     def snap(self, numbers: np.ndarray) -> np.ndarray:
         """int64 [n]: the index of the nearest point; the last one for NaN. Each number is snapped by itself."""

@@ -1,4 +1,4 @@
-"""Where points live: what Private Evolution needs to know of a metric space, and nothing of any record."""
+"""Spaces of points: what Private Evolution needs of a metric space. All of it is public."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a table as points: numbers by their declared range, ordered categories by rank, others alike or not."""
+"""Rows of a table as points: numbers by their declared range, ordered categories by rank, others equal or not."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class TableSpace:
     """The rows that a schema allows, with distance sqrt(sum of (weight * column distance)**2).
 
     Numbers and dates differ by their difference over the declared range, ordered categories by that of their ranks;
-    other categories by 1 unless they are the same; a missing number by 0.87 to 1 from every other. Every column
-    distance is at most 1 and can be embedded in Euclidean space, so that nearest neighbors are found there.
+    different other categories have distance 1, and a missing number has distance 0.87 to 1 from every other one. Every
+    column distance is at most 1 and can be embedded in Euclidean space, in which nearest neighbors are searched.
 
     A point is a float64 vector with one entry for each column: in [0, 1] for numbers and ranks (NaN where missing), the
     code for others.

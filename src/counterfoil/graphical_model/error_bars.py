@@ -1,4 +1,4 @@
-"""How far a model's marginals can be from the real ones, told from what was released alone.
+"""How far a model's marginals can be from the real ones, by what was released alone.
 
 All bounds are post-processing: they cost no privacy. Each holds with probability 1 - beta over the noise, whatever
 the table. Distances are L1 distances between counts, in records. The derivations are in `docs/methods.md`.
@@ -21,7 +21,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 
 @dataclass(frozen=True)
 class ErrorBar:
-    """With probability 1 - beta: L1 distance of real and model marginal <= `records` (counts), `fraction` (shares).
+    """A bound on the L1 distance of the real and the model marginal that holds with probability 1 - beta.
 
     Args:
         attributes: the marginal.
@@ -40,7 +40,7 @@ class ErrorBar:
 
 @dataclass(frozen=True)
 class MeasuredBound:
-    """From a noisy marginal: abs(real - model) <= abs(noisy - model) + abs(noise), summed over cells.
+    """The bound from a noisy marginal: abs(real - model) <= abs(noisy - model) + abs(noise), summed over cells.
 
     The L1 norm of the noise in m cells is above sqrt(2/pi) scale m + t scale sqrt(m) with probability at most
     exp(-t**2 / 2), because abs(noise) of a cell has mean at most sqrt(2/pi) scale and is sub-Gaussian around it.
@@ -49,7 +49,7 @@ class MeasuredBound:
         distance: the L1 distance of the noisy counts from the model.
         scale: of the discrete Gaussian noise in a cell.
         cells: m.
-        asked: the number of the question that told it, from 0.
+        asked: the number of the query that measured it, from 0.
 
     Source: McKenna et al. 2022, Theorem 3, with the exact mean in place of sqrt(2 log 2).
     """
@@ -65,43 +65,43 @@ class MeasuredBound:
 
 
 @dataclass(frozen=True)
-class ToldBound:
-    """From a noisy L1 error: the distance of the real marginal from an earlier estimate, plus from there to the model.
+class NoisyBound:
+    """The bound from a noisy L1 distance of the real marginal from an earlier estimate, plus the drift since then.
 
     A discrete Gaussian is below -(1 + q scale) with probability at most Phi(-q): its sum over integers of at least
     k > 0 is at most the integral from k - 1.
 
     Args:
-        told: the noisy L1 distance of the real marginal from the estimate, a whole number.
+        noisy_distance: the noisy L1 distance of the real marginal from the estimate, a whole number.
         scale: of its discrete Gaussian noise.
         drift: the L1 distance of that estimate from the final model.
     """
 
-    told: float
+    noisy_distance: float
     scale: float
     drift: float
 
     def records(self, beta: float) -> float:
-        return max(self.told + 1 - self.scale * min(float(ndtri(beta)), 0.0), 0.0) + self.drift
+        return max(self.noisy_distance + 1 - self.scale * min(float(ndtri(beta)), 0.0), 0.0) + self.drift
 
 
 @dataclass(frozen=True)
 class PassedOverBound:
-    """From not having been chosen by the exponential mechanism: what was chosen had nearly the worst score.
+    """The bound from the exponential mechanism's choice of another marginal, which had nearly the worst score.
 
     With probability 1 - exp(-t), score(chosen) >= max score - (2 Delta / epsilon) (log(candidates) + t), where Delta
     is the score's sensitivity. The chosen marginal's own error is at most the L1 distance of its noisy counts from the
     estimate, plus s scale sqrt(cells), with probability 1 - exp(-s**2 / 2): with the signs of the error, that distance
-    is at least the error plus a sum of signed noises, which is sub-Gaussian. Both events are the same for all that
-    was passed over in a round.
+    is at least the error plus a sum of signed noises, which is sub-Gaussian. Both events are the same for all
+    marginals that were passed over in a round.
 
     Args:
         weight: w_q of this marginal.
         level: w_chosen * (distance of the chosen one's noisy counts - its penalty) + w_q * this one's penalty.
         chosen_slope: w_chosen * scale * sqrt(cells) of the chosen one.
         temperature: 2 Delta / epsilon.
-        candidates: how many there were.
-        drift: the L1 distance of the estimate then from the final model.
+        candidates: how many marginals the mechanism chose from.
+        drift: the L1 distance of the estimate of that round from the final model.
 
     Source: McKenna et al. 2022, Theorem 4; Zhou et al. 2024, Theorem C.3, where M_q(D_{t-1}) is M_{q_i}(D_{i-1}) and
     the chosen marginal's error is that of its noisy counts.
@@ -120,29 +120,29 @@ class PassedOverBound:
         return max(best / self.weight, 0.0) + self.drift
 
 
-Bound = MeasuredBound | ToldBound | PassedOverBound
+MarginalBound = MeasuredBound | NoisyBound | PassedOverBound
 
 _SOURCES = {
     MeasuredBound: "its own noisy counts",
-    ToldBound: "its noisy distance from the model",
+    NoisyBound: "its noisy distance from the model",
     PassedOverBound: "having been passed over for worse marginals",
 }
 
 
 @dataclass(frozen=True)
 class ErrorBars:
-    """All that a release says about the error of its model.
+    """What a release states about the error of its model.
 
     Args:
         domain: the attributes.
-        bounds: what is known of each marginal directly.
+        bounds: the bounds on each marginal itself.
         total: the model's number of records.
-        counted: the number of records as the first question told it, or as it is where it is public.
+        counted: the number of records: exact where it is public, else as the first query measured it.
         total_error: standard error of `counted`; 0 where the number of records is public.
     """
 
     domain: Domain
-    bounds: Mapping[Clique, tuple[Bound, ...]]
+    bounds: Mapping[Clique, tuple[MarginalBound, ...]]
     total: float
     counted: float
     total_error: float
@@ -150,7 +150,7 @@ class ErrorBars:
     def bar(self, attributes: Iterable[str], beta: float) -> ErrorBar:
         """The smallest bound on the marginal of `attributes`, from it or from any marginal that contains it.
 
-        The failure probability is shared between all events that the bounds which are compared rest on.
+        The failure probability is shared between all events on which the compared bounds rest.
 
         Raises:
             ValueError: for unknown attributes or `beta` outside (0, 1).
@@ -161,25 +161,25 @@ class ErrorBars:
         share = beta / (1 + (self.total_error > 0) + self._passes_over)
         members = set(clique)
         known = [bound for other, bounds in self.bounds.items() if members <= set(other) for bound in bounds]
-        found: list[tuple[float, Bound]] = [
+        candidates: list[tuple[float, MarginalBound]] = [
             (bound.records(share), bound) for bound in known if isinstance(bound, PassedOverBound)
         ]
-        found += self._answered([bound for bound in known if not isinstance(bound, PassedOverBound)], share)
-        if not found:
+        candidates += self._measured([bound for bound in known if not isinstance(bound, PassedOverBound)], share)
+        if not candidates:
             return ErrorBar(clique, beta, math.inf, 2.0, "nothing that was released bounds this marginal")
-        records, best = min(found, key=lambda pair: pair[0])
+        records, best = min(candidates, key=lambda pair: pair[0])
         return ErrorBar(clique, beta, records, self._fraction(records, share), _SOURCES[type(best)])
 
     @cached_property
     def _passes_over(self) -> bool:
-        """Whether marginals were chosen after earlier answers, by a method that always leaves bounds on the others."""
+        """Whether the release chose marginals adaptively, by a method that always leaves bounds on the others."""
         return any(isinstance(bound, PassedOverBound) for bounds in self.bounds.values() for bound in bounds)
 
-    def _answered(self, bounds: Sequence[MeasuredBound | ToldBound], beta: float) -> list[tuple[float, Bound]]:
-        """Each bound with its records; all hold together with probability 1 - beta.
+    def _measured(self, bounds: Sequence[MeasuredBound | NoisyBound], beta: float) -> list[tuple[float, MarginalBound]]:
+        """Each bound with its value in records; all hold together with probability 1 - beta.
 
-        How many there are is known beforehand, except where questions depend on answers. There the j-th in time gets
-        beta / (j (j + 1)), whatever comes after it.
+        The number of bounds is known beforehand, except where queries depend on earlier answers: there the j-th bound
+        in time gets beta / (j (j + 1)), whatever comes after it.
         """
         if not self._passes_over:
             return [(bound.records(beta / len(bounds)), bound) for bound in bounds]
@@ -187,9 +187,9 @@ class ErrorBars:
         return [(bound.records(beta / (j * (j + 1))), bound) for j, bound in enumerate(in_time, 1)]
 
     def _fraction(self, records: float, beta: float) -> float:
-        """Bounds sum abs(h/n - m/total) by (records + abs(n - total)) / n, for all n that `counted` leaves possible.
+        """Bounds sum abs(h/n - m/total) by (records + abs(n - total)) / n, over all n within the error of `counted`.
 
-        That is monotone in n below `total` and above it, so that its largest value is at one end.
+        The bound is monotone in n below `total` and above it, so that its largest value is at one end.
         """
         slack = self.total_error * _deviations(beta / 2) if self.total_error else 0.0
         ends = max(self.counted - slack, 1.0), max(self.counted + slack, 1.0)
@@ -198,16 +198,16 @@ class ErrorBars:
 
 def measured_bounds(
     answers: Sequence[Sequence[NoisyMarginal]], model: GraphicalModel
-) -> dict[Clique, tuple[Bound, ...]]:
-    """One `MeasuredBound` for each noisy marginal of `answers`, which holds those of each question in turn."""
+) -> dict[Clique, tuple[MarginalBound, ...]]:
+    """One `MeasuredBound` for each noisy marginal of `answers`, which holds those of each query in turn."""
     marginals = model.marginals({marginal.clique for answer in answers for marginal in answer})
-    found: dict[Clique, tuple[Bound, ...]] = {}
+    bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     for asked, answer in enumerate(answers):
         for marginal in answer:
             distance = float(np.abs(marginal.counts - marginals[marginal.clique]).sum())
             bound = MeasuredBound(distance, marginal.scale, marginal.counts.size, asked)
-            found[marginal.clique] = (*found.get(marginal.clique, ()), bound)
-    return found
+            bounds[marginal.clique] = (*bounds.get(marginal.clique, ()), bound)
+    return bounds
 
 
 def _deviations(beta: float) -> float:

@@ -1,4 +1,4 @@
-r"""The maximum-entropy model that fits noisy marginals, with a certificate of how well it was found.
+r"""The maximum-entropy model that fits noisy marginals, with a certificate of how close the fit is.
 
 For N records and noisy marginals y_c of deviation sigma_c, the model minimizes over all distributions p
 
@@ -19,7 +19,6 @@ Private-PGM is due to McKenna, Sheldon and Miklau, "Graphical-model based estima
 privacy" (2019), where the entropy has no weight of its own and mirror descent takes a fixed number of steps.
 """
 
-import enum
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from counterfoil.graphical_model.elimination import compile_program
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.interactions import Interactions, Vector
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
+from counterfoil.graphical_model.outcome import FitOutcome, Status
 from counterfoil.graphical_model.propagation import Propagation
 from counterfoil.threads import on_one_thread
 
@@ -46,33 +46,17 @@ _ROUNDING = 1e-13
 _IDLE_STEPS = 20
 
 
-class Status(enum.Enum):
-    """Why the fit ended."""
-
-    CONVERGED = "The duality gap is within the bound that was asked for."
-    EVALUATIONS = (
-        "The limit of evaluations was reached before the duality gap closed. Increase `max_evaluations`, or "
-        "increase `entropy_weight`, which makes the fit easier."
-    )
-    PRECISION = (
-        "Floating-point precision ended the fit before the duality gap closed. Increase `relative_gap`, or "
-        "increase `entropy_weight`."
-    )
-
-
 @dataclass(frozen=True)
 class Estimate:
-    """A fitted model; `gap` (nats) is a certified bound on its distance from the best objective.
+    """A fitted model, and how close it is: `outcome.gap` (nats) is a certified bound on its distance from the best
+    objective.
 
-    `relative_gap` is the gap divided by the objective counted from zero: misfit to the consistent part of the
+    `outcome.relative_gap` is the gap divided by the objective counted from zero: misfit to the consistent part of the
     marginals plus `entropy_weight` times (log of the domain's size - entropy).
     """
 
     model: GraphicalModel
-    gap: float
-    relative_gap: float
-    evaluations: int
-    status: Status
+    outcome: FitOutcome
 
 
 @on_one_thread
@@ -114,11 +98,18 @@ def estimate(
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
     point, status = _maximize(dual, start, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
-    return Estimate(model, entropy_weight * point.gap, point.gap / point.objective, dual.evaluations, status)
+    outcome = FitOutcome(
+        status,
+        gap=entropy_weight * point.gap,
+        relative_gap=point.gap / point.objective,
+        goal=relative_gap,
+        evaluations=dual.evaluations,
+    )
+    return Estimate(model, outcome)
 
 
 def _zero_potentials(domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]]) -> dict[Clique, Vector]:
-    found: dict[Clique, Vector] = {}
+    potentials: dict[Clique, Vector] = {}
     for clique, table in zeros.items():
         table = np.asarray(table)
         if table.dtype != np.bool_ or table.shape != domain.shape(clique):
@@ -128,8 +119,8 @@ def _zero_potentials(domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]]) 
             )
         names = domain.canonical(clique)
         table = table.transpose([clique.index(name) for name in names])
-        found[names] = np.where(table, -np.inf, found.get(names, 0.0))
-    return found
+        potentials[names] = np.where(table, -np.inf, potentials.get(names, 0.0))
+    return potentials
 
 
 @dataclass(frozen=True)
@@ -180,13 +171,13 @@ class _Dual:
     def margins(self) -> dict[str, Vector]:
         """One-way distributions that the measurements suggest, none of them zero."""
         x = self.interactions
-        found = {}
+        margins = {}
         for i, part in enumerate(x.subsets):
             if len(part) == 1:
                 size = x.shapes[i][0]
                 p = np.maximum(x.table(self.observed, i) + 1.0 / size, 1e-4 / size)
-                found[part[0]] = p / p.sum()
-        return found
+                margins[part[0]] = p / p.sum()
+        return margins
 
     def independent(self) -> Vector:
         """The interactions of the product of `margins`."""
@@ -195,10 +186,10 @@ class _Dual:
     def potentials(self, psi: Vector) -> dict[Clique, Vector]:
         """Log potentials of the model, structural zeros included."""
         x = self.interactions
-        found = {x.subsets[i]: table for i, table in zip(x.maximal, x.potentials(psi), strict=True)}
+        potentials = {x.subsets[i]: table for i, table in zip(x.maximal, x.potentials(psi), strict=True)}
         for clique, zeros in self._zeros.items():
-            found[clique] = found[clique] + zeros if clique in found else zeros
-        return found
+            potentials[clique] = potentials[clique] + zeros if clique in potentials else zeros
+        return potentials
 
     def __call__(self, psi: Vector) -> _Point:
         self.evaluations += 1
@@ -263,11 +254,11 @@ def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluation
         if dual.evaluations >= max_evaluations:
             return best, Status.EVALUATIONS
         direction = -inverse.times_gradient(point)
-        found = _search(dual, point, direction, max_evaluations)
-        if found is None:
+        reached = _search(dual, point, direction, max_evaluations)
+        if reached is None:
             return best, Status.EVALUATIONS if dual.evaluations >= max_evaluations else Status.PRECISION
-        idle = idle + 1 if point.value - found.value <= _ROUNDING * abs(point.value) else 0
-        point = found
+        idle = idle + 1 if point.value - reached.value <= _ROUNDING * abs(point.value) else 0
+        point = reached
         if point.gap < best.gap:
             best = point
     return best, Status.CONVERGED
@@ -278,7 +269,7 @@ def _search(dual: _Dual, point: _Point, direction: Vector, max_evaluations: int)
     slope = float(point.gradient @ direction)
     step, lowest, highest = 1.0, 0.0, math.inf
     slack = _ROUNDING * abs(point.value)
-    found = None
+    descent = None
     for _ in range(30):
         if dual.evaluations >= max_evaluations:
             break
@@ -289,8 +280,8 @@ def _search(dual: _Dual, point: _Point, direction: Vector, max_evaluations: int)
             guess = step * slope / (slope - slope_there) if slope_there > slope else 0.0
             step = min(max(guess, lowest + 0.1 * (highest - lowest)), lowest + 0.5 * (highest - lowest))
         elif slope_there < 0.9 * slope:
-            found, lowest = trial, step
+            descent, lowest = trial, step
             step = 2.0 * step if math.isinf(highest) else 0.5 * (lowest + highest)
         else:
             return trial
-    return found
+    return descent

@@ -1,4 +1,4 @@
-"""A distribution over a finite domain as a product of factors, with exact answers to every marginal."""
+"""A distribution over a finite domain as a product of factors, whose marginals are computed exactly."""
 
 import json
 import math
@@ -157,13 +157,13 @@ class GraphicalModel:
         else:
             table, log_scale = evaluate(query, inputs)
             mass = float(table.sum()) * math.exp(log_scale + sum(calibration.log_factors[s] for s in opened))
-            # All of the probability must be there; what is missing fell below the smallest float.
+            # The probabilities must sum to 1; a part that is missing fell below the smallest float.
             if not abs(mass - 1.0) < _MASS_TOLERANCE:
                 with np.errstate(divide="ignore"):
                     table = np.exp(_peak_at_zero(evaluate_logarithms(query, [np.log(t) for t in inputs])))
         table = table * (self.total / table.sum())
-        found = query.axes[query.output]
-        table = table.transpose([found.index(axis) for axis in self.domain.axes(names)])
+        order = query.axes[query.output]
+        table = table.transpose([order.index(axis) for axis in self.domain.axes(names)])
         return np.ascontiguousarray(table)
 
 

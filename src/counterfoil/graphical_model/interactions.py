@@ -1,4 +1,4 @@
-"""Tables as sums of interactions: what noisy marginals say about each, once.
+"""Tables as sums of interactions, each estimated once from all noisy marginals that contain it.
 
 Every table on a clique is, in one way only, a sum over subsets A of the clique of tables on A whose sums
 along each axis vanish (the analysis of variance with uniform weights). Two overlapping marginals measure
@@ -97,15 +97,15 @@ class Interactions:
 
     def of_table(self, clique: Clique, table: Vector) -> dict[int, Vector]:
         """Interactions of one table: for each subset of `clique`, sums over the absent axes, centered."""
-        found = {}
+        interactions = {}
         for size in range(1, len(clique) + 1):
             for part in itertools.combinations(clique, size):
                 absent = tuple(axis for axis, name in enumerate(clique) if name not in part)
                 inner = table.sum(axis=absent)
                 for axis in range(inner.ndim):
                     inner = inner - inner.mean(axis=axis, keepdims=True)
-                found[self.index[part]] = inner
-        return found
+                interactions[self.index[part]] = inner
+        return interactions
 
     def of_potentials(self, potentials: Mapping[Clique, Vector]) -> Vector:
         """Interactions of a sum of tables, so that lifting and adding them gives it back, up to a constant.

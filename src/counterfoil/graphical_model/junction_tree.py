@@ -44,7 +44,7 @@ class JunctionTree:
 
 
 def build(domain: Domain, cliques: Iterable[Iterable[str]], *, effort: int = 32) -> JunctionTree:
-    """The smallest junction tree found that has a clique around each of `cliques`.
+    """The smallest of several junction trees that have a clique around each of `cliques`.
 
     Two greedy orders (least table, least fill) and `effort` randomized ones are tried; the seed is fixed, so
     the result depends on the arguments alone. Attributes in no clique become cliques of their own. Raises
@@ -55,9 +55,9 @@ def build(domain: Domain, cliques: Iterable[Iterable[str]], *, effort: int = 32)
     best_cells, best = _greedy_best(domain.sizes, neighbors)
     noise = random.Random(0)
     for trial in range(effort):
-        cells, found = _eliminate(domain.sizes, neighbors, fill=trial % 2 == 1, noise=noise)
+        cells, steps = _eliminate(domain.sizes, neighbors, fill=trial % 2 == 1, noise=noise)
         if cells < best_cells:
-            best_cells, best = cells, found
+            best_cells, best = cells, steps
     return _tree(domain, best)
 
 
@@ -97,7 +97,7 @@ def _cells(sizes: tuple[int, ...], mask: int) -> int:
 def _greedy_best(sizes: tuple[int, ...], neighbors: tuple[int, ...]) -> tuple[int, list[tuple[int, int]]]:
     by_size = _eliminate(sizes, neighbors, fill=False, noise=None)
     by_fill = _eliminate(sizes, neighbors, fill=True, noise=None)
-    return min(by_size, by_fill, key=lambda found: found[0])
+    return min(by_size, by_fill, key=lambda result: result[0])
 
 
 def _eliminate(

@@ -32,7 +32,7 @@ class _Underflow(Exception):
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one forward and one reverse sweep know about a product of factors.
+    """The results of one forward and one reverse sweep over a product of factors.
 
     `tables[slot]` and `derivatives[slot]` have the axes of that slot of the program: their product is the
     probability table of those axes. Both are logarithms (and their sum is) where `logarithmic`.
@@ -78,7 +78,7 @@ class Propagation:
         Raises ValueError where every combination of values has probability zero.
         """
         try:
-            # What overflows is noticed, and computed again in logarithms.
+            # An overflow is detected, and both sweeps are repeated in logarithms.
             with np.errstate(over="ignore", invalid="ignore"):
                 return self._calibrate_real(log_inputs)
         except _Underflow:
@@ -87,8 +87,8 @@ class Propagation:
     def marginals(self, log_inputs: Sequence[Table]) -> tuple[float, list[Table]]:
         """Log partition function and the probability table of every input's axes, as new arrays."""
         calibration = self.calibrate(log_inputs)
-        found = [calibration.probabilities(slot) for slot in range(self.program.n_inputs)]
-        return calibration.log_partition, found
+        tables = [calibration.probabilities(slot) for slot in range(self.program.n_inputs)]
+        return calibration.log_partition, tables
 
     def _calibrate_real(self, log_inputs: Sequence[Table]) -> Calibration:
         tables, log_peaks = _exponentials(log_inputs)

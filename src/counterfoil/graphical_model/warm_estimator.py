@@ -12,6 +12,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
+from counterfoil.graphical_model.outcome import FitOutcome
 
 ENTROPY_WEIGHT = 100.0
 """Default weight of the entropy, in records: best of 30 to 300 on tables of 5,000 to 60,000 records."""
@@ -21,8 +22,8 @@ ENTROPY_OF_ROOT = 0.5
 
 
 @dataclass
-class Fitter:
-    """Private-PGM with a memory. Pure post-processing.
+class WarmEstimator:
+    """Private-PGM that keeps its measurements and its last model. Post-processing.
 
     Args:
         domain: the attributes.
@@ -30,7 +31,8 @@ class Fitter:
         public_total: the number of records where it is public; None where it is estimated from the measurements.
         entropy_weight: the weight of the entropy, in records (see `estimation`).
 
-    After a fit, `counted` is the number of records, as it is or as measured, and `total_error` its standard error.
+    After a fit, `counted` is the number of records, as it is or as measured, `total_error` its standard error, and
+    `outcome` says how the fit ended.
     """
 
     domain: Domain
@@ -39,8 +41,14 @@ class Fitter:
     entropy_weight: float = ENTROPY_WEIGHT
     measurements: tuple[NoisyMarginal, ...] = ()
     model: GraphicalModel | None = None
+    outcome: FitOutcome | None = None
     counted: float = 0.0
     total_error: float = 0.0
+
+    @property
+    def outcomes(self) -> tuple[FitOutcome, ...]:
+        """How the last fit ended; empty before the first."""
+        return () if self.outcome is None else (self.outcome,)
 
     @property
     def cliques(self) -> list[Clique]:
@@ -59,11 +67,11 @@ class Fitter:
             warm_start=self.model,
             relative_gap=relative_gap,
         )
-        self.model = fit.model
+        self.model, self.outcome = fit.model, fit.outcome
         return fit.model
 
     def count(self, new: Sequence[NoisyMarginal]) -> float:
-        """The number of records, at least 1, once `new` is known too: the public one, or as all sums tell it."""
+        """The number of records, at least 1, once `new` is known too: the public one, or the mean of all noisy sums."""
         self.measurements = combine(self.domain, [*self.measurements, *new])
         if self.public_total is None:
             self.counted, self.total_error = estimate_total(self.measurements)

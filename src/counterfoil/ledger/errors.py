@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class LedgerError(Exception):
-    """A ledger refused a request. Whatever the request was, it left the ledger as it found it."""
+    """A ledger refused a request. Whatever the request was, it changed nothing in the ledger."""
 
 
 class BudgetExceeded(LedgerError):

@@ -6,7 +6,7 @@ alone, which has no SHA-256, can't write a head that fits.
 
 **Durability.** The file uses SQLite's rollback journal with `synchronous = EXTRA`: a transaction is committed
 once its journal is unlinked, and EXTRA syncs the folder after that, so that no power failure brings the journal
-back and with it the time before the charge. (FULL omits that last sync: it can lose a commit that was
+back and undoes the charge. (FULL omits that last sync: it can lose a commit that was
 already acknowledged.) A process killed earlier leaves the journal behind, and the next one to open the ledger
 rolls the half-written entry back. A write-ahead log would be as durable but is a second file that holds the
 latest entries for long: copying or restoring the first without the second loses charges without a trace.
@@ -34,7 +34,7 @@ from counterfoil.ledger.diagnosis import APPLICATION_ID, BACKUP, not_a_ledger, s
 from counterfoil.ledger.errors import LedgerCutShort, LedgerEdited, LedgerError, LedgerUnwritable, NotALedger
 
 FORMATS = (1, 2)
-"""A file has the first until an entry is written that the version which knows no other could not read."""
+"""A file has the first format until an entry is written that versions which know only that one could not read."""
 
 _TABLES = {
     "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)",
@@ -198,8 +198,8 @@ class LedgerFile:
             )
         previous, number = (START.hash, 1) if seen.count < 2 else (records.pop(0)[2], seen.count)
         rows = []
-        for found, body, recorded in records:
-            if found != number or not isinstance(body, str) or recorded != chain(previous, body):
+        for stored, body, recorded in records:
+            if stored != number or not isinstance(body, str) or recorded != chain(previous, body):
                 raise LedgerEdited(f"{self.name}: entry {number} is not what was written. {BACKUP}")
             if number == seen.count and recorded != seen.hash:
                 raise LedgerEdited(f"{self.name}: entry {number} was replaced while in use. {BACKUP}")
@@ -234,16 +234,16 @@ class LedgerFile:
             self._finalizer()
 
     def _roll_back(self) -> None:
-        # SQLite may have done it already, on a full disk for one; the first error is the one to tell.
+        # SQLite may have rolled back already, for instance on a full disk; the first error is the one to report.
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
     def _head(self) -> Position:
-        found = self._connection.execute("SELECT count, hash, seal FROM head").fetchall()
-        if len(found) != 1 or found[0][2] != seal(found[0][0], found[0][1]):
+        heads = self._connection.execute("SELECT count, hash, seal FROM head").fetchall()
+        if len(heads) != 1 or heads[0][2] != seal(heads[0][0], heads[0][1]):
             raise LedgerEdited(f"{self.name}: the head is not what was written. {BACKUP}")
-        return Position(found[0][0], found[0][1])
+        return Position(heads[0][0], heads[0][1])
 
     def _require_same_file(self) -> None:
         if os.getpid() != self._process:
@@ -322,8 +322,8 @@ def _require_sound(connection: sqlite3.Connection, path: Path) -> None:
     if size < (declared := _pragma(connection, "page_count") * _pragma(connection, "page_size")):
         # SQLite itself counts the beginning of a page as a page.
         raise LedgerCutShort(f"{path} was cut short: {size} bytes are left of {declared}. {BACKUP}")
-    if (found := _pragma(connection, "integrity_check")) != "ok":
-        raise LedgerEdited(f"{path} is damaged ({found}). {BACKUP}")
+    if (problem := _pragma(connection, "integrity_check")) != "ok":
+        raise LedgerEdited(f"{path} is damaged ({problem}). {BACKUP}")
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> Any:
@@ -332,10 +332,10 @@ def _pragma(connection: sqlite3.Connection, name: str) -> Any:
 
 def _file_identity(path: Path) -> _Identity:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The ledger: what may be spent on one source of sensitive records, and what was, in a file of its own.
 
 A ledger has a total budget. A *release* reserves a part of it; each answer is *charged* to its release, durably,
-before the answer is computed. A process that is killed can therefore only have paid for an answer that it did
-not get; it can't get one that it did not pay for.
+before the answer is computed. A process that is killed may therefore have paid for an answer that it did not get;
+it can't have got one that it did not pay for.
 
 **Why releases add up.** The epsilons and the deltas of releases are added (Dwork, Kenthapadi, McSherry, Mironov
 and Naor 2006, "Our data, ourselves"). The sum holds when each release is chosen after seeing the earlier ones,
@@ -19,8 +19,8 @@ used: knowing the latter takes an odometer, which costs more (Rogers et al.).
 **What is never in it.** No record, no statistic, no fingerprint of the data: an entry has only the keys in
 `state.KEYS`, and its callers write public parameters into them.
 
-How the file survives crashes, and what its hashes can and can't show, is told in `file`; how amounts are
-added without rounding, in `state`.
+`file` explains how the file survives crashes, and what its hashes can and can't show; `state`, how amounts are
+added without rounding.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Entry:
         number: its place; the first is 1.
         kind: one of `state.KEYS`.
         time: when, in UTC, ISO 8601.
-        version: of Counterfoil, that wrote it.
+        version: the version of Counterfoil that wrote it.
         details: the keys of its kind.
         hash: over this entry and all before it. A copy of the ledger without it lacks this entry.
     """
@@ -324,7 +324,7 @@ class Release:
 
         Args:
             record: the charge, as JSON (`accounting.charge.Charge.to_json`). The ledger keeps it and does not read it.
-            description: what is asked, in public terms.
+            description: the query, in public terms.
             affords: whether the budget of the release covers all these charges together. It runs while the ledger
                 is locked for others, and must neither use the ledger nor change the list.
 

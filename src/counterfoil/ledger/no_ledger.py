@@ -1,4 +1,4 @@
-"""Saying, once a process, that a release is not counted anywhere."""
+"""The warning, given once a process, that a release is not counted in any ledger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_LEDGER = "No ledger: nothing will count this release against later ones of th
 class NoLedgerWarning(UserWarning):
     """A release is made without a ledger, so that nothing adds its cost to that of others of the same table.
 
-    Given once a process, before anything is asked. Pass a `Ledger`, or ignore this category where nothing is shared.
+    Given once a process, before the first query. Pass a `Ledger`, or ignore this category where nothing is shared.
     """
 
 

@@ -1,4 +1,4 @@
-"""Refusals that the records cause: noted in the ledger before anybody hears of them.
+"""Refusals that the records cause: noted in the ledger before their message is shown.
 
 A value that the schema has no place for is refused with a sentence that names its column and its row. That sentence,
 and that there is one at all, is an exact fact about the records, which no budget covers. Noise can't help: a table that
@@ -42,5 +42,5 @@ def noting_refusals(log: RefusalLog) -> Iterator[None]:
 
 
 def note_of(refusal: BaseException) -> str:
-    """What `noting_refusals` had to add; empty where the refusal was noted, or there was nothing to note."""
+    """The note that `noting_refusals` added; empty where the refusal was noted, or there was nothing to note."""
     return " ".join(note for note in getattr(refusal, "__notes__", ()) if note.startswith(UNNOTED))

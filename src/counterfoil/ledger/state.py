@@ -1,4 +1,4 @@
-"""What the entries of a ledger add up to: a pure replay, without a file.
+"""The sums that the entries of a ledger amount to: a pure replay, without a file.
 
 **Amounts are decimals.** A float stands for the shortest decimal that reads back as it, which is what its user
 typed: 0.1 is one tenth, and ten releases of 0.1 use up a total of 1 exactly. Sums are exact fractions of these
@@ -37,10 +37,10 @@ SECOND_FORMAT = frozenset({"refused"})
 
 @dataclass(frozen=True)
 class SourceIdentity:
-    """Which records a ledger is for, told by name and location alone.
+    """The records that a ledger is for, identified by name and location alone.
 
     A fingerprint of the records would let anyone who guesses the table confirm the guess. The price is that
-    the ledger can't tell when other records are put in the same place.
+    the ledger can't notice when other records are put in the same place.
 
     Args:
         name: what people call it, such as "adult".

@@ -11,10 +11,10 @@ What differs from the published algorithm (`aim_published`), and why:
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
   marginal's error contains those of its columns.
-- With a focus, the columns are followed by the pairs of that column with each other one, in one question: what a model
-  that predicts it learns from. Nothing is spent on choosing them.
+- With a focus, the columns are followed by the pairs of that column with each other one, in one query, because a model
+  that predicts the column learns from these pairs. Nothing is spent on choosing them.
 - Rare values are merged once the columns are known (see `coarsening`), and come back when the model is refined.
-- The errors of the final model are told with noise, for a fiftieth of the budget: they are the error bars.
+- A fiftieth of the budget measures the errors of the final model: they are the error bars.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.marginal_selection import Batch, BatchChoice, Round, expected_error
+from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals, expected_error
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
-from counterfoil.marginals.noisy_errors import told_bounds
-from counterfoil.marginals.one_way import Columns, measure_columns
+from counterfoil.marginals.noisy_errors import noisy_bounds
+from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.release import Fitted
 
 _LAST_GAP = 2e-3
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How the budget (mu squared) is divided; what is left of 1 measures marginals.
+    """How the budget (mu squared) is divided; the rest, up to 1, measures the chosen marginals.
 
     Args:
-        columns: for all columns, in the first question.
-        focus: for the pairs of the focus with every other column, in the second; 0 where there is none.
-        choosing: for choosing marginals, in equal parts a round.
-        error_bars: for the errors of the final model.
+        columns: the share for all columns, in the first query.
+        focus: the share for the pairs of the focus with every other column, in the second query; 0 without a focus.
+        choosing: the share for choosing marginals, divided equally over the rounds.
+        error_bars: the share for the errors of the final model.
     """
 
     columns: float = 0.4
@@ -64,7 +65,7 @@ class Shares:
 
     @property
     def marginals(self) -> float:
-        """What is left for marginals that are chosen."""
+        """The share that measures the chosen marginals."""
         return 1 - self.columns - self.focus - self.choosing - self.error_bars
 
 
@@ -73,17 +74,19 @@ class BatchedAIM:
     """One run: `run` asks the curator and returns the fitted model, and how far off it may be.
 
     Args:
-        workload: the marginals to keep; or an order, for all of it that are small enough once rare values are merged.
+        workload: the marginals to keep; or an order, for all marginals of that order that are small enough once rare
+            values are merged.
         choice: how a round's marginals are chosen.
         focus: a column whose pairs with all others are measured before any rounds, or None.
-        rounds: the most rounds; fewer when a round teaches nothing and the budget is kept for larger ones.
+        rounds: the most rounds; there are fewer when a round improves the model little, because later rounds then get
+            more of the budget.
     """
 
     curator: Curator
     workload: Workload | int
     max_model_size: float
     entropy_weight: float
-    choice: BatchChoice
+    choice: MarginalSelection
     rounds: int
     progress: Progress
     focus: str | None = None
@@ -92,32 +95,33 @@ class BatchedAIM:
     def shares(self) -> Shares:
         return Shares() if self.focus is None else Shares(columns=0.25, focus=0.4)
 
-    def run(self) -> tuple[GraphicalModel, ErrorBars]:
+    def run(self) -> Fitted:
         Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.divisible
         self.progress("measuring columns", 0.0)
         noise = account.noise(self.shares.columns * capacity)
-        columns = measure_columns(self.curator, account, noise, entropy_weight=self.entropy_weight)
+        one_way = measure_one_way(self.curator, account, noise, entropy_weight=self.entropy_weight)
         candidates = Candidates.of(
-            self.workload, self.curator.domain, self.max_model_size, merged=columns.coarsening.domain
+            self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain
         )
-        fitter = columns.coarse_fitter()
+        estimator = one_way.coarse_estimator()
         left = (self.shares.focus + self.shares.marginals) * capacity
-        if pairs := self._pairs_with_focus(columns.coarsening.domain, candidates):
+        if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
             self.progress("measuring pairs with the focus", self.shares.columns)
             noise = account.noise(self.shares.focus * capacity)
-            fitter.fit(measure(account, self.curator.domain, pairs, noise, coarsening=columns.coarsening))
+            estimator.fit(measure(account, self.curator.domain, pairs, noise, coarsening=one_way.coarsening))
             left -= self.shares.focus * capacity
-        coarse = self._rounds(account, columns, candidates, fitter, left)
-        self.progress("telling error bars", 1 - self.shares.error_bars)
-        model = columns.refine(coarse)
-        bounds = told_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
-        counted, total_error = columns.fitter.counted, columns.fitter.total_error
-        return model, ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
+        coarse = self._rounds(account, one_way, candidates, estimator, left)
+        self.progress("measuring error bars", 1 - self.shares.error_bars)
+        model = one_way.refine(coarse)
+        bounds = noisy_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
+        counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
+        error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
+        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes))
 
     def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
-        """Those of the focus's pairs that are small enough, and that the model can hold together."""
+        """The pairs of the focus that are small enough, and that together keep the model within its size."""
         pairs: list[Clique] = []
         if self.focus is None:
             return pairs
@@ -128,11 +132,11 @@ class BatchedAIM:
         return pairs
 
     def _rounds(
-        self, account: FilterAccount, columns: Columns, candidates: Candidates, fitter: Fitter, left: float
+        self, account: FilterAccount, one_way: OneWay, candidates: Candidates, estimator: WarmEstimator, left: float
     ) -> GraphicalModel:
-        """The model on the coarse domain, after all rounds, which measure for `left` (mu squared)."""
+        """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
         capacity = account.divisible
-        model = fitter.fit([])
+        model = estimator.fit([])
         choosing = self.shares.choosing * capacity / self.rounds
         patience = 1.0
         for number in range(self.rounds):
@@ -140,28 +144,28 @@ class BatchedAIM:
             self.progress(f"round {number + 1} of at most {self.rounds}", 1 - left / capacity)
             now = Round(
                 candidates,
-                columns.coarsening,
-                model_cliques=fitter.cliques,
+                one_way.coarsening,
+                model_cliques=estimator.cliques,
                 estimates=model.marginals(candidates.weights),
                 deviation=marginal_deviation(account, self.curator.domain, portion / self.choice.size),
                 size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing,
             )
-            batch = self.choice.choose(account, now)
-            model = fitter.fit(measure_by_size(account, columns.coarsening, batch.estimates, portion))
+            selected = self.choice.choose(account, now)
+            model = estimator.fit(measure_by_size(account, one_way.coarsening, selected.estimates, portion))
             left -= portion
             if left <= 1e-9 * capacity:
                 break
-            if _taught_nothing(batch, model):
+            if _taught_nothing(selected, model):
                 patience *= 2
-        return fitter.fit([], relative_gap=_LAST_GAP)
+        return estimator.fit([], relative_gap=_LAST_GAP)
 
 
-def _taught_nothing(batch: Batch, model: GraphicalModel) -> bool:
+def _taught_nothing(selected: SelectedMarginals, model: GraphicalModel) -> bool:
     """Whether most marginals of the round moved by no more than their noise (McKenna et al. 2022, annealing)."""
-    after = model.marginals(batch.estimates)
+    after = model.marginals(selected.estimates)
     still = [
-        np.abs(after[clique] - before).sum() <= expected_error(before, batch.deviation)
-        for clique, before in batch.estimates.items()
+        np.abs(after[clique] - before).sum() <= expected_error(before, selected.deviation)
+        for clique, before in selected.estimates.items()
     ]
     return 2 * sum(still) >= len(still)

@@ -17,13 +17,14 @@ from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.error_bars import ErrorBars, PassedOverBound, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import rounded
 from counterfoil.marginals.measure import measure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.release import Fitted
 
 MEASURING = 0.9
 """Share of rho for measuring; the rest is for choosing (McKenna et al. 2022, Algorithm 2)."""
@@ -54,12 +55,12 @@ class _Noise:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What a round asked, which of its candidates it chose, and what was told of that one."""
+    """A round: its query, the temperature and the result of the private choice, and the marginal that it measured."""
 
     query: WorstApproximatedMarginal
     temperature: float
     chosen: int
-    told: NoisyMarginal
+    measured: NoisyMarginal
 
 
 @dataclass
@@ -77,20 +78,20 @@ class PublishedAIM:
     entropy_weight: float
     progress: Progress
 
-    def run(self) -> tuple[GraphicalModel, ErrorBars]:
+    def run(self) -> Fitted:
         domain = self.curator.domain
         candidates = Candidates.of(self.workload, domain, self.max_model_size)
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
-        fitter = Fitter(domain, self.curator.schema.structural_zeros, total, self.entropy_weight)
+        estimator = WarmEstimator(domain, self.curator.schema.structural_zeros, total, self.entropy_weight)
         account = self.curator.filter(ConcentratedFilter())
         rho = account.divisible
         noise = _Noise.spending(rho / (ROUNDS_PER_COLUMN * len(domain.attributes)))
         columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
-        # One question with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
+        # One query with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
         answers = [measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns))))]
-        model = fitter.fit(answers[0])
-        counted, total_error = fitter.counted, fitter.total_error
+        model = estimator.fit(answers[0])
+        counted, total_error = estimator.counted, estimator.total_error
         number = 0
         while (left := rho - account.spent) > 1e-9 * rho:
             number += 1
@@ -98,23 +99,23 @@ class PublishedAIM:
             if last:
                 noise = _Noise.spending(left)
             self.progress(f"round {number}", 1 - left / rho)
-            cliques = candidates.admitted(fitter.cliques, 1 - (left - noise.rho) / rho)
+            cliques = candidates.admitted(estimator.cliques, 1 - (left - noise.rho) / rho)
             weights = np.array([candidates.weights[clique] for clique in cliques])
             estimates = model.marginals(cliques)
             done = self._round(account, estimates, weights, noise)
-            answers.append([done.told])
-            model = fitter.fit([done.told])
+            answers.append([done.measured])
+            model = estimator.fit([done.measured])
             if last:
                 break
-            moved = float(np.abs(model.marginal(done.told.clique) - estimates[done.told.clique]).sum())
-            if moved <= _EXPECTED_ABSOLUTE * done.told.scale * done.told.counts.size:
+            moved = float(np.abs(model.marginal(done.measured.clique) - estimates[done.measured.clique]).sum())
+            if moved <= _EXPECTED_ABSOLUTE * done.measured.scale * done.measured.counts.size:
                 noise = noise.halved()
-        # Before it began, the last round was known to be the last; a bound from another that was picked afterwards,
-        # by what it says, would fail more often than it claims.
+        # Only the last round bounds the candidates that it passed over: it was known to be the last before it began. A
+        # bound from a round that was picked by its answer would fail more often than it claims.
         bounds = measured_bounds(answers, model)
         for clique, bound in _passed_over(done, model).items():
             bounds[clique] = (*bounds.get(clique, ()), bound)
-        return model, ErrorBars(domain, bounds, model.total, counted, total_error)
+        return Fitted(model, ErrorBars(domain, bounds, model.total, counted, total_error), estimator.outcomes)
 
     def _round(
         self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise
@@ -127,22 +128,22 @@ class PublishedAIM:
         penalties = [min(_EXPECTED_ABSOLUTE * deviation * domain.size(clique), LARGEST_PENALTY) for clique in cliques]
         query = WorstApproximatedMarginal(cliques, rounded(estimates, cliques), weights, np.array(penalties, float))
         choice = account.choose(query, selection)
-        (told,) = measure(account, domain, [cliques[choice.index]], measuring)
-        return _Round(query, choice.scale, choice.index, told)
+        (measured,) = measure(account, domain, [cliques[choice.index]], measuring)
+        return _Round(query, choice.scale, choice.index, measured)
 
 
 def _passed_over(last: _Round, model: GraphicalModel) -> dict[Clique, PassedOverBound]:
-    """What the last round says of each of its candidates."""
-    query, told = last.query, last.told
+    """The bound that the last round gives on each of its candidates."""
+    query, measured = last.query, last.measured
     weight = float(query.weights[last.chosen])
-    distance = float(np.abs(told.counts - query.estimates[last.chosen]).sum())
+    distance = float(np.abs(measured.counts - query.estimates[last.chosen]).sum())
     level = weight * (distance - float(query.penalties[last.chosen]))
     marginals = model.marginals(query.cliques)
     return {
         clique: PassedOverBound(
             weight=float(own),
             level=level + float(own * penalty),
-            chosen_slope=weight * told.scale * math.sqrt(told.counts.size),
+            chosen_slope=weight * measured.scale * math.sqrt(measured.counts.size),
             temperature=last.temperature,
             candidates=len(query.cliques),
             drift=float(np.abs(estimate - marginals[clique]).sum()),

@@ -15,9 +15,9 @@ class Candidates:
     """Marginals with their weights, and the most megabytes that a model of some of them may take.
 
     Args:
-        domain: of the model that is released: its size counts, also where rare values are merged until then.
-        weights: of each candidate.
-        max_model_size: in megabytes.
+        domain: the domain of the released model, whose size is limited also while rare values are merged.
+        weights: the weight of each candidate.
+        max_model_size: the limit in megabytes.
 
     Source: McKenna et al. 2022, Algorithm 2, lines 10 and 11.
     """
@@ -34,9 +34,9 @@ class Candidates:
 
         Args:
             workload: marginals, or an order.
-            domain: of the model that is released.
-            max_model_size: in megabytes.
-            merged: the domain on which marginals are measured, where it is another.
+            domain: the domain of the released model.
+            max_model_size: the limit in megabytes.
+            merged: the domain on which marginals are measured, where it differs.
         """
         if isinstance(workload, int):
             workload = Workload.of_order(merged or domain, workload)

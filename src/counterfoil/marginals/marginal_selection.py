@@ -1,4 +1,4 @@
-"""How a round of AIM chooses the marginals that it measures: two ways to ask, one idea of what is worth it."""
+"""How a round of AIM selects the marginals that it measures: by two queries, with the same score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.queries.selection import MarginalErrors, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.marginals.candidates import Candidates
@@ -21,12 +21,12 @@ _EXPECTED_ABSOLUTE = math.sqrt(2 / math.pi)
 
 
 @dataclass(frozen=True)
-class Batch:
-    """The marginals of a round.
+class SelectedMarginals:
+    """The marginals that a round selected.
 
     Args:
-        estimates: which, at least one, and what the model says of them.
-        deviation: the noise in a cell that was assumed when they were chosen, in records.
+        estimates: by selected clique, at least one, the model's counts.
+        deviation: the standard deviation of the noise in a cell that the selection assumed, in records.
     """
 
     estimates: Mapping[Clique, np.ndarray]
@@ -35,16 +35,16 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What a round's choice may depend on; all of it public.
+    """What the selection of a round may depend on; all of it public.
 
     Args:
-        candidates: which marginals there are, on the coarse domain.
+        candidates: the marginals to select from, on the coarse domain.
         coarsening: the values that are counted together.
-        model_cliques: what the model's size depends on.
-        estimates: what the model says of each candidate.
-        deviation: the noise in a cell that a measurement is going to have, in records.
-        size_share: how much of its largest size the model may take.
-        mu_squared: what the choice costs.
+        model_cliques: the cliques that the model's size depends on.
+        estimates: the model's counts for each candidate.
+        deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
+        size_share: the share of its largest size that the model may take.
+        mu_squared: the budget of the selection.
     """
 
     candidates: Candidates
@@ -58,8 +58,8 @@ class Round:
     def admitted(self, chosen: Sequence[Clique]) -> tuple[Clique, ...]:
         """The candidates that still fit once `chosen` are measured.
 
-        Cliques of columns that `chosen` join already are left for the next round: the model that would judge them is
-        out of date.
+        Cliques within the columns that `chosen` join are left for the next round, because the model that scores them
+        does not know the new measurements yet.
         """
         covered = frozenset(name for clique in chosen for name in clique)
         return self.candidates.admitted([*self.model_cliques, *chosen], self.size_share, covered=covered)
@@ -68,27 +68,27 @@ class Round:
         """`expected_error` of each of `cliques`."""
         return np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
 
-    def batch(self, chosen: Sequence[Clique]) -> Batch:
-        """`chosen` with what the model says of them."""
-        return Batch({clique: self.estimates[clique] for clique in chosen}, self.deviation)
+    def selected(self, chosen: Sequence[Clique]) -> SelectedMarginals:
+        """`chosen` with the model's counts."""
+        return SelectedMarginals({clique: self.estimates[clique] for clique in chosen}, self.deviation)
 
 
-class BatchChoice(Protocol):
-    """Chooses up to `size` marginals that are worth measuring."""
+class MarginalSelection(Protocol):
+    """Selects up to `size` marginals that are worth measuring."""
 
     @property
     def size(self) -> int: ...
 
-    def choose(self, account: FilterAccount, now: Round) -> Batch:
+    def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         """At least one marginal. Costs at most `now.mu_squared`."""
         ...
 
 
 def expected_error(estimate: np.ndarray, deviation: float) -> float:
-    """The L1 error that is left after measuring with `deviation` in a cell, in records.
+    """The expected L1 error of a marginal that is measured with `deviation` in a cell, in records.
 
-    The mean of abs(noise), but in a cell no more than what the model has there: a fit that is regularized towards
-    entropy takes little from cells where noise is larger than what is expected.
+    It is the mean of abs(noise), but in a cell at most the model's count there: a fit that is regularized towards
+    entropy follows the noise little in cells whose expected count is smaller.
     """
     return float(np.minimum(np.maximum(estimate, 0.0), _EXPECTED_ABSOLUTE * deviation).sum())
 
@@ -100,14 +100,14 @@ def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -
 
 @dataclass(frozen=True)
 class ExponentialChoice:
-    """`size` uses of the exponential mechanism, each among what is left, on the weighted gain of a measurement.
+    """`size` uses of the exponential mechanism, each among the remaining candidates, on the weighted gain of measuring.
 
     The scores are those of AIM with `expected_error` as the penalty.
     """
 
     size: int = 4
 
-    def choose(self, account: FilterAccount, now: Round) -> Batch:
+    def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
@@ -119,25 +119,25 @@ class ExponentialChoice:
                 coarsening=now.coarsening,
             )
             chosen.append(admitted[account.choose(query, selection).index])
-        return now.batch(chosen)
+        return now.selected(chosen)
 
 
 @dataclass(frozen=True)
 class GaussianChoice:
-    """The errors of all candidates, told with Gaussian noise in one question; then the best by their weighted gain."""
+    """One query for the errors of all candidates, with Gaussian noise; then the candidates with the largest gains."""
 
     size: int = 4
 
-    def choose(self, account: FilterAccount, now: Round) -> Batch:
+    def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         cliques = tuple(now.candidates.weights)
-        query = MarginalErrors(cliques, rounded(now.estimates, cliques), now.coarsening)
-        told = account.ask(query, account.noise(now.mu_squared)).values
+        query = MarginalDistances(cliques, rounded(now.estimates, cliques), now.coarsening)
+        errors = account.ask(query, account.noise(now.mu_squared)).values
         weights = np.array([now.candidates.weights[clique] for clique in cliques])
-        gains = dict(zip(cliques, weights * (told - now.expected_errors(cliques)), strict=True))
+        gains = dict(zip(cliques, weights * (errors - now.expected_errors(cliques)), strict=True))
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
             best = max(admitted, key=gains.__getitem__)
             if chosen and gains[best] <= 0:
                 break
             chosen.append(best)
-        return now.batch(chosen)
+        return now.selected(chosen)

@@ -1,4 +1,4 @@
-"""Asks the curator for noisy marginals, and hands them on as what they are: counts with a known scale."""
+"""Measures marginals: noisy counts with their scale, as the graphical model takes them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def measure(
     *,
     coarsening: Coarsening | None = None,
 ) -> list[NoisyMarginal]:
-    """All `cliques` in one question with one noise; `scale` is the standard deviation in a cell, in records."""
+    """All `cliques` in one query with one noise; `scale` is the standard deviation in a cell, in records."""
     query = MarginalCounts(domain, tuple(cliques), coarsening)
     answer = account.ask(query, noise)
     counts = query.split(answer.values)
@@ -37,10 +37,10 @@ def measure(
 def measure_by_size(
     account: FilterAccount, coarsening: Coarsening, estimates: Mapping[Clique, np.ndarray], mu_squared: float
 ) -> list[NoisyMarginal]:
-    """Each clique of `estimates` in a question of its own, larger ones with more of `mu_squared`.
+    """Each clique of `estimates` in a query of its own, larger ones with more of `mu_squared`.
 
     Args:
-        estimates: what a model says of each clique; its size is the number of cells that stand out of the noise.
+        estimates: a model's counts for each clique; its size is the number of cells that exceed the noise.
     """
     domain = coarsening.fine
     deviation = marginal_deviation(account, domain, mu_squared / len(estimates))

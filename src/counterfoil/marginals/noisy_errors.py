@@ -1,4 +1,4 @@
-"""The error of a finished model, asked for with a small part of the budget: what error bars rest on."""
+"""The error of a finished model, measured with a small part of the budget: error bars rest on it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
-from counterfoil.graphical_model.error_bars import Bound, ToldBound
+from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.marginal_selection import rounded
 
 _LARGEST = 1_000_000
 _MOST_CELLS = 50_000_000
-"""Larger marginals, and more cells in all, get no error bars of their own: estimates would be too large to hold."""
+"""Marginals that are larger, or beyond so many cells in all, get no error bars of their own: memory is limited."""
 
 
-def told_bounds(
+def noisy_bounds(
     account: FilterAccount, model: GraphicalModel, cliques: Sequence[Clique], mu_squared: float
-) -> dict[Clique, tuple[Bound, ...]]:
-    """Bounds for those of `cliques` that are not too large, small ones first, from one question about all their errors.
+) -> dict[Clique, tuple[MarginalBound, ...]]:
+    """Bounds for those of `cliques` that are not too large, small ones first, from one query for all their errors.
 
     Args:
-        account: of a Gaussian filter.
-        model: what is released.
-        cliques: which marginals.
-        mu_squared: what the question costs.
+        account: the account of a Gaussian filter.
+        model: the released model.
+        cliques: the marginals.
+        mu_squared: the budget of the query.
     """
     sizes = np.array([model.domain.size(clique) for clique in cliques], dtype=np.float64)
     order = np.argsort(sizes, kind="stable")
@@ -37,9 +37,9 @@ def told_bounds(
         return {}
     marginals = model.marginals(asked)
     estimates = rounded(marginals, asked)
-    answer = account.ask(MarginalErrors(asked, estimates), account.noise(mu_squared))
+    answer = account.ask(MarginalDistances(asked, estimates), account.noise(mu_squared))
     drifts = [float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(asked, estimates, strict=True)]
     return {
-        clique: (ToldBound(float(error), answer.scale, drift),)
+        clique: (NoisyBound(float(error), answer.scale, drift),)
         for clique, error, drift in zip(asked, answer.values, drifts, strict=True)
     }

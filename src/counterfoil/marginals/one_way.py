@@ -1,4 +1,4 @@
-"""The first question of adaptive methods: all columns at once. It says how many rows there are and what is rare."""
+"""The first query of adaptive methods: all one-way marginals. It estimates how many rows there are and what is rare."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import merge_column, merge_rare, refine
-from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.measure import measure
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """What is known once the columns are measured.
+class OneWay:
+    """The measured one-way marginals: their model, and the values that they show to be rare.
 
     Args:
-        fitter: fitted to the columns alone, on the schema's domain.
-        coarsening: rare values merged, for what is measured next.
+        estimator: fitted to the one-way marginals alone, on the schema's domain.
+        coarsening: merges rare values in later queries.
     """
 
-    fitter: Fitter
+    estimator: WarmEstimator
     coarsening: Coarsening
 
     @property
     def model(self) -> GraphicalModel:
-        """Independent columns."""
-        assert self.fitter.model is not None
-        return self.fitter.model
+        """The model in which columns are independent."""
+        assert self.estimator.model is not None
+        return self.estimator.model
 
-    def coarse_fitter(self) -> Fitter:
-        """A fitter on the coarse domain that knows the columns, with the number of records settled."""
-        fitter = Fitter(
+    def coarse_estimator(self) -> WarmEstimator:
+        """An estimator on the coarse domain, fitted to the one-way marginals, with a fixed number of records."""
+        estimator = WarmEstimator(
             self.coarsening.domain,
-            self.coarsening.zeros(self.fitter.structural_zeros),
+            self.coarsening.zeros(self.estimator.structural_zeros),
             self.model.total,
-            self.fitter.entropy_weight,
+            self.estimator.entropy_weight,
         )
-        fitter.fit([merge_column(self.coarsening, marginal) for marginal in self.fitter.measurements])
-        return fitter
+        estimator.fit([merge_column(self.coarsening, marginal) for marginal in self.estimator.measurements])
+        return estimator
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
-        return refine(self.coarsening, coarse_model, self.model, self.fitter.structural_zeros)
+        return refine(self.coarsening, coarse_model, self.model, self.estimator.structural_zeros)
 
 
-def measure_columns(curator: Curator, account: Account, noise: CountNoise, *, entropy_weight: float) -> Columns:
-    """Asks for all columns in one question."""
+def measure_one_way(curator: Curator, account: Account, noise: CountNoise, *, entropy_weight: float) -> OneWay:
+    """All one-way marginals in one query."""
     domain = curator.domain
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
-    fitter = Fitter(domain, curator.schema.structural_zeros, total, entropy_weight)
-    one_way = measure(account, domain, [(name,) for name in domain.attributes], noise)
-    fitter.fit(one_way)
-    return Columns(fitter, merge_rare(domain, one_way, ordered=_ordered(curator.schema)))
+    estimator = WarmEstimator(domain, curator.schema.structural_zeros, total, entropy_weight)
+    marginals = measure(account, domain, [(name,) for name in domain.attributes], noise)
+    estimator.fit(marginals)
+    return OneWay(estimator, merge_rare(domain, marginals, ordered=_ordered(curator.schema)))
 
 
 def _ordered(schema: Schema) -> dict[str, int]:

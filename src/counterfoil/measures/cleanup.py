@@ -15,13 +15,13 @@ class Cleanup(Protocol):
     """Turns noisy shares of votes into weights; post-processing."""
 
     def weights(self, shares: np.ndarray, noise: float, candidates: np.ndarray, space: Space) -> np.ndarray | None:
-        """Non-negative weights [m], not all zero; None where no vote is left.
+        """Non-negative weights [m], not all zero; None where every vote is cut off.
 
         Args:
             shares: float64 [m], noisy votes over the number of records, of any sign.
-            noise: the standard deviation in each, 0 where zeros are exact.
-            candidates: [m, k], embedded.
-            space: where they live.
+            noise: the standard deviation of the noise in each share; 0 where zeros are exact.
+            candidates: [m, k], the embedded points.
+            space: their space.
         """
         ...
 
@@ -42,7 +42,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Threshold:
-    """What is below a threshold becomes 0, and the rest is divided by its sum: Algorithms 1 and 3, line 8.
+    """Shares below a threshold become 0, and the others are divided by their sum: Algorithms 1 and 3, line 8.
 
     Args:
         deviations: the threshold, in standard deviations of the noise.

@@ -1,4 +1,4 @@
-"""How many records there are: exact where that is public, else asked for."""
+"""The number of records: exact where it is public, else a noisy count."""
 
 from __future__ import annotations
 

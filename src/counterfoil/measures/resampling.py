@@ -13,8 +13,9 @@ def independent(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
 def systematic(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """int [n]: increasing indices, each `floor` or `ceil` of n times its share of float64[m] `weights`.
 
-    A single random start for equal steps along the cumulative weights: far less is lost to chance than when drawing
-    independently, all the less where points near in index are near in space. The integers are as small as m admits.
+    Draws lie at equal steps along the cumulative weights, from a single random start. Their variance is far below that
+    of independent draws, all the more where points near in index are near in space. The integers have the smallest type
+    that holds m.
     """
     # Draws lie at (k + start) / n for k = 0, 1, ...: so many of them are below the end of each share.
     ends = np.ceil(n * _steps(weights) - rng.random()).astype(np.int64).clip(0, n)

@@ -1,9 +1,9 @@
 """Which half of a cell should hold more, by the densities of the cells beside it.
 
-Two ratios are looked at. One is of the cells before and after it, along the side that is halved, as in the prediction
-step of average-interpolating wavelets (Donoho 1993, "Smooth wavelet decompositions with blocky coefficient kernels"),
-but of logarithms. The other is of what lies next to its halves across all other sides: an edge in the row beside goes
-on in this one. Public post-processing.
+Two ratios of masses are multiplied. One compares the cells after and before the cell, along the halved side: it is the
+prediction step of average-interpolating wavelets (Donoho 1993, "Smooth wavelet decompositions with blocky coefficient
+kernels"), applied to logarithms. The other compares what lies beside the two halves, across all other sides, because
+an edge of the density in a neighboring row often continues in this one. All of it is post-processing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 from counterfoil.measures.split_tree import SplitTree
 
 _STEEPEST = 10.0
-"""Of slopes: with 0.4 of it, halves differ by a factor of 55."""
+"""The largest slope. At a strength of 0.4 it makes the two halves differ by a factor of 55."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeafMeasure:
-    """A measure on the leaves of a split tree, uniform within each, on a box whose sides are halved in turn.
+    """A measure on a box whose sides are halved in turn: uniform within each leaf of a split tree.
 
     Args:
-        depths, codes: int64 [m]: the leaves, in the order of the box.
-        weights: float64 [m]: their masses.
-        dimension: how many sides the box has.
-        floor: positive: a mass that is added to cells when they are compared, since small ones are mostly noise.
+        depths, codes: int64 [m], the leaves in the order of the box.
+        weights: float64 [m], their masses.
+        dimension: the number of sides of the box.
+        floor: a positive mass that is added to cells when they are compared, since small masses are mostly noise.
     """
 
     depths: np.ndarray
@@ -37,7 +37,7 @@ class LeafMeasure:
 
     @classmethod
     def of(cls, tree: SplitTree, means: list[np.ndarray], dimension: int, *, floor: float) -> LeafMeasure:
-        """The leaves of `tree` with their part of the counts `means`, by depth."""
+        """The leaves of `tree` with their counts in `means`, which are given by depth."""
         depths, codes, places = tree.leaves()
         return cls(
             depths, codes, np.array([means[t][i] for t, i in zip(depths, places, strict=True)]), dimension, floor
@@ -46,7 +46,7 @@ class LeafMeasure:
     def slopes(self, depth: int, codes: np.ndarray) -> np.ndarray:
         """float64 [k]: for k cells of one depth, the sum of the logarithms of both ratios.
 
-        Beyond the box's ends lies what the cell holds for the first, nothing for the second.
+        Beyond the ends of the box, the first ratio takes the mass of the cell itself and the second takes 0.
         """
         axis, own = depth % self.dimension, self._mass(depth, codes)
         ends = [self._beside(depth, codes, axis, step) for step in (-1, 1)]
@@ -58,11 +58,11 @@ class LeafMeasure:
         return np.clip(along + self._log_ratio(*across), -_STEEPEST, _STEEPEST)
 
     def slopes_of(self, tree: SplitTree) -> list[np.ndarray]:
-        """The same by depth, for the cells of `tree` that are split."""
+        """The slopes of the cells of `tree` that are split, by depth."""
         return [self.slopes(t, c[s]) for t, (c, s) in enumerate(zip(tree.codes[:-1], tree.split[:-1], strict=True))]
 
     def halved(self, *, strength: float) -> LeafMeasure:
-        """The same with every leaf split in two: `strength` times its slope is the logarithm of second over first."""
+        """The measure with every leaf halved: `strength` times its slope is the logarithm of second over first half."""
         slopes = np.empty(len(self.codes))
         for depth in np.unique(self.depths):
             there = self.depths == depth
@@ -81,16 +81,16 @@ class LeafMeasure:
         return ratios
 
     def _beside(self, depth: int, codes: np.ndarray, axis: int, step: int) -> np.ndarray:
-        """The masses of the next cells along an axis, before (-1) or after (1); NaN beyond the box's end."""
+        """The masses of the adjacent cells along an axis, before (-1) or after (1); NaN beyond the end of the box."""
         bits = sum(1 << (depth - 1 - t) for t in range(axis, depth, self.dimension))
         others, last = ~bits, bits if step > 0 else 0
-        # Bits of other axes are set, or left out, so that what is carried goes through them.
+        # The bits of other axes are set, or cleared, so that a carry passes through them.
         moved = (codes | others) + (bits & -bits) if step > 0 else (codes & bits) - (bits & -bits)
         masses = self._mass(depth, moved & bits | codes & others)
         return np.where(codes & bits == last, np.nan, masses)
 
     def _mass(self, depth: int, codes: np.ndarray) -> np.ndarray:
-        """Of the given cells: the difference of a cumulative mass that is linear within leaves."""
+        """The masses of the given cells: differences of the cumulative mass, which is linear within leaves."""
         deepest = max(int(self.depths.max()), depth)
         starts = np.append(self.codes << (deepest - self.depths), np.int64(1) << deepest)
         sums = np.append(0.0, np.cumsum(self.weights))

@@ -1,15 +1,15 @@
-"""A tree of halved cells whose counts were told with Laplace noise, and what they are in the light of all answers.
+"""A tree of halved cells, Laplace-noised counts of some of them, and the posterior means of all counts.
 
 The model: a cell of N records gives N1 of them to its first half with the beta-binomial law of parameters a1 and a2,
 the concentrations of its halves (a Pólya tree). Given N, the chances of (N1, N2) are w(N1) w(N2) / W(N) with
-w(N) = G(N + a) / (N! G(a)), a being a1 or a2, and W the same for a1 + a2: products, so that the law of all counts given
-all answers follows from two passes of messages, up and down the tree, each a convolution of sequences. The means are
-consistent by themselves (halves add up to their cell), non-negative, and shrink what is only noise. All of it is
+w(N) = G(N + a) / (N! G(a)), a being a1 or a2, and W the same for a1 + a2: products, so that the posterior of all counts
+given all noisy counts follows from two passes of messages, up and down the tree, each a convolution of sequences. The
+posterior means are consistent (halves add up to their cell) and non-negative, and they shrink noise. All of it is
 post-processing.
 
-W(N) spans many more digits than a float has, so what is small in a convolution may be large once W is divided out.
-Sums of products hold all their digits however small they are, those from Fourier transforms do not: transforms serve
-where sums would take too long, for answers with noise of hundreds of records, and what they can't tell is taken as 0.
+W(N) spans many more digits than a float has, so that small entries of a convolution may be large once W is divided out.
+Direct sums of products keep the relative precision of small entries, and Fourier transforms do not. Transforms are used
+only where direct sums would take too long, for noise of hundreds of records; entries below their rounding count as 0.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln
 
 _REACH = 14.0
-"""Answers are taken to be at most so many scales off: beyond, the message is flat."""
+"""The noise in an answer is taken to be at most so many scales."""
 
 _WIDTH = 9.0
-"""So many deviations of a message are kept on either side of its mean, and at least so many counts: one that is
-nearly all at one count has tails that its deviation does not tell of."""
+"""How many deviations of a message are kept on either side of its mean, and how many counts at least: the deviation
+understates the tails of a message that is nearly all at one count."""
 
 _FLOOR = 1e-200
-"""Of the largest value of a message: what is smaller is raised to it, so that answers far apart divide no 0 by 0."""
+"""The smallest value of a message, relative to its largest. It keeps answers that contradict each other from dividing
+0 by 0."""
 
 _RESOLUTION = 1e-13
-"""Of the largest value of a convolution: what is smaller is rounding, where a transform made it."""
+"""Relative to the largest value of a convolution by a transform: smaller values are rounding errors."""
 
 _MOST_PRODUCTS = 1 << 22
 _CHUNK = 1 << 22
@@ -41,11 +42,11 @@ _CHUNK = 1 << 22
 
 @dataclass
 class SplitTree:
-    """Nodes by depth, and the answers about them.
+    """Nodes by depth, and noisy counts of them.
 
     codes: by depth, int64 [m]: the nodes' prefixes, increasing.
-    split: by depth, bool [m]: which of them have both halves in the next depth; those are there in order.
-    answers: by depth, pairs (counts, scale): float64 [m] with NaN for nodes that were not asked about, and the scale.
+    split: by depth, bool [m]: which nodes are split; the next depth holds their halves, in order.
+    answers: by depth, pairs of noisy counts, float64 [m] with NaN for nodes that were not counted, and their scale.
     """
 
     codes: list[np.ndarray] = field(default_factory=lambda: [np.zeros(1, dtype=np.int64)])
@@ -72,20 +73,22 @@ class SplitTree:
         order = np.argsort(codes << (self.depth - depths), kind="stable")
         return depths[order], codes[order], places[order]
 
-    def tell(self, counts: np.ndarray, scale: float) -> None:
-        """Notes answers [leaves] about the present leaves, in the order of `leaves`, and the scale of their noise."""
+    def add_counts(self, counts: np.ndarray, scale: float) -> None:
+        """Adds noisy counts [leaves] of the present leaves, in the order of `leaves`, with the scale of their noise."""
         depths, _, places = self.leaves()
         for t in range(self.depth + 1):
             there = depths == t
             if there.any():
-                told = np.full(len(self.codes[t]), np.nan)
-                told[places[there]] = counts[there]
-                self.answers[t].append((told, scale))
+                answer = np.full(len(self.codes[t]), np.nan)
+                answer[places[there]] = counts[there]
+                self.answers[t].append((answer, scale))
 
 
 @dataclass(frozen=True)
 class _Messages:
-    """For m nodes, the chance of what was told of each and below it, up to a factor, were its count lows + 0, 1, …
+    """For m nodes, the likelihood of the answers about the node and below it, given its count lows + 0, 1, …
+
+    Each node's likelihoods are known up to a factor.
 
     lows: int64 [m]; values: float64 [m, width], with largest value 1.
     """
@@ -106,9 +109,9 @@ def posterior(tree: SplitTree, concentrations: Concentrations) -> tuple[list[np.
     """The mean count of every node given all answers, by depth, and what `evidence` says.
 
     Args:
-        tree: every leaf must have been asked about.
+        tree: one with a noisy count of every leaf.
         concentrations: by depth, the parameters of the beta law of a split there; `tree.depth` of them, each a number
-            for all halves or float64 [2 k], a pair for each of the k cells that are split.
+            for all halves, or float64 [2 k] with a pair for each of the k cells that are split.
     """
     by_half = _by_half(tree, concentrations)
     upward, log_density = _pass_up(tree, by_half)
@@ -116,7 +119,7 @@ def posterior(tree: SplitTree, concentrations: Concentrations) -> tuple[list[np.
 
 
 def evidence(tree: SplitTree, concentrations: Concentrations) -> float:
-    """The logarithm of the answers' density, up to a constant: by it, concentrations can be chosen."""
+    """The logarithm of the answers' density, up to a constant; concentrations are chosen to maximize it."""
     return _pass_up(tree, _by_half(tree, concentrations))[1]
 
 
@@ -134,12 +137,12 @@ def _pass_up(tree: SplitTree, concentrations: list[np.ndarray]) -> tuple[list[_M
         parts = []
         if split.any():
             joined, log_scale = _joined(messages[-1], concentrations[t])
-            joined, log_told = _told(joined, tree.answers[t], split)
-            log_density += log_scale + log_told
+            joined, log_factor = _times_density(joined, tree.answers[t], split)
+            log_density += log_scale + log_factor
             parts.append((split, _trimmed(joined)))
         if not split.all():
-            alone, log_told = _told(_blank(tree.answers[t], ~split), tree.answers[t], ~split)
-            log_density += log_told
+            alone, log_factor = _times_density(_blank(tree.answers[t], ~split), tree.answers[t], ~split)
+            log_density += log_factor
             parts.append((~split, alone))
         messages.append(_merged(parts, len(split)))
     messages.reverse()
@@ -157,23 +160,25 @@ def _pass_down(tree: SplitTree, concentrations: list[np.ndarray], upward: list[_
         if not split.any():
             return means
         parents, _ = _unweighted(messages.lows[split], above[split], concentrations[t])
-        parents, _ = _told(parents, tree.answers[t], split)
+        parents, _ = _times_density(parents, tree.answers[t], split)
         above = _to_halves(parents, upward[t + 1], concentrations[t])
     return means
 
 
 def _blank(answers: list[tuple[np.ndarray, float]], nodes: np.ndarray) -> _Messages:
-    """Messages that say nothing, over the counts that the answers make possible."""
-    told = [(counts[nodes], scale) for counts, scale in answers]
-    low = np.nanmin([np.where(np.isnan(c), np.inf, c - _REACH * s) for c, s in told], axis=0)
-    high = np.nanmax([np.where(np.isnan(c), -np.inf, c + _REACH * s) for c, s in told], axis=0)
+    """Constant messages over the counts that the answers make possible."""
+    answered = [(counts[nodes], scale) for counts, scale in answers]
+    low = np.nanmin([np.where(np.isnan(c), np.inf, c - _REACH * s) for c, s in answered], axis=0)
+    high = np.nanmax([np.where(np.isnan(c), -np.inf, c + _REACH * s) for c, s in answered], axis=0)
     lows = np.maximum(np.floor(low), 0).astype(np.int64)
     width = int(np.ceil(np.maximum(high, 0) - lows).max()) + 2
     return _Messages(lows, np.ones((len(lows), width)))
 
 
-def _told(messages: _Messages, answers: list[tuple[np.ndarray, float]], nodes: np.ndarray) -> tuple[_Messages, float]:
-    """Multiplied by the density of what was told of `nodes` (a mask); the log of what was divided out."""
+def _times_density(
+    messages: _Messages, answers: list[tuple[np.ndarray, float]], nodes: np.ndarray
+) -> tuple[_Messages, float]:
+    """The messages times the density of the answers about `nodes` (a mask), and the log of what was divided out."""
     values, log_scale = messages.values, 0.0
     for counts, scale in answers:
         away = np.abs(messages.counts - np.nan_to_num(counts[nodes])[:, None]) / scale
@@ -203,7 +208,7 @@ def _weighted(messages: _Messages, concentrations: np.ndarray) -> tuple[np.ndarr
 
 
 def _unweighted(lows: np.ndarray, values: np.ndarray, concentrations: np.ndarray) -> tuple[_Messages, float]:
-    """The reverse, for values as they come from a convolution; W has the concentrations of the halves, added."""
+    """The values of a convolution divided by W, whose concentration is the sum of those of the halves."""
     logs = _log_weights(_Messages(lows, values), concentrations.reshape(-1, 2).sum(axis=1))
     least = logs.min(axis=1, keepdims=True)
     values = values * np.exp(least - logs)
@@ -220,7 +225,7 @@ def _joined(halves: _Messages, concentrations: np.ndarray) -> tuple[_Messages, f
 
 
 def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Row by row, of non-negative sequences [m, v] and [m, w]: [m, v + w - 1]."""
+    """The convolutions [m, v + w - 1] of the rows of non-negative sequences [m, v] and [m, w]."""
     width = first.shape[1] + second.shape[1] - 1
     sums = np.zeros((len(first), width))
     if first.shape[1] * second.shape[1] <= _MOST_PRODUCTS:
@@ -249,7 +254,7 @@ def _chunks(rows: int, width: int) -> Iterator[slice]:
 
 
 def _trimmed(messages: _Messages) -> _Messages:
-    """The part of each message within some deviations of its mean, as wide as the widest needs."""
+    """The part of each message near its mean, all with the width that the widest message needs."""
     places = np.arange(messages.values.shape[1])
     totals = messages.values.sum(axis=1)
     means = messages.values @ places / totals
@@ -270,22 +275,22 @@ def _merged(parts: list[tuple[np.ndarray, _Messages]], count: int) -> _Messages:
 
 
 def _to_halves(parents: _Messages, halves: _Messages, concentrations: np.ndarray) -> np.ndarray:
-    """For each half, the chance of all that was told elsewhere were its count so large: [halves, width], up to factors.
+    """[halves, width]: for each half and count, the likelihood of all answers outside the half, up to a factor.
 
     For the first half: w(N1) times the sum over N2 of (parent at N1 + N2) w(N2) (second half at N2), a correlation.
     """
     weighted, _ = _weighted(halves, concentrations)
     width, wide = halves.values.shape[1], parents.values.shape[1]
-    found = np.empty_like(weighted)
+    outside = np.empty_like(weighted)
     shifts = halves.lows.reshape(-1, 2).sum(axis=1) - parents.lows
     for cells in _chunks(len(parents.lows), 2 * (wide + width)):
         halved = slice(2 * cells.start, 2 * cells.stop)
         others = weighted[halved].reshape(-1, 2, width)[:, ::-1, ::-1].reshape(-1, width)
         sums = _convolved(others, np.repeat(parents.values[cells], 2, axis=0))
-        # The entry for N1 is at N1 + (other half's low) - (parent's low) + width - 1; off either end, it is 0.
+        # The entry for N1 is at N1 + (other half's low) - (parent's low) + width - 1, and 0 beyond either end.
         places = np.repeat(shifts[cells], 2)[:, None] + np.arange(width - 1, 2 * width - 1)
         inside = (places >= 0) & (places < sums.shape[1])
-        found[halved] = np.where(inside, np.take_along_axis(sums, np.clip(places, 0, sums.shape[1] - 1), axis=1), 0.0)
+        outside[halved] = np.where(inside, np.take_along_axis(sums, np.clip(places, 0, sums.shape[1] - 1), axis=1), 0.0)
     logs = _log_weights(halves, concentrations)
-    found *= np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.maximum(found / np.maximum(found.max(axis=1, keepdims=True), _FLOOR), _FLOOR)
+    outside *= np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.maximum(outside / np.maximum(outside.max(axis=1, keepdims=True), _FLOOR), _FLOOR)

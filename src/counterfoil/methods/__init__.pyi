@@ -10,6 +10,7 @@ from counterfoil.methods.registry import method_names as method_names
 from counterfoil.synthesis.point_synthesis import release_points as release_points
 from counterfoil.synthesis.progress import Progress as Progress
 from counterfoil.synthesis.progress import quiet as quiet
+from counterfoil.synthesis.release import Fitted as Fitted
 from counterfoil.synthesis.release import check_rows as check_rows
 from counterfoil.synthesis.release import release as release
 

@@ -21,11 +21,11 @@ from counterfoil.synthesis.synthesis import Synthesis
 
 
 class AIMVariant(StrEnum):
-    """How AIM asks.
+    """How AIM selects marginals and composes their costs.
 
-    `BATCHED`: several choices by the exponential mechanism a round, billed in one Gaussian filter; the default,
-    because it measures best. `GAUSSIAN`: rounds too, but the errors of all candidates are told with Gaussian noise.
-    `PUBLISHED`: one choice a round, in zCDP, as McKenna et al. 2022 have it.
+    `BATCHED`: several choices by the exponential mechanism a round, in one Gaussian filter; the default, because its
+    errors were the smallest in benchmarks. `GAUSSIAN`: rounds of several marginals too, but one query measures the
+    errors of all candidates with Gaussian noise. `PUBLISHED`: one choice a round, in zCDP, as in McKenna et al. 2022.
     """
 
     BATCHED = "batched"
@@ -40,7 +40,7 @@ class AIM(Method):
     Args:
         workload: the marginals to keep, or 1, 2 or 3 for all of that order with at most 10,000 cells.
         max_model_size: the most megabytes that the model may take.
-        variant: how it asks, see `AIMVariant`.
+        variant: how marginals are selected, see `AIMVariant`.
         rounds: the most rounds of the batched and Gaussian variants.
         batch: the most marginals in such a round.
         entropy_weight: how strongly the fit is drawn to independence, in records; less on small tables.
@@ -75,7 +75,7 @@ class AIM(Method):
 
     @classmethod
     def focus_for(cls, target: str | None, **parameters: Any) -> str | None:
-        """The target, which the pairs that models learn from are about; the published variant has no focus."""
+        """The target, whose pairs with other columns models learn from; the published variant has no focus."""
         return None if parameters.get("variant") == AIMVariant.PUBLISHED else target
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
@@ -94,8 +94,8 @@ class AIM(Method):
         if self.focus is not None and self.focus not in known:
             hint = did_you_mean(self.focus, known)
             raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
-        model, error_bars = self._run(curator, progress).run()
-        return release(curator, model, method="aim", parameters=self._describe(), error_bars=error_bars, rows=rows)
+        fitted = self._run(curator, progress).run()
+        return release(curator, fitted, method="aim", parameters=self._describe(), rows=rows)
 
     def _run(self, curator: Curator, progress: Progress) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)

@@ -1,4 +1,4 @@
-"""Named marginals, measured once: for who knows what must be kept."""
+"""Named marginals, all measured once: for users who know which ones must be kept."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
-from counterfoil.graphical_model.error_bars import Bound, ErrorBars, measured_bounds
+from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.warm_estimator import Fitter
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.measure import measure
 from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.synthesis.progress import Progress, quiet
-from counterfoil.synthesis.release import check_rows, release
+from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -104,7 +104,7 @@ def synthesize_cliques(
     rows: int | None,
     progress: Progress,
 ) -> Synthesis:
-    """Measures `cliques` in one question that takes the whole budget, fits, draws."""
+    """Measures `cliques` in one query with the whole budget, fits a model, and draws rows."""
     check_rows(rows)
     _require_possible(curator, cliques, max_model_size, estimator)
     pure = curator.budget.delta == 0
@@ -114,20 +114,20 @@ def synthesize_cliques(
     )
     noise = account.noise(account.capacity)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
-    fitter = Fitter(curator.domain, curator.schema.structural_zeros, public_total)
+    warm_estimator = WarmEstimator(curator.domain, curator.schema.structural_zeros, public_total)
     progress("measuring", 0.0)
     measurements = measure(account, curator.domain, cliques, noise)
     progress("fitting", 1.0)
-    model = _fitted(fitter, measurements, estimator)
-    bounds: dict[Clique, tuple[Bound, ...]] = {}
+    model = _fitted(warm_estimator, measurements, estimator)
+    bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)
+    error_bars = ErrorBars(curator.domain, bounds, model.total, warm_estimator.counted, warm_estimator.total_error)
     return release(
         curator,
-        model,
+        Fitted(model, error_bars, warm_estimator.outcomes),
         method=method,
         parameters={**parameters, **_known_beforehand(curator, measurements, noise, estimator)},
-        error_bars=ErrorBars(curator.domain, bounds, model.total, fitter.counted, fitter.total_error),
         rows=rows,
     )
 
@@ -154,7 +154,7 @@ def _known_beforehand(
     noise: CountNoise,
     estimator: Estimator,
 ) -> dict[str, Any]:
-    """Lemma 3.4 in records, where it holds: the real table must be among those that the closest was taken from."""
+    """Lemma 3.4 in records, where it holds: the real table must be among those over which the closest one is taken."""
     closest = estimator is not Estimator.PRIVATE_PGM and curator.row_count_is_public
     if not (closest and isinstance(noise, GaussianNoise)):
         return {}
@@ -169,14 +169,14 @@ def _known_beforehand(
     return {"gap": {"records": gap.value, "confidence": 1 - _FAILURE, "vacuous": gap.vacuous}}
 
 
-def _fitted(fitter: Fitter, measurements: list[NoisyMarginal], estimator: Estimator) -> GraphicalModel:
-    """The model; `fitter` then knows how many records were counted."""
+def _fitted(warm_estimator: WarmEstimator, measurements: list[NoisyMarginal], estimator: Estimator) -> GraphicalModel:
+    """The model; `warm_estimator` also estimates the number of records."""
     if estimator is Estimator.PRIVATE_PGM:
-        return fitter.fit(measurements, relative_gap=_LAST_GAP)
-    total, zeros = fitter.count(measurements), fitter.structural_zeros
+        return warm_estimator.fit(measurements, relative_gap=_LAST_GAP)
+    total, zeros = warm_estimator.count(measurements), warm_estimator.structural_zeros
     if estimator is Estimator.MINIMAX:
-        return closest_weights(fitter.domain, measurements, total=total, zeros=zeros)
-    return closest_table(fitter.domain, measurements, rows=round(total), zeros=zeros)
+        return closest_weights(warm_estimator.domain, measurements, total=total, zeros=zeros)
+    return closest_table(warm_estimator.domain, measurements, rows=round(total), zeros=zeros)
 
 
 def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_size: float) -> None:

@@ -1,4 +1,4 @@
-"""Private Evolution: points that come nearer to the records by votes, round after round."""
+"""Private Evolution: points that move towards the records by noisy votes, round after round."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
 from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds
-from counterfoil.evolution.selection import Multiplicities, Resample, Selection
-from counterfoil.evolution.voting_run import EvolutionAccount, open_account
+from counterfoil.evolution.survivors import Multiplicities, Resample, Selection
+from counterfoil.evolution.voting_run import VotingRun, open_voting_run
 from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
@@ -41,11 +41,11 @@ class PrivateEvolution(Method):
         selection: from a probability measure to the next population.
         iterations: T; 2 log(n epsilon) where None. Must be given where n is private and the noise fixed in advance
             (`PositiveRounds`).
-        population: n_s; what Theorem 4.1 balances where None.
-        lookahead: votes go to the mean embedding of so many variations of a candidate, if any, instead of itself.
+        population: n_s; that of Theorem 4.1 where None.
+        lookahead: if positive, records vote for the mean embedding of so many variations of a candidate.
 
     Source: Gonzalez, Fanti and Ramdas, "Private Evolution Converges"; Lin et al. 2024 for the lookahead. Defaults are
-    those of `theory.private_evolution`, and the receipt shows what they came to.
+    those of `theory.private_evolution`; the receipt states their values.
 
     Raises:
         ValueError: for numbers that are not positive.
@@ -79,8 +79,8 @@ class PrivateEvolution(Method):
     def of_preset(cls, name: str, **parameters: Any) -> PrivateEvolution:
         """An algorithm of the paper, with `parameters` for its fields.
 
-        - "bounded-lipschitz": Algorithm 2; Gaussian noise and the projection. The one with a worst-case guarantee.
-        - "practical": Algorithm 3; Gaussian noise, negative votes cut off. No projection to compute.
+        - "bounded-lipschitz": Algorithm 2; Gaussian noise and the projection. It has a worst-case utility guarantee.
+        - "practical": Algorithm 3; Gaussian noise, negative votes cut off. It needs no projection.
         - "theoretical": Algorithm 1; multiplicities instead of draws, for records that are repeated many times.
         - "laplace-threshold": section 4.2; Laplace noise on positive votes, for records in a few tight clusters.
 
@@ -111,7 +111,7 @@ class PrivateEvolution(Method):
         Args:
             curator: holds the records.
             rows: how many rows to draw; as many as there are records, about, where None.
-            progress: is told of each iteration.
+            progress: called after each iteration.
             checkpoint: a file written before the first iteration and after each; where it exists already, the run
                 that wrote it is continued and pays only for the iterations that remain.
             initial: public points to start from, instead of random ones.
@@ -131,7 +131,7 @@ class PrivateEvolution(Method):
             measure=(points, weights),
             draw=lambda n, rng: Placed(systematic(weights, n, rng), points.__getitem__),
             describe=("evolution", run.parameters()),
-            total=run.account.total,
+            total=run.voting.total,
             rows=rows,
             warnings=run.warnings,
         )
@@ -162,22 +162,22 @@ class PrivateEvolution(Method):
 def _resumed(path: Path | None, settings: dict[str, Any], curator: Curator) -> Checkpoint | None:
     if path is None or not path.exists():
         return None
-    found = Checkpoint.load(path)
-    if not same_settings(found.settings, settings):
+    checkpoint = Checkpoint.load(path)
+    if not same_settings(checkpoint.settings, settings):
         raise ValueError(f"{path} is the checkpoint of a run with other settings. Use the same, or another file.")
-    curator.resume(found.release)
-    return found
+    curator.resume(checkpoint.release)
+    return checkpoint
 
 
 class _Run:
-    """One run: its account, its population, and the last measure."""
+    """One run: its rounds of votes, its population, and the last measure."""
 
     def __init__(
         self, method: PrivateEvolution, curator: Curator, space: Space, stored: Checkpoint | None, path: Path | None
     ) -> None:
         self.method, self.curator, self.space, self.path = method, curator, space, path
         self.rng = curator.randomness.generator()
-        self.account: EvolutionAccount = open_account(
+        self.voting: VotingRun = open_voting_run(
             curator,
             space,
             rounds=method.rounds,
@@ -189,7 +189,7 @@ class _Run:
         self.size = self._population()
 
     def _population(self) -> int:
-        """How many points: as asked for, else as many as the theory says or Algorithm 1 has, and memory holds."""
+        """The number of points: as requested, else that of the theory or of Algorithm 1, as far as memory allows."""
         one = self.space.random(1, self.rng)
         most = MOST_CANDIDATES // len(self._vary(one, 0.0))
         if self.method.population is not None:
@@ -200,32 +200,32 @@ class _Run:
                 )
             return self.method.population
         records = isinstance(self.method.selection, Multiplicities)
-        return max(1, min(round(self.account.total) if records else self.account.population, most))
+        return max(1, min(round(self.voting.total) if records else self.voting.population, most))
 
     def finish(self, progress: Progress, initial: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Runs the iterations that remain; the last candidates and their weights."""
+        """Runs the remaining iterations, and returns the last candidates and their weights."""
         if not self.arrays:
             first = self.space.random(self.size, self.rng) if initial is None else np.asarray(initial, dtype=float)
             self.arrays["population"] = first
             self._save()
-        if self.account.noise_to_signal > 1 and not self.warnings:
+        if self.voting.noise_to_signal > 1 and not self.warnings:
             self.warnings.append(
-                f"The noise in one vote, {self.account.noise_to_signal:.3g} times the number of records, is more than "
+                f"The noise in one vote, {self.voting.noise_to_signal:.3g} times the number of records, is more than "
                 "all votes together: the points hardly depend on the records. Raise epsilon, or ask for fewer "
                 "iterations."
             )
-        while (step := self.account.next_step()) is not None:
+        while (step := self.voting.next_step()) is not None:
             self._iterate(step)
-            done = self.account.iterations_done
+            done = self.voting.iterations_done
             self._save()
-            progress(f"iteration {done} of {self.account.iterations}", done / self.account.iterations)
+            progress(f"iteration {done} of {self.voting.iterations}", done / self.voting.iterations)
         return self.arrays["candidates"], self.arrays["weights"]
 
     def _vary(self, points: np.ndarray, progress: float) -> np.ndarray:
-        return self.space.variations(points, resolution=self.account.resolution, progress=progress, rng=self.rng)
+        return self.space.variations(points, resolution=self.voting.resolution, progress=progress, rng=self.rng)
 
     def _iterate(self, ask: Callable[[np.ndarray], tuple[np.ndarray, float]]) -> None:
-        done = self.account.iterations_done / self.account.iterations
+        done = self.voting.iterations_done / self.voting.iterations
         varied = self._vary(self.arrays["population"], done)
         candidates = varied.reshape(-1, *varied.shape[2:])
         embedded = self.space.embed(candidates)
@@ -241,7 +241,7 @@ class _Run:
         self.arrays = {"population": candidates[chosen], "candidates": candidates, "weights": weights}
 
     def _seen(self, candidates: np.ndarray, embedded: np.ndarray, done: float) -> np.ndarray:
-        """Where votes look for the candidates: themselves, or the middle of what they would become."""
+        """The points that records vote for: the candidates, or the mean embedding of their next variations."""
         count = self.method.lookahead
         if count == 0:
             return embedded
@@ -250,7 +250,7 @@ class _Run:
 
     def _warn(self, what: str, done: float) -> None:
         sentence = (
-            f"After {done:.0%} of the iterations {what}: the noise in a vote is {self.account.noise_to_signal:.3g} of "
+            f"After {done:.0%} of the iterations {what}: the noise in a vote is {self.voting.noise_to_signal:.3g} of "
             f"the number of records, and there are {self.size} points. Raise epsilon, or ask for fewer iterations or "
             "a smaller population."
         )
@@ -258,12 +258,12 @@ class _Run:
             self.warnings.append(sentence)
 
     def parameters(self) -> dict[str, Any]:
-        """What goes on the receipt."""
+        """The parameters that the receipt states."""
         return {
             **self.space.describe(),
             **self.method.describe(),
             "population": self.size,
-            **self.account.describe(),
+            **self.voting.describe(),
         }
 
     def _save(self) -> None:
@@ -271,6 +271,6 @@ class _Run:
             return
         release = self.curator.release_id
         assert release is not None
-        state = {**self.account.state(), "warnings": self.warnings}
+        state = {**self.voting.state(), "warnings": self.warnings}
         settings = self.method._settings(self.curator, self.space)
         Checkpoint(release, settings, state, self.arrays).save(self.path)

@@ -1,4 +1,4 @@
-"""The baseline: every column on its own, no dependence kept."""
+"""The baseline: columns are independent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterfoil.synthesis.synthesis import Synthesis
 class Independent(Method):
     """Measures each column's counts once and draws columns independently.
 
-    What a method that keeps dependence has to beat, and the best that can be done with very few records.
+    Methods that model dependence should be compared with it; with very few records it is the best of all.
     """
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:

@@ -25,40 +25,40 @@ from counterfoil.synthesis.progress import Progress, quiet
 MOST_DIMENSIONS = 6
 DEEPEST = 48.0
 FEW = 50.0
-"""Records times epsilon below which the noise in the count of a half is a good part of it."""
+"""Records times epsilon: below it, noise is a large part of the counts of halves."""
 
 # Concentrations of splits rise along a line from the root to depth 15: real points are clustered, which makes coarse
-# splits uneven and fine ones even. Which line, the answers decide.
+# splits uneven and fine ones even. The line of the largest evidence is taken.
 _STARTS = (0.1, 0.2, 0.5, 1.0, 4.0)
 _ENDS = (0.4, 1.0, 2.5, 10.0, 40.0)
 _FIRST_GUESS = (0.2, 1.0)
 
 _STRENGTH = 0.4
-"""Of slopes. Where the logarithm of the density is linear, 1/4 is right for what lies along the halved side, and 1 for
-what lies across, each alone; over real and synthetic points 0.4 of both did best (docs/decisions.md)."""
+"""The factor that turns slopes into log odds. For a log-linear density, the ratio along the halved side alone needs 1/4
+and the ratio across it alone needs 1; on real and synthetic points, 0.4 of their sum did best (docs/decisions.md)."""
 
 _HALVINGS = 2
-"""So often last cells are halved by their slopes before rows are drawn uniformly."""
+"""How often the last cells are halved by their slopes before rows are drawn uniformly."""
 
 
 @dataclass(frozen=True)
 class MeasureTree(Method):
-    """Pure privacy, points in a box of at most six dimensions.
+    """Points in a box of at most six dimensions, with pure privacy.
 
-    Counts are asked at a few depths of a tree of halved cells: of the whole, of a coarse partition, of a finer one, and
-    of a last one whose cells are as deep as their parents' counts make worth while. All answers together give the mean
-    of every count under a Pólya tree (`split_tree`) that expects more in the half with the denser neighbors
-    (`split_slopes`), and rows are drawn uniformly within quarters of the last cells, weighed by the same rule.
+    Cells are counted with noise at a few depths of a tree of halvings: the whole box, a coarse partition, a finer one,
+    and a last one that is deeper where the earlier counts are large. All noisy counts together give the posterior mean
+    of every count under a Pólya tree (`split_tree`), whose prior expects more in the half with the denser neighbors
+    (`split_slopes`). Rows are drawn uniformly within quarters of the last cells, weighed by the same slopes.
 
     The hierarchy is that of He, Vershynin and Zhu 2023, "Algorithmically effective differentially private synthetic
-    data", Algorithm 3 (PMM). They ask at every depth, with noise that falls by 2**(-(1 - 1/d)/2) from one to the next
-    and is scaled so that all costs add up to epsilon, and make counts consistent from the top. Few depths leave more
-    budget to each; what was told below a cell then helps to tell its own count.
+    data", Algorithm 3 (PMM). They count at every depth, with noise that falls by 2**(-(1 - 1/d)/2) from one to the
+    next and is scaled so that all costs add up to epsilon, and make counts consistent from the top. Few depths leave
+    more budget to each, and the noisy counts below a cell sharpen the posterior of its own.
 
     Args:
         box: where the points live; the schema's declared bounds where None.
-        shares: of epsilon, for the whole, the coarse and the finer partition; the rest goes to the last one.
-        cell_records: how many records a last cell should hold, in scales of the noise in its count.
+        shares: the shares of epsilon for the whole, the coarse and the finer partition; the rest goes to the last one.
+        cell_records: how many records a last cell should hold, in units of the scale of the noise in its count.
 
     Raises:
         ValueError: for shares that are not positive or leave nothing, or `cell_records` that is not positive.
@@ -134,23 +134,23 @@ class MeasureTree(Method):
         account = curator.plan(noises, PureFilter())
         tree = SplitTree()
         if public:
-            tree.tell(np.array([float(curator.public_row_count())]), 1e-3)
+            tree.add_counts(np.array([float(curator.public_row_count())]), 1e-3)
         else:
-            _tell(account, box, tree, noises[0])
+            _measure(account, box, tree, noises[0])
         n = max(float(posterior(tree, [])[0][0][0]), 1.0)
         depth = min(max(np.log2(n / _scale(account, box, tree, LaplaceNoise(curator.budget.epsilon))), 1.0), DEEPEST)
         for noise, share_of_depth in zip(noises[-3:-1], (0.3, 0.63), strict=True):
             for _ in range(max(0, round(share_of_depth * depth) - tree.depth)):
                 tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
-            _tell(account, box, tree, noise)
+            _measure(account, box, tree, noise)
             progress("counted cells of a partition", 0.5)
         self._refine(tree, _scale(account, box, tree, noises[-1]), deepest=int(np.ceil(depth)))
-        _tell(account, box, tree, noises[-1])
+        _measure(account, box, tree, noises[-1])
         progress("counted the last cells", 1.0)
         return tree
 
     def _refine(self, tree: SplitTree, scale: float, *, deepest: int) -> None:
-        """Splits leaves so often that a half is expected to hold `cell_records` times the scale of its noise."""
+        """Splits leaves until each is expected to hold about `cell_records` times the scale of its noise."""
         means, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
         more = np.round(np.log2(np.maximum(means[-1] / (scale * self.cell_records), 0.5)))
         more = np.clip(more, 0, max(deepest - tree.depth, 0))
@@ -160,21 +160,21 @@ class MeasureTree(Method):
             more = np.repeat(more[which] - 1, 2)
 
 
-def _question(box: Box, tree: SplitTree) -> PartitionCounts:
-    """The counts of all leaves, which partition the box."""
+def _query(box: Box, tree: SplitTree) -> PartitionCounts:
+    """The query for the counts of all leaves, which partition the box."""
     depths, codes, _ = tree.leaves()
     return PartitionCounts(Intervals(Halving(box, tree.depth), codes << (tree.depth - depths)))
 
 
 def _scale(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> float:
-    """Of the noise in a count, in records: with replaced records or large privacy units more than 1 / epsilon."""
-    return account.scale(_question(box, tree), noise)
+    """The scale of the noise in a count, in records; above 1 / epsilon for replaced records and large privacy units."""
+    return account.scale(_query(box, tree), noise)
 
 
-def _tell(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
-    """Asks for the counts of all leaves."""
-    answer = account.ask(_question(box, tree), noise)
-    tree.tell(answer.values.astype(float), answer.scale)
+def _measure(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
+    """Adds noisy counts of all leaves to the tree."""
+    answer = account.ask(_query(box, tree), noise)
+    tree.add_counts(answer.values.astype(float), answer.scale)
 
 
 def _line(ends: tuple[float, float], depth: int) -> list[float]:
@@ -183,10 +183,10 @@ def _line(ends: tuple[float, float], depth: int) -> list[float]:
 
 
 def _estimated(tree: SplitTree, dimension: int, *, floor: float) -> tuple[LeafMeasure, Sequence[float]]:
-    """The posterior means of the leaves, where a first posterior tells the slopes; and the concentrations.
+    """The posterior means of the leaves, under slopes estimated from a first posterior; and the concentrations.
 
-    The first one is of even splits. Its noise enters the prior of the second, but hardly a cell's own: what a split is
-    expected to be depends on the cells beside the one that is split.
+    The prior of the first posterior expects even splits. Its noise enters the prior of the second one, though hardly
+    that of the same cell: the expected split of a cell depends on the cells beside it.
     """
     guess, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
     slopes = LeafMeasure.of(tree, guess, dimension, floor=floor).slopes_of(tree)
@@ -204,12 +204,12 @@ def _tilted(line: Sequence[float], slopes: Sequence[np.ndarray]) -> list[np.ndar
 
 
 def _fitted(tree: SplitTree, slopes: Sequence[np.ndarray]) -> Sequence[float]:
-    """The line of concentrations under which what was told is most likely: its start is chosen first, then its end."""
+    """The line of concentrations with the largest evidence: its start is chosen first, then its end."""
 
-    def likely(start: float, end: float) -> float:
+    def log_evidence(start: float, end: float) -> float:
         return evidence(tree, _tilted(_line((start, end), tree.depth), slopes))
 
     start, end = _FIRST_GUESS
-    start = max(_STARTS, key=lambda s: likely(s, end))
-    end = max(_ENDS, key=lambda e: likely(start, e))
+    start = max(_STARTS, key=lambda s: log_evidence(s, end))
+    end = max(_ENDS, key=lambda e: log_evidence(start, e))
     return _line((start, end), tree.depth)

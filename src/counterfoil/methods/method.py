@@ -1,7 +1,7 @@
-"""What a method is: public parameters, facts about itself, and one way to ask a curator.
+"""The interface of a method: public parameters, facts about the method, and a function that queries a curator.
 
-Each file of this folder that is called after a method holds it, and nothing else lists methods: `registry` finds them
-by their file's name.
+Each method has a file of its own name in this folder, and nothing else lists methods: `registry` looks them up by
+their file's name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SyntheticRelease(Protocol):
 
     @property
     def receipt(self) -> Receipt:
-        """What they cost."""
+        """The receipt of the release."""
         ...
 
     def to_arrow(self) -> pa.Table:
@@ -43,7 +43,7 @@ class SyntheticRelease(Protocol):
 
 
 class Synthesizer(Protocol):
-    """Public parameters, and one function that asks a curator. A user's own need be no more."""
+    """Public parameters, and one function that queries a curator. A user's own synthesizer needs no more."""
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = ...) -> SyntheticRelease:
         """A synthetic table within `curator.budget`. The curator is closed by whoever opened it."""
@@ -55,8 +55,8 @@ class Method(ABC):
 
     Attributes:
         default_delta: the delta where its user gives none; 0 for methods with pure privacy.
-        gives_points: whether its rows are points near the records, instead of draws from a model of the table; error
-            measures can be bought for the latter alone.
+        gives_points: whether its rows are points near the records, instead of draws from a model of the table; fidelity
+            can be measured for the latter alone.
         presets: names of parameter sets that `of_preset` knows; the first is the default.
     """
 

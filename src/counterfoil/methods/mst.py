@@ -1,4 +1,4 @@
-"""MST: the best tree of pairs. Quick, and good where dependence is mostly between pairs."""
+"""MST: a maximum spanning tree of pairs. It is fast, and accurate where dependence is mostly between pairs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
 from counterfoil.marginals.marginal_selection import expected_error, rounded
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
-from counterfoil.marginals.noisy_errors import told_bounds
-from counterfoil.marginals.one_way import measure_columns
+from counterfoil.marginals.noisy_errors import noisy_bounds
+from counterfoil.marginals.one_way import measure_one_way
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress, quiet
-from counterfoil.synthesis.release import check_rows, release
+from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
 
 _LAST_GAP = 2e-3
@@ -36,8 +36,8 @@ class MST(Method):
     """Every column, then a maximum spanning tree of pairs, each measured once; Private-PGM joins them.
 
     As in the source, rare values are merged before pairs are measured, and the tree is chosen by the exponential
-    mechanism on the error of the independent model. Ours are: the exact Gaussian trade-off, shares other than thirds,
-    the noise that a pair's measurement would leave taken off its score, and more budget for larger pairs.
+    mechanism on the error of the independent model. What differs from the source: the exact Gaussian trade-off, other
+    shares than thirds, scores less the error that measuring a pair would leave, and more budget for larger pairs.
 
     Args:
         columns: share of the budget (of mu squared) for the columns.
@@ -73,23 +73,24 @@ class MST(Method):
         progress("measuring columns", 0.0)
         alone = len(curator.domain.attributes) == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        columns = measure_columns(curator, account, noise, entropy_weight=ENTROPY_WEIGHT)
-        fitter = columns.coarse_fitter()
-        model = fitter.fit([])
+        one_way = measure_one_way(curator, account, noise, entropy_weight=ENTROPY_WEIGHT)
+        estimator = one_way.coarse_estimator()
+        model = estimator.fit([])
         progress("choosing pairs", self.columns)
-        tree = self._choose_tree(account, columns.coarsening, model, capacity)
+        tree = self._choose_tree(account, one_way.coarsening, model, capacity)
         if tree:
             progress("measuring pairs", self.columns + self.choosing)
-            told = measure_by_size(account, columns.coarsening, model.marginals(tree), self._pairs * capacity)
-            model = fitter.fit(told, relative_gap=_LAST_GAP)
-        progress("telling error bars", 1 - self.error_bars)
-        refined = columns.refine(model)
+            measured = measure_by_size(account, one_way.coarsening, model.marginals(tree), self._pairs * capacity)
+            model = estimator.fit(measured, relative_gap=_LAST_GAP)
+        progress("measuring error bars", 1 - self.error_bars)
+        refined = one_way.refine(model)
         every = [*((name,) for name in curator.domain.attributes), *combinations(curator.domain.attributes, 2)]
-        bounds = told_bounds(account, refined, every, self.error_bars * capacity)
-        counted, total_error = columns.fitter.counted, columns.fitter.total_error
+        bounds = noisy_bounds(account, refined, every, self.error_bars * capacity)
+        counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
+        error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(
             curator,
-            refined,
+            Fitted(refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes)),
             method="mst",
             parameters={
                 "columns": self.columns,
@@ -98,7 +99,6 @@ class MST(Method):
                 "error_bars": self.error_bars,
                 "pairs": [list(pair) for pair in tree],
             },
-            error_bars=ErrorBars(curator.domain, bounds, refined.total, counted, total_error),
             rows=rows,
         )
 

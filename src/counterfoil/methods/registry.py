@@ -1,4 +1,4 @@
-"""The methods by name, for whoever names one instead of importing it: a method is called as its file is."""
+"""The methods by name. A method has the name of its file."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def method_type(name: str) -> type[Method]:
     if name not in names:
         raise ValueError(f"`method` must be one of {', '.join(names)}. Found {name!r}.{did_you_mean(name, names)}")
     module = import_module(f"{folder.__name__}.{name.replace('-', '_')}")
-    (found,) = (
+    (method,) = (
         kind
         for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, Method) and kind.__module__ == module.__name__
     )
-    return found
+    return method
 
 
 def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> Method:
@@ -59,14 +59,14 @@ def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> 
 
 
 def require_fidelity_possible(name: str) -> None:
-    """Refuses error measures of a method whose rows are points.
+    """Refuses to measure the fidelity of a method whose rows are points.
 
     Raises:
         ValueError: naming the methods that can be measured.
     """
     if method_type(name).gives_points:
         able = ", ".join(other for other in method_names() if not method_type(other).gives_points)
-        raise ValueError(f"Error measures can be bought for the methods {able}. Found {name!r}.")
+        raise ValueError(f"Fidelity can be measured for the methods {able}. Found {name!r}.")
 
 
 def _parameters(kind: type[Method]) -> set[str]:

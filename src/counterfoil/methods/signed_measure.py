@@ -30,7 +30,7 @@ from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.theory import signed_measure as theory
 
 MOST_CELLS = 4096
-"""How many are chosen at most where none are asked for: the projection's time grows with their square."""
+"""The most cells that are chosen by default: the time of the projection grows with their square."""
 
 COUNT_SHARE = 0.01
 _ROUNDING = 1 - 1e-9
@@ -38,7 +38,9 @@ _ROUNDING = 1 - 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SignedMeasure(Method):
-    """Algorithm 5, pure where delta is 0 and Gaussian otherwise: calibrated exactly, where the paper's is not private.
+    """Algorithm 5, with pure privacy where delta is 0 and Gaussian noise otherwise.
+
+    The noise is calibrated exactly; the calibration of the paper is not private (docs/corrections.md).
 
     Cells are those of a grid over a box, or those nearest to the points of a net: a given one, or random points of the
     space, which stands for its Random_API. Rows are drawn uniformly in grid cells, and at the points of a net.
@@ -47,7 +49,7 @@ class SignedMeasure(Method):
         space: where records are points. Where None: a box if every column is a number that is never missing and no net
             is given, else `TableSpace`.
         net: points of the space [m, ...].
-        cells: m, about; Theorem H.1's order where None, at most 4096.
+        cells: about m; by default of the order of Theorem H.1, at most 4096.
         cleanup: from the noisy shares to a probability measure.
 
     Source: Gonzalez, Fanti and Ramdas, appendix H; He, Vershynin and Zhu 2023.
@@ -149,7 +151,7 @@ class SignedMeasure(Method):
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """A partition: how it is counted, a point for each cell, and how to draw points in chosen cells."""
+    """A partition: the query that counts its cells, a point for each cell, and how to draw points in chosen cells."""
 
     kind: str
     query: PartitionCounts | NearestNeighborHistogram
@@ -158,7 +160,7 @@ class _Cells:
 
 
 def _noises(curator: Curator, public: bool) -> tuple[Any, Any]:
-    """For the number of records and for the cells."""
+    """The noise of the number of records, and that of the cells."""
     share = 0.0 if public else COUNT_SHARE
     if curator.budget.delta == 0:
         epsilon = curator.budget.epsilon * _ROUNDING

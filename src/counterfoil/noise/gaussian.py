@@ -13,7 +13,7 @@ from counterfoil.noise.noise import CountNoise, Norm
 from counterfoil.noise.randomness import Randomness
 
 SMOOTHING_VARIANCE = 2.25
-"""What discrete Gaussian noise has in variance above the continuous noise whose event it is charged as.
+"""The variance of discrete Gaussian noise in excess of that of the continuous noise whose event it is charged as.
 
 Formal guarantee: let the exact answer be the integer c and sigma**2 = s**2 + t**2 with t**2 = 2.25. Add continuous
 N(0, s**2) noise to c, giving x, then draw the integer y with odds exp(-(y - x)**2 / (2 t**2)). The first step has
@@ -21,7 +21,7 @@ exactly the trade-off curve of `GaussianEvent`, the second is post-processing. B
 integers y of the N(x, t**2) density at y lies in [1 - h, 1 + h] with h = 2.1 exp(-2 pi**2 t**2) < 1.1e-19, for every
 x, so that y has probability density(N(c, sigma**2))(y) times a factor in [1/(1 + h), 1/(1 - h)]; and the discrete
 Gaussian around c has density(N(c, sigma**2))(y) divided by a sum in the same interval. So the discrete Gaussian is
-within a factor exp(a), a = 2.2 h, of a post-processing of the continuous one in each cell, and k cells, asked
+within a factor exp(a), a = 2.2 h, of a post-processing of the continuous one in each cell, and k cells, queried
 adaptively or not, within exp(a k). From P <= e^(a k) P' and Q' <= e^(a k) Q follows that an (epsilon, delta)
 guarantee of the post-processed noise is an (epsilon + 2 a k, e^(a k) delta) guarantee of the discrete one:
 2 a k < 5e-19 k. `budget.EPSILON_SLACK` and `DELTA_SLACK` hold 1e-9 and a millionth of delta back, enough for

@@ -47,10 +47,10 @@ def _by_kind() -> dict[str, type[Noise]]:
 
     for module in iter_modules(folder.__path__):
         import_module(f"{folder.__name__}.{module.name}")
-    waiting, found = [Noise], {}
+    waiting, classes = [Noise], {}
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         if "kind" in vars(kind):
-            found[kind.kind] = kind
-    return found
+            classes[kind.kind] = kind
+    return classes

@@ -1,4 +1,4 @@
-"""What every noise is: one parameter from which both the scale and the privacy event follow.
+"""Noise: one parameter from which both the scale and the privacy event follow.
 
 A new noise is one file in this folder, with one frozen dataclass that derives from `CountNoise` or `SelectionNoise`.
 Nothing else lists noises: an account takes any of them, and a receipt finds its noise by `kind`.
@@ -18,14 +18,14 @@ from counterfoil.noise.randomness import Randomness
 
 
 class Norm(StrEnum):
-    """In which norm a noise needs a query's sensitivity."""
+    """The norm in which a noise needs a query's sensitivity."""
 
     L1 = "l1"
     L2 = "l2"
 
 
 class Noise(ABC):
-    """What is added to an answer, and what that costs whoever asks. The fields of a noise are public.
+    """The law of the noise that is added to an answer, and the privacy event of that answer. Its fields are public.
 
     Raises:
         ValueError: for a parameter that its event refuses.
@@ -61,7 +61,7 @@ class CountNoise(Noise):
     """A noise that is added to integer answers.
 
     Attributes:
-        norm: in which norm it needs the query's sensitivity.
+        norm: the norm in which it needs the query's sensitivity.
     """
 
     norm: ClassVar[Norm]

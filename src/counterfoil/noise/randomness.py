@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil.noise.sampler import gaussian_sampler, laplace_sampler
 
-# Below this many draws OpenDP's exact sampler is fast enough; above, a table pays for itself.
+# Below this many draws OpenDP's exact sampler is fast enough; above, building a table takes less time than it saves.
 _TABLE_FROM = 2048
 
 
@@ -73,7 +73,7 @@ class SystemRandomness:
 
 
 class SeededRandomness:
-    """Reproducible, hence public, noise: for tests and reproductions. What it makes is NOT PRIVATE."""
+    """Reproducible, hence public, noise: for tests and reproductions. A release that is made with it is NOT PRIVATE."""
 
     private = False
     source = "a seed: NOT PRIVATE"

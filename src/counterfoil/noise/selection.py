@@ -27,7 +27,7 @@ class ExponentialSelection(SelectionNoise):
 
     Run as noisy max with Gumbel noise of scale 2 sensitivity / epsilon, which has the same law. Scores may rise and
     fall with one record, so that the factor 2 stays; the range of the privacy loss is epsilon (Dong, Durfee and
-    Rogers 2020), which is what `BoundedRangeEvent` bills.
+    Rogers 2020), which is what `BoundedRangeEvent` charges for.
 
     Args:
         epsilon: the range of the privacy loss.

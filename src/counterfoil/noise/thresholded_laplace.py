@@ -1,24 +1,26 @@
-"""Laplace noise for sparse counts: empty cells stay empty and cost nothing, small ones are not told.
+"""Laplace noise for sparse counts: empty cells stay empty and cost nothing, small noisy counts are not released.
 
 Formal guarantee, for integer answers of which one privacy unit changes at most s in l1 norm. Cells that are not
 positive are answered 0; a positive count c is answered c + Z if that is at least the threshold H, else 0, with Z
 discrete Laplace of scale b = s / epsilon. Let P and Q be the answers of neighbors; cells are independent, so costs
 add up over them. A cell that
 
-- is positive in both, with counts that differ by a, is noised and then post-processed: (a / b, 0);
-- has count c in P and none in Q is told with probability q(c) = P(c + Z >= H) and looks empty otherwise: (0, q(c));
-- has none in P and c in Q: what P shows, an empty cell, Q shows with probability 1 - q(c), so (-log(1 - q(c)), 0).
+- is positive in both, with counts that differ by a, gets noise and is then post-processed, which costs (a / b, 0);
+- has count c under P and none under Q, is released with probability q(c) = P(c + Z >= H) and looks empty otherwise,
+  which costs (0, q(c));
+- has none under P and count c under Q, looks empty under P, and under Q with probability 1 - q(c), which costs
+  (-log(1 - q(c)), 0).
 
 The a and c add up to at most s. With r = exp(-1 / b), q(c) = r**(H - c) / (1 + r) below the threshold, and q(c) / c
 is convex on c > 0, so the second kind adds up to at most delta = max(s q(1), q(s)): sum q(c_i) <= s max q(c) / c. The
 third kind adds up to at most the sum of c / b where -log(1 - q(c)) <= c / b, which q(c) <= delta c / s and
 2 delta <= min(1, epsilon) imply: -log(1 - q) <= 2 q <= 2 delta c / s <= epsilon c / s = c / b. Altogether
-(epsilon, delta), in either direction. The bound s on what one unit brings to new cells is twice too large under
-`replace_one`, where half of s is what it takes away: delta is then about twice what it need be, which gives the very
-threshold that the paper prints.
+(epsilon, delta), in either direction. Under `replace_one` a unit brings at most s / 2 to new cells, as the other half
+of s is what it takes away. The bound s is twice too large there, and delta about twice what it need be, which gives
+exactly the threshold that the paper prints.
 
-Source: Gonzalez, Fanti and Ramdas, section 4.2; the idea is older (Vadhan 2017, Theorem 3.5). How rounds compose:
-`accounting.event.ApproximateEvent`.
+Source: Gonzalez, Fanti and Ramdas, section 4.2; the idea is older (Vadhan 2017, Theorem 3.5). Rounds compose as
+`accounting.event.ApproximateEvent` says.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class ThresholdedLaplaceNoise(CountNoise):
 
     Args:
         epsilon: the scale is the l1 sensitivity over epsilon.
-        delta: at most how often a cell that only one of two neighbors has is told; sets the threshold.
+        delta: bounds the probability that cells which only one of two neighbors has are released; sets the threshold.
 
     Raises:
         ValueError: unless both are positive, and `delta` at most half of the smaller of 1 and `epsilon`.
@@ -70,7 +72,7 @@ class ThresholdedLaplaceNoise(CountNoise):
         return sensitivity * _ROUNDING / self.epsilon
 
     def threshold(self, sensitivity: float) -> int:
-        """H: the smallest answer that is told, at least 1."""
+        """H: the smallest noisy count that is released, at least 1."""
         scale = self.scale(sensitivity)
         threshold = max(1, math.floor(_log_odds(sensitivity, scale, self.delta)))
         while _survival(sensitivity, scale, threshold) > self.delta:
@@ -78,7 +80,7 @@ class ThresholdedLaplaceNoise(CountNoise):
         return threshold
 
     def deviation(self, sensitivity: float) -> float:
-        """That of the Laplace noise on a count before the threshold."""
+        """The bound for the Laplace noise on a count, before the threshold."""
         return math.sqrt(2) * self.scale(sensitivity)
 
     def add(self, exact: np.ndarray, sensitivity: float, randomness: Randomness) -> np.ndarray:
@@ -92,7 +94,7 @@ class ThresholdedLaplaceNoise(CountNoise):
     def event_under(self, sensitivity: float, other_sensitivity: float) -> ApproximateEvent:
         """The event of the same answer, had the sensitivity been the other one.
 
-        Its epsilon is raised to twice its delta where it is below, which the proof asks for.
+        Its epsilon is raised to twice its delta where it would be smaller, because the proof needs that.
         """
         scale, threshold = self.scale(sensitivity), self.threshold(sensitivity)
         delta = _survival(other_sensitivity, scale, threshold)
@@ -116,16 +118,17 @@ class ThresholdedLaplaceNoise(CountNoise):
 
 
 def _survival(sensitivity: float, scale: float, threshold: int) -> float:
-    """max(s q(1), q(s)), rounded up: the chance that cells which only one neighbor has are told."""
-    return max(sensitivity * _told(1, scale, threshold), _told(math.floor(sensitivity), scale, threshold)) * _ROUNDING
+    """max(s q(1), q(s)), rounded up: bounds the probability that cells which only one neighbor has are released."""
+    of_one, of_all = (_released(count, scale, threshold) for count in (1, math.floor(sensitivity)))
+    return max(sensitivity * of_one, of_all) * _ROUNDING
 
 
-def _told(count: int, scale: float, threshold: int) -> float:
+def _released(count: int, scale: float, threshold: int) -> float:
     """q(count) = P(count + Z >= threshold); 1 where the count itself reaches the threshold, which is an upper bound."""
     ratio = math.exp(-1 / scale)
     return ratio ** (threshold - count) / (1 + ratio) if threshold > count else 1.0
 
 
 def _log_odds(sensitivity: float, scale: float, delta: float) -> float:
-    """Where s q(1) = delta: the threshold is at least that, up to rounding."""
+    """The solution H of s q(1) = delta: the threshold is at least that, up to rounding."""
     return 1 + scale * (math.log(sensitivity / delta) - math.log1p(math.exp(-1 / scale))) - 1e-6

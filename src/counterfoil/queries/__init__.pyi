@@ -1,11 +1,11 @@
 """The public names of `counterfoil.queries`, each from its home."""
 
-from counterfoil.curator.queries.fidelity_marginals import LargestMarginalError as LargestMarginalError
-from counterfoil.curator.queries.fidelity_marginals import TotalMarginalError as TotalMarginalError
+from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance as LargestMarginalDistance
+from counterfoil.curator.queries.fidelity_marginals import TotalMarginalDistance as TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions as CorrectPredictions
 from counterfoil.curator.queries.fidelity_model import TotalLoss as TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap as LargestMomentGap
-from counterfoil.curator.queries.fidelity_transport import CumulativeArea as CumulativeArea
+from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein as ColumnWasserstein
 from counterfoil.curator.queries.marginal import MarginalCounts as MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram as NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts as PartitionCounts
@@ -15,7 +15,7 @@ from counterfoil.curator.queries.query import Query as Query
 from counterfoil.curator.queries.query import Records as Records
 from counterfoil.curator.queries.query import SelectionQuery as SelectionQuery
 from counterfoil.curator.queries.registry import vouch_for as vouch_for
-from counterfoil.curator.queries.selection import MarginalErrors as MarginalErrors
+from counterfoil.curator.queries.selection import MarginalDistances as MarginalDistances
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal as WorstApproximatedMarginal
 
 __all__: list[str]

@@ -50,9 +50,9 @@ def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:
         names = [types] if isinstance(types, str) else types
         if not any(_is(value, name) for name in names):
             return f"{here} must be {' or '.join(names)}. Found {_kind(value)}."
-    if "const" in rule and value != rule["const"]:
+    if "const" in rule and not _same(value, rule["const"]):
         return f"{here} must be {rule['const']!r}. Found {value!r}."
-    if "enum" in rule and value not in rule["enum"]:
+    if "enum" in rule and not any(_same(value, known) for known in rule["enum"]):
         return f"{here} must be one of {', '.join(map(str, rule['enum']))}. Found {value!r}."
     if isinstance(value, str) and "pattern" in rule and not re.search(rule["pattern"], value):
         return f"{here} must match {rule['pattern']}."
@@ -102,3 +102,8 @@ def _is(value: Any, name: str) -> bool:
 
 def _kind(value: Any) -> str:
     return next((name for name in _TYPES if _is(value, name)), type(value).__name__)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality as JSON has it: `true` is not 1."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

@@ -1,4 +1,4 @@
-"""A number about the real table that was told with noise, and what can be concluded from it."""
+"""A noisy answer about the real table that measures its distance from the synthetic one, and what follows from it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from scipy.special import ndtri
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 
+_RENAMED = {"answer": "told", "told": "answer"}
+"""From the fields to the keys of the receipt, and back, where they differ."""
+
 
 @dataclass(frozen=True)
-class Told:
-    """One noisy answer of the fidelity part of a release; all of it is public.
+class NoisyMeasure:
+    """A noisy answer of the fidelity part of a release; all of it is public.
 
     Args:
-        measure: which one, see `MEASURES`.
-        about: what of: the target, a column, or how many columns a marginal has.
-        told: the noisy answer, in its own integer units.
+        measure: a key of `MEASURES`.
+        about: what is measured: the target, a column, or how many columns a marginal has.
+        answer: the noisy answer, in its own integer units.
         scale: the scale parameter of its discrete noise, in the same units.
         noise: the kind of noise.
         unit: the answer that stands for 1 in each record.
         rounding: how far the answer may be off because the synthetic side was rounded to integers, in the same units.
-        records: the number of records that sums are divided by: public, or told with noise.
+        records: the number of records that sums are divided by: public, or measured with noise.
         records_error: its standard error; 0 where it is public.
     """
 
     measure: str
     about: str
-    told: int
+    answer: int
     scale: float
     noise: str
     unit: float
@@ -41,12 +44,12 @@ class Told:
 
     @property
     def estimate(self) -> float:
-        """The measure, as far as noise lets it be known; never outside its range."""
-        return min(max(self.told / (self.unit * self.records), 0.0), RANGES[self.measure])
+        """The noisy value of the measure, clipped to its range."""
+        return min(max(self.answer / (self.unit * self.records), 0.0), RANGES[self.measure])
 
     @property
     def standard_error(self) -> float:
-        """Of `estimate`: the noise of the answer, and of the number of records that it is divided by.
+        """The standard error of `estimate`, from the noise in the answer and in the number of records that divides it.
 
         A sum that is off by noise z of n records, divided by n + e, is off by (z + (1 + estimate) e) / n to first
         order: once because the synthetic counts are scaled to n + e records, and once for the division.
@@ -55,8 +58,8 @@ class Told:
         return math.hypot(deviation, (1 + self.estimate) * self.records_error) / self.records
 
     def at_most(self, beta: float) -> float:
-        """With probability 1 - beta over the noise, the exact answer is at most this, in its own units, had nothing
-        been rounded.
+        """With probability 1 - beta over the noise, the answer without noise and rounding is at most this, in its own
+        units.
 
         Discrete Gaussian Z, integer k: P(Z >= k) <= P(N(0, scale**2) >= k - 1) (Canonne, Kamath and Steinke 2020,
         Proposition 25). Discrete Laplace: P(Z >= k) <= exp(-k / scale).
@@ -65,28 +68,30 @@ class Told:
             slack = 1 - self.scale * float(ndtri(beta))
         else:
             slack = self.scale * math.log(1 / beta)
-        return max(self.told + math.ceil(slack) + self.rounding, 0.0)
+        return max(self.answer + math.ceil(slack) + self.rounding, 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands on the receipt."""
-        return asdict(self) | {"estimate": self.estimate, "standard_error": self.standard_error}
+        """The measure in the form of the receipt."""
+        fields = {_RENAMED.get(name, name): value for name, value in asdict(self).items()}
+        return fields | {"estimate": self.estimate, "standard_error": self.standard_error}
 
     @staticmethod
-    def from_json(record: Mapping[str, Any]) -> Told:
+    def from_json(record: Mapping[str, Any]) -> NoisyMeasure:
         """What `to_json` wrote.
 
         Raises:
             ValueError: for a record of another shape.
         """
-        fields = {key: value for key, value in record.items() if key not in ("estimate", "standard_error")}
+        derived = ("estimate", "standard_error")
+        fields = {_RENAMED.get(key, key): value for key, value in record.items() if key not in derived}
         numbers = [value for key, value in fields.items() if key not in ("measure", "about", "noise")]
         numeric = all(isinstance(value, (int, float)) for value in numbers)
-        if fields.keys() != Told.__dataclass_fields__.keys() or not numeric or fields["measure"] not in RANGES:
+        if fields.keys() != NoisyMeasure.__dataclass_fields__.keys() or not numeric or fields["measure"] not in RANGES:
             raise ValueError(f"A fidelity measure of the receipt is not understood: {record.get('measure')!r}.")
-        found = Told(**fields)
-        if not (found.scale > 0 and found.unit > 0 and found.records > 0):
-            raise ValueError(f"A fidelity measure of the receipt has scales that are not positive: {found.measure!r}.")
-        return found
+        noisy = NoisyMeasure(**fields)
+        if not (noisy.scale > 0 and noisy.unit > 0 and noisy.records > 0):
+            raise ValueError(f"A fidelity measure of the receipt has scales that are not positive: {noisy.measure!r}.")
+        return noisy
 
 
 MEASURES = {
@@ -100,7 +105,7 @@ MEASURES = {
     "accuracy": "accuracy on the real rows of a linear model trained on the synthetic ones",
     "log_loss": "log loss of that model on the real rows, counted up to 4 a row",
 }
-"""What a measure is, in words."""
+"""Each measure in words."""
 
 RANGES = {
     "mean_marginal_error": 2.0,

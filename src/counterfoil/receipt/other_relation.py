@@ -57,7 +57,7 @@ def guarantee(terms: Terms) -> tuple[float, float]:
 
 
 def as_older_versions_did(charges: Sequence[Mapping[str, Any]], terms: Terms, *, adaptive: bool) -> dict[str, Any]:
-    """The section of receipts that declare no replacement factor: its epsilon holds for the questions of one run."""
+    """The section of receipts that declare no replacement factor: its epsilon holds for the queries of one run."""
     other = terms.neighbors.relation.other.value
     if _rows_are_public(terms.neighbors):
         return {"relation": other, "holds": False, "reason": _ROWS_ARE_PUBLIC}

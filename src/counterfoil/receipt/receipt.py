@@ -55,7 +55,7 @@ class Receipt:
         document: the JSON document; kept as it is, copied by `to_json`.
 
     Raises:
-        ValueError: when the document has not the shape of a receipt.
+        ValueError: when the document does not have the shape of a receipt.
     """
 
     document: Mapping[str, Any]
@@ -75,19 +75,19 @@ class Receipt:
         rows_short: bool = False,
         warnings: Sequence[str] = (),
     ) -> Self:
-        """The receipt of what `curator` was asked.
+        """The receipt of the queries that `curator` answered.
 
         Args:
-            curator: after the last question, before or after it is closed.
+            curator: the curator after the last query, before or after it is closed.
             method: the synthesizer's name.
             parameters: its public parameters, as JSON.
             rows: how many rows were drawn.
-            rows_requested: whether that number was asked for by the user.
-            rows_short: whether more were wanted than could be drawn.
+            rows_requested: whether the user asked for that number.
+            rows_short: whether more rows were requested than could be drawn.
             warnings: public sentences; none may depend on the records.
 
         Raises:
-            ValueError: when nothing was asked.
+            ValueError: when no query was asked.
         """
         costs = _costs(curator)
         unit = curator.neighbors.unit
@@ -100,7 +100,9 @@ class Receipt:
             "source": curator.source_name,
             "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
             "neighboring_relation": curator.relation.value,
-            "privacy_unit": None if unit is None else {"column": unit.column, "max_rows": unit.max_rows},
+            "privacy_unit": None
+            if unit is None
+            else {"column": unit.column, "max_rows": unit.max_rows, "rows_without_id": "each_alone"},
             "budget": {"epsilon": float(curator.budget.epsilon), "delta": float(curator.budget.delta)},
             **costs,
             "ledger": curator.has_ledger,
@@ -147,11 +149,11 @@ class Receipt:
         write_text(Path(path), json.dumps(self.document, indent=2, allow_nan=False) + "\n")
 
     def with_costs(self, curator: Curator) -> Self:
-        """The receipt after further questions to `curator`, which is not closed yet."""
+        """The receipt after further queries to `curator`, which is not closed yet."""
         return type(self)(self.to_json() | _costs(curator))
 
     def with_fidelity(self, fidelity: Sequence[Mapping[str, Any]], certificates: Sequence[Mapping[str, Any]]) -> Self:
-        """The receipt with error measures that were told, and with certificates."""
+        """The receipt with noisy measures of fidelity, and with certificates."""
         sections = {"fidelity": [dict(one) for one in fidelity], "certificates": [dict(one) for one in certificates]}
         return type(self)(self.to_json() | {name: section for name, section in sections.items() if section})
 
@@ -184,10 +186,10 @@ class Receipt:
 
 
 def _costs(curator: Curator) -> dict[str, Any]:
-    """The parts of a receipt that grow with each question.
+    """The parts of a receipt that grow with each query.
 
     Raises:
-        ValueError: when nothing was asked.
+        ValueError: when no query was asked.
     """
     account = curator.account
     if account is None:
@@ -221,13 +223,13 @@ def _vouched_for(curator: Curator) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in _PROGRAMS:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 def _how_many(neighbors: Neighbors, requested: bool, short: bool) -> str:

@@ -1,4 +1,4 @@
-"""What was fixed about a release before its first answer: all guarantees on its receipt follow from that."""
+"""The terms of a release, which are fixed before its first answer; the guarantees on its receipt follow from them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Terms:
         rule: how costs are composed.
         budget: the guarantee under `neighbors`.
         neighbors: whom it protects.
-        replacement_factor: the largest one that a question could have.
-        plan: all noises where they were fixed in advance, or None for a filter.
+        replacement_factor: the largest replacement factor that a query could have.
+        plan: all noises where they were fixed in advance; None for a filter.
     """
 
     rule: Composition
@@ -56,7 +56,7 @@ class Terms:
 
 
 def neighbors_of(document: Mapping[str, Any]) -> Neighbors:
-    """Between which tables the release of a receipt protects."""
+    """The neighboring tables between which the release of a receipt protects."""
     unit = document["privacy_unit"]
     relation = NeighboringRelation(document["neighboring_relation"])
     return Neighbors(relation, None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"])))

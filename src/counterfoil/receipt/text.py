@@ -11,7 +11,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.receipt.noisy_measure import MEASURES, Told
+from counterfoil.receipt.noisy_measure import MEASURES, NoisyMeasure
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.terms import Terms, declares
 
@@ -44,7 +44,7 @@ NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed and can be repeated by an
 
 
 def odds(epsilon: float, delta: float) -> float:
-    """The largest share of right guesses between two neighboring tables, each as likely as the other beforehand.
+    """The largest probability of guessing right between two neighboring tables that are equally likely a priori.
 
     A guess that is right with probability t on the one and 1 - f on the other has t <= e^eps f + delta and
     1 - f <= e^eps (1 - t) + delta; (t + 1 - f) / 2 is largest where both are equalities: (e^eps + delta) / (1 + e^eps).
@@ -65,7 +65,10 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"The protection is for {whose}."
     if unit is not None:
         yield f"At most {unit['max_rows']} rows of each were used, chosen at random."
-        yield "A row that names nobody counts as a person of its own: several such rows are protected one by one."
+        if "rows_without_id" in unit:
+            yield "A row that names nobody counts as a person of its own: several such rows are protected one by one."
+        else:
+            yield "All rows that name nobody counted as one person together, of whom as few rows were used."
     if document["neighboring_relation"] == "add_or_remove_one":
         hidden = "whether a row is in the table at all" if unit is None else "whether someone is in the table at all"
         yield f"Hidden is {hidden}, and how many rows the table has (add_or_remove_one)."
@@ -93,7 +96,7 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _within(document: Mapping[str, Any]) -> str:
-    """What the charges come to: a figure only where it was fixed before the first answer, and is a guarantee."""
+    """The total of the charges, with a figure only where it was fixed before the first answer and is a guarantee."""
     number = len(document["charges"])
     charges = "The one charge below stays" if number == 1 else f"The {number} charges below stay"
     if number and number == len(document["composition"].get("plan", ())):
@@ -152,10 +155,11 @@ def _question_of(query: str) -> str:
 
 
 def good_for(document: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each error measure that was bought, and for each certificate."""
+    """A sentence for each noisy measure of fidelity, and for each certificate."""
     for measure in document.get("fidelity", ()):
-        told = Told.from_json(measure)
-        yield f"{MEASURES[told.measure]} ({told.about}): {told.estimate:.4f}, standard error {told.standard_error:.4f}."
+        noisy = NoisyMeasure.from_json(measure)
+        estimate, error = f"{noisy.estimate:.4f}", f"{noisy.standard_error:.4f}"
+        yield f"{MEASURES[noisy.measure]} ({noisy.about}): {estimate}, standard error {error}."
     yield from (str(certificate.get("sentence", "")) for certificate in document.get("certificates", ()))
 
 

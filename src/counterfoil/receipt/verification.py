@@ -1,4 +1,4 @@
-"""Checking a receipt from what it records, without the data and without the program that made it."""
+"""Checks a receipt from what it records, without the data and without the program that made it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ from counterfoil.receipt.terms import Terms, declares, neighbors_of
 _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelation.REPLACE_ONE: 2.0}
 
 
+_WRONG_OPENDP = ("0.14.0", "0.14.1")
+"""Of their discrete Laplace draws of scale 3, every third integer came 17% too often; 0.14.2 and later are right."""
+
+
 @dataclass(frozen=True)
 class Verification:
-    """What a check of a receipt found.
+    """The result of checking a receipt.
 
     Args:
-        holds: whether nothing was wrong.
-        recomputed_epsilon: what the recorded events compose to; infinite where they can't be understood.
-        stated_epsilon: what the receipt says they do.
+        holds: whether there are no problems.
+        recomputed_epsilon: the epsilon that the recorded events compose to; infinite where they can't be understood.
+        stated_epsilon: the epsilon that the receipt states for them.
         problems: what is wrong, a sentence each.
     """
 
@@ -45,8 +49,8 @@ class Verification:
 def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> Verification:
     """Checks a receipt that has the published shape.
 
-    Recomputed: every event from its noise, every noise scale from its sensitivity, every sensitivity from the
-    query's public parameters, what the events compose to and what they would under the other relation. A receipt
+    The check recomputes every event from its noise, every noise scale from its sensitivity, every sensitivity from
+    the query's public parameters, and what the events compose to under either relation. A receipt
     whose author changed all of these together, consistently, holds: it is then the receipt of another release.
 
     Args:
@@ -54,7 +58,7 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
         folder: where the release's files lie, to compare their SHA-256 too; those that are not there are left out.
     """
     stated = float(document["spent"]["epsilon"])
-    problems = [problem for part in (_charges, _source_of_noise) for problem in part(document)]
+    problems = [problem for part in (_charges, _source_of_noise, _programs) for problem in part(document)]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]
@@ -124,6 +128,15 @@ def _source_of_noise(document: Mapping[str, Any]) -> Iterator[str]:
         yield "The receipt says that the release is not private, but names a private source of noise."
 
 
+def _programs(document: Mapping[str, Any]) -> Iterator[str]:
+    drawn_with = document["program"].get("opendp")
+    if drawn_with in _WRONG_OPENDP:
+        yield (
+            f"The noise was drawn by OpenDP {drawn_with}, whose discrete noise follows another law than the one that "
+            "is charged here: the guarantee does not hold. Release again with OpenDP 0.14.2 or later."
+        )
+
+
 def _composed(document: Mapping[str, Any], events: list[PrivacyEvent]) -> float:
     return COMPOSITIONS[document["composition"]["rule"]].epsilon(events, float(document["spent"]["delta"]))
 
@@ -153,18 +166,18 @@ def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
         expected = as_older_versions_did(document["charges"], terms, adaptive=filtered)
     stated = document["other_relation"]
     for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
-        want, found = expected.get(key), stated.get(key)
-        same = _same(want, found) if isinstance(want, float) and isinstance(found, (int, float)) else want == found
+        want, given = expected.get(key), stated.get(key)
+        same = _same(want, given) if isinstance(want, float) and isinstance(given, (int, float)) else want == given
         if not same:
-            yield f"`other_relation.{key}` must be {want}. Found {found}."
+            yield f"`other_relation.{key}` must be {want}. Found {given}."
 
 
 def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
-    """Whether the charges kept to what was declared before them."""
+    """Whether the charges kept to the terms that were declared before them."""
     charges, plan = document["charges"], terms.plan
     for number, charge in enumerate(charges, 1):
         if charge["query"] not in shipped_queries():
-            continue  # said of the charge already
+            continue  # already a problem of the charge
         try:
             require_declared(charge["query"], partial(_restated, charge), terms.replacement_factor)
         except (KeyError, TypeError, ValueError):
@@ -188,10 +201,10 @@ def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
             yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
 
 
-def _same_event(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
-    if found.keys() != expected.keys() or found["kind"] != expected["kind"]:
+def _same_event(given: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    if given.keys() != expected.keys() or given["kind"] != expected["kind"]:
         return False
-    return all(_same(found[key], expected[key]) for key in expected if key != "kind")
+    return all(_same(given[key], expected[key]) for key in expected if key != "kind")
 
 
 def _same(one: float, other: float) -> bool:

@@ -71,10 +71,10 @@ class Categorical(Column):
         }
 
     def _lookup(self, text: str) -> int:
-        found = self._by_text.get(text)
-        if found is None:
-            found = self._by_number.get(parse_number(text, {}))
-        return self._elsewhere if found is None else found
+        code = self._by_text.get(text)
+        if code is None:
+            code = self._by_number.get(parse_number(text, {}))
+        return self._elsewhere if code is None else code
 
     @property
     def _elsewhere(self) -> int:
@@ -144,13 +144,13 @@ class Categorical(Column):
     def constant(self, value: object) -> float:
         if self._is_scale and isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
-        found = -1 if isinstance(value, bool) else self._lookup(str(value))
-        if not 0 <= found < len(self.values):
+        code = -1 if isinstance(value, bool) else self._lookup(str(value))
+        if not 0 <= code < len(self.values):
             raise self.mistake(
                 f"a rule compares it with {value!r}, which is not among its values."
                 + did_you_mean(str(value), self._texts)
             )
-        return float(self._scale[found])
+        return float(self._scale[code])
 
     @property
     def is_ordered(self) -> bool:

@@ -140,10 +140,10 @@ class Expression:
             if not isinstance(right, ast.List | ast.Tuple) or not right.elts:
                 raise self._mistake('`in` needs a list of constants, such as ["a", "b"].')
             parts = [self._comparison(ast.Eq(), left, constant, ranges) for constant in right.elts]
-            found = parts[0]
+            truth = parts[0]
             for part in parts[1:]:
-                found = found | part
-            return found if isinstance(op, ast.In) else ~found
+                truth = truth | part
+            return truth if isinstance(op, ast.In) else ~truth
         owner = self._owner(left, right)
         if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
             raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
@@ -171,18 +171,18 @@ class Expression:
 
     def _owner(self, left: ast.expr, right: ast.expr) -> Column:
         """The column that says how the constants on either side are read."""
-        found = [
+        named = [
             column
             for side in (left, right)
             for node in ast.walk(side)
             if isinstance(node, ast.expr) and (column := self._column(node)) is not None
         ]
-        if not found:
+        if not named:
             raise self._mistake("each comparison must name a column.")
-        unlike = [column for column in found if column.comparable != found[0].comparable]
+        unlike = [column for column in named if column.comparable != named[0].comparable]
         if unlike:
-            raise self._mistake(f"columns {found[0].name!r} and {unlike[0].name!r} can't be compared.")
-        return found[0]
+            raise self._mistake(f"columns {named[0].name!r} and {unlike[0].name!r} can't be compared.")
+        return named[0]
 
     def _range(self, node: ast.expr, owner: Column, ranges: Mapping[str, Range]) -> Range:
         column = self._column(node)

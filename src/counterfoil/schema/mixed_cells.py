@@ -50,6 +50,14 @@ class MixedCells:
             return ((everywhere, _texts(self.cells)),)
         return tuple(self._by_kind())
 
+    @cached_property
+    def strangers(self) -> np.ndarray:
+        """Positions of the cells in no group."""
+        grouped = np.zeros(len(self), dtype=bool)
+        for positions, _ in self.groups:
+            grouped[positions] = True
+        return np.flatnonzero(~grouped)
+
     def _by_kind(self) -> Iterator[Group]:
         kinds = np.fromiter(map(_number_of_kind, map(type, self.cells)), dtype=np.int8, count=len(self))
         objects = np.fromiter(self.cells, dtype=object, count=len(self))
@@ -81,7 +89,7 @@ def _split(cells: list[Any], key: Callable[[Any], Any], converters: Mapping[Any,
     """A kind whose cells make an array for each key; a cell whose key is not among them is in none."""
     keys = [key(cell) for cell in cells]
     for wanted, convert in converters.items():
-        positions = [position for position, found in enumerate(keys) if found == wanted]
+        positions = [position for position, each in enumerate(keys) if each == wanted]
         if positions:
             yield np.array(positions), convert([cells[position] for position in positions])
 
@@ -98,7 +106,7 @@ def _integers(cells: list[Any]) -> Iterator[Group]:
 
 
 def _datetimes(cells: list[datetime]) -> Iterator[Group]:
-    """With a zone or without, and with the nanoseconds that pandas has or without: those don't fit all years."""
+    """Four groups: with a zone or without, and with nanoseconds or without, since nanoseconds don't fit all years."""
     yield from _split(
         cells,
         lambda cell: (cell.utcoffset() is not None, bool(getattr(cell, "nanosecond", 0))),
@@ -120,7 +128,7 @@ def _nanoseconds(ticks: list[int], zone: str | None = None) -> pa.Array:
 
 
 def _numpy_datetimes(cells: list[np.datetime64]) -> Iterator[Group]:
-    """As the datetime or the date that numpy makes of each; of nanoseconds it makes a number, as of far years."""
+    """Each as the datetime or the date that numpy converts it to; nanoseconds and far years it converts to numbers."""
     pairs = [(cell.item(), np.datetime_data(cell.dtype)) for cell in cells]
     yield from _split(
         pairs,
@@ -142,8 +150,8 @@ def _reals(width: type[np.floating]) -> Callable[[list[Any]], Iterator[Group]]:
     return _everywhere(lambda cells: pa.array(np.array(cells, dtype=width)))
 
 
-# By type: a cell has the first kind whose types include its own. Booleans are integers and datetimes are dates to
-# Python; to numpy, durations are integers.
+# A cell is of the first kind whose types include its own type. The order matters: booleans are integers and datetimes
+# are dates to Python; to numpy, durations are integers.
 _KINDS: tuple[tuple[tuple[type, ...], Callable[[list[Any]], Iterator[Group]]], ...] = (
     ((NoneType,), _everywhere(lambda cells: pa.nulls(len(cells)))),
     ((str,), _everywhere(_texts)),

@@ -1,4 +1,4 @@
-"""Whether any record can meet a schema's rules: asked of public facts alone, before anything is spent on them."""
+"""Whether any record can meet a schema's rules: decided from public facts alone, before anything is spent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RARE = 1e-4
 
 
 def require_possible(schema: Schema) -> None:
-    """Refuses rules that no record is found to meet.
+    """Refuses rules that no record meets, as far as a search can tell.
 
     Records are drawn uniformly from the declared values. As long as all break a rule, each draws one of the columns of
     a rule that it breaks anew, and keeps that if no more rules are broken. So a long chain of rules is met, of which
@@ -30,7 +30,7 @@ def require_possible(schema: Schema) -> None:
     facts = _Facts.of(schema)
     if not facts.names:
         return
-    rng = np.random.default_rng(0)  # the answer is the same whenever it is asked
+    rng = np.random.default_rng(0)  # so that a schema is refused always or never
     table = facts.draw(TRIED_AT_ONCE, rng)
     broken = facts.broken(table)
     for _ in range(MOST_REPAIRS):
@@ -38,10 +38,10 @@ def require_possible(schema: Schema) -> None:
             return
         blamed = broken @ facts.incidence * rng.random((TRIED_AT_ONCE, len(facts.names)))
         tried = facts.redrawn(table, blamed.argmax(axis=1), rng)
-        found = facts.broken(tried)
-        kept = found.sum(axis=1) <= broken.sum(axis=1)
+        broken_now = facts.broken(tried)
+        kept = broken_now.sum(axis=1) <= broken.sum(axis=1)
         table = _choose(kept, tried, table)
-        broken = np.where(kept[:, None], found, broken)
+        broken = np.where(kept[:, None], broken_now, broken)
     raise SchemaError(
         f"Some record must meet all rules of the schema. Found none among {TRIED_AT_ONCE * MOST_REPAIRS:,} tries: "
         f"{rule_texts(schema)}. Correct them; where a column follows from others, leave it out and compute it later."

@@ -108,9 +108,9 @@ def impossible_cells(zeros: Zeros, columns: Mapping[str, Column]) -> tuple[tuple
 def _code(column: Column, value: object) -> int:
     number = column.constant(value)
     lows, highs = column.ranges
-    found = np.flatnonzero((lows == number) & (highs == number))
-    if len(found) != 1:
+    codes = np.flatnonzero((lows == number) & (highs == number))
+    if len(codes) != 1:
         raise SchemaError(
             f"`zeros`: {value!r} is not a value of column {column.name!r} with a code of its own. Use a rule instead."
         )
-    return int(found[0])
+    return int(codes[0])

@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Fact:
-    """What a key must hold, in words, and how to tell."""
+    """What a key must hold: in words, and as a check."""
 
     words: str
     fits: Callable[[Any], bool]

@@ -48,10 +48,10 @@ def of_each_type(
         stranger: for objects of a type that no kind of column describes.
     """
     if isinstance(values, MixedCells):
-        found: np.ndarray = np.full(len(values), stranger, dtype=dtype)
+        result: np.ndarray = np.full(len(values), stranger, dtype=dtype)
         for positions, array in values.groups:
-            found[positions] = of_each_type(array, understand, stranger=stranger, dtype=dtype)
-        return found
+            result[positions] = of_each_type(array, understand, stranger=stranger, dtype=dtype)
+        return result
     if isinstance(values, pa.ChunkedArray):
         if not pa.types.is_dictionary(values.type):
             return of_each_type(values.combine_chunks(), understand, stranger=stranger, dtype=dtype)
@@ -93,9 +93,9 @@ def texts_of(values: Values) -> tuple[list[str], np.ndarray]:
     texts: list[str] = []
 
     def number(array: pa.Array) -> np.ndarray:
-        found, positions = distinct_texts(array)
+        distinct, positions = distinct_texts(array)
         first = len(texts)
-        texts.extend(found)
+        texts.extend(distinct)
         return np.where(positions < 0, -1, first + positions)
 
     return texts, of_each_type(values, number, stranger=-1, dtype=np.int64)

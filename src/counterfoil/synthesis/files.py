@@ -14,7 +14,7 @@ import pyarrow as pa
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import write_text
 from counterfoil.graphical_model import graphical_model
-from counterfoil.graphical_model.error_bars import Bound, ErrorBars, MeasuredBound, PassedOverBound, ToldBound
+from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, MeasuredBound, NoisyBound, PassedOverBound
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
@@ -25,7 +25,9 @@ _ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
 _ERROR_BARS, _RECEIPT = "error_bars.json", "receipt.json"
 _FOLDER = ReleaseFolder("counterfoil.synthesis", 1, (_ROWS, _MODEL, _SCHEMA, _ERROR_BARS, _RECEIPT))
 
-_BOUNDS = {"measured": MeasuredBound, "told": ToldBound, "passed_over": PassedOverBound}
+_BOUNDS = {"measured": MeasuredBound, "told": NoisyBound, "passed_over": PassedOverBound}
+_RENAMED = {"noisy_distance": "told", "told": "noisy_distance"}
+"""From the fields of a bound to the keys of the file, and back, where they differ."""
 
 
 def save_parts(
@@ -85,18 +87,22 @@ def _bars_to_json(bars: ErrorBars) -> dict[str, Any]:
         "counted": bars.counted,
         "total_error": bars.total_error,
         "bounds": [
-            {"attributes": list(clique), "kind": kinds[type(bound)], **asdict(bound)}
+            {"attributes": list(clique), "kind": kinds[type(bound)], **_keyed(bound)}
             for clique, bounds in bars.bounds.items()
             for bound in bounds
         ],
     }
 
 
+def _keyed(bound: MarginalBound) -> dict[str, float]:
+    return {_RENAMED.get(name, name): value for name, value in asdict(bound).items()}
+
+
 def _bars_from_json(document: dict[str, Any], domain: Domain) -> ErrorBars:
-    bounds: dict[Clique, tuple[Bound, ...]] = {}
+    bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     for record in document["bounds"]:
-        parameters = dict(record)
+        parameters = {_RENAMED.get(key, key): value for key, value in record.items()}
         clique = domain.canonical(parameters.pop("attributes"))
-        bound: Bound = _BOUNDS[parameters.pop("kind")](**parameters)
+        bound: MarginalBound = _BOUNDS[parameters.pop("kind")](**parameters)
         bounds[clique] = (*bounds.get(clique, ()), bound)
     return ErrorBars(domain, bounds, document["total"], document["counted"], document["total_error"])

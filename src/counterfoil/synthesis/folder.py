@@ -1,7 +1,7 @@
 """A folder of files that is written whole or not at all, and refused where a file was changed since.
 
-What is in such a folder is synthetic and public: this is the one module outside the curator that reads a table back,
-and it reads nothing but what it wrote.
+Its files are synthetic and public: this is the one module outside the curator that reads a table back, and it reads
+only tables that it wrote.
 """
 
 from __future__ import annotations

@@ -14,28 +14,28 @@ from counterfoil.geometry.space import Space
 from counterfoil.schema import Schema
 
 BLOCK_ROWS = 1 << 16
-"""Rows made at once: beside the rows themselves, two small integers for each are held, and one block of points."""
+"""Rows that are made at once: memory holds two small integers for each row, and one block of points."""
 
 _MOST_DRAWN = 1_000_000
 
 
 class Drawn(Protocol):
-    """Points that were drawn: an array of them, or what makes an array of those that are asked for, once each."""
+    """Drawn points: an array of them, or an object that makes an array of the requested ones, each requested once."""
 
     def __getitem__(self, which: np.ndarray, /) -> np.ndarray: ...
 
 
 Draw = Callable[[int, np.random.Generator], Drawn]
-"""Takes n, gives n points of the space."""
+"""Takes n, and returns n points of the space."""
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Draws that stand for points until these are asked for.
+    """Draws whose points are made only when they are requested.
 
     Args:
-        chosen: integers [n]: which point of a support, or which cell.
-        place: makes points of them.
+        chosen: integers [n]: the index of a point of the support, or of a cell.
+        place: makes the points of such indices.
     """
 
     chosen: np.ndarray
@@ -48,7 +48,7 @@ class Placed:
 def draw_rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.Generator) -> pa.Table:
     """`n` rows in random order that meet the schema's rules; fewer where hardly any does.
 
-    The first draw is of `n` points, spread evenly over the measure; later ones only fill what rules left open.
+    The first draw is of `n` points, spread evenly over the measure; later ones replace rows that broke the rules.
     """
     parts: list[pa.Table] = []
     missing, size, tried = n, n, 0

@@ -119,7 +119,7 @@ class PointSynthesis:
         try:
             with np.load(source / _POINTS, allow_pickle=False) as stored:
                 points, weights = stored["points"], stored["weights"]
-            found = PointSynthesis(
+            synthesis = PointSynthesis(
                 Schema.from_toml(source / _SCHEMA),
                 load_parquet(source / _ROWS),
                 load_parquet(source / _SUPPORT),
@@ -127,10 +127,10 @@ class PointSynthesis:
                 weights,
                 Receipt.load(source / _RECEIPT),
             )
-            found._require_consistent()
+            synthesis._require_consistent()
         except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
             raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
-        return found
+        return synthesis
 
     def _require_consistent(self) -> None:
         """Refuses parts of different releases: a file may be whole and not belong here."""
@@ -190,15 +190,15 @@ def release_points(
     points, weights = measure
     table = draw_rows(curator.schema, space, draw, n, rng)
     method, parameters = describe
-    found = table.num_rows
+    drawn = table.num_rows
     receipt = Receipt.from_curator(
         curator,
         method=method,
         parameters=parameters,
-        rows=found,
+        rows=drawn,
         rows_requested=rows is not None,
-        rows_short=found < n,
-        warnings=[*warnings, *shortfall(curator.schema, found=found, asked=n)],
+        rows_short=drawn < n,
+        warnings=[*warnings, *shortfall(curator.schema, drawn=drawn, requested=n)],
     )
     support = space.table(points, curator.schema, rng)
     return PointSynthesis(

@@ -1,12 +1,12 @@
-"""How long work says where it is."""
+"""Progress messages of long work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of the budget that is spent."""
+"""Called with a description of the current step and the share of the budget that is spent."""
 
 
 def quiet(message: str, fraction: float) -> None:
-    """The progress that says nothing."""
+    """Ignores all progress messages."""

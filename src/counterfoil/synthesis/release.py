@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.row_sampling import draw
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model that rows are drawn from.
+
+    Args:
+        model: on the schema's domain.
+        error_bars: how far it may be from the real table.
+        fits: how the fits ended that it was made of; empty for a method that solves its problem exactly.
+    """
+
+    model: GraphicalModel
+    error_bars: ErrorBars
+    fits: tuple[FitOutcome, ...] = ()
 
 
 def check_rows(rows: int | None) -> None:
@@ -22,11 +39,10 @@ def check_rows(rows: int | None) -> None:
 
 def release(
     curator: Curator,
-    model: GraphicalModel,
+    fitted: Fitted,
     *,
     method: str,
     parameters: Mapping[str, Any],
-    error_bars: ErrorBars,
     rows: int | None,
 ) -> Synthesis:
     """Draws `rows` rows (by default as many as the model has) and puts everything together.
@@ -34,16 +50,20 @@ def release(
     Raises:
         ValueError: when no row that is drawn meets the schema's rules.
     """
+    model, fits = fitted.model, fitted.fits
     n = max(round(model.total), 1) if rows is None else rows
-    drawn = draw(model, curator.schema, n, curator.randomness.generator())
-    found = drawn.table.num_rows
+    sample = draw(model, curator.schema, n, curator.randomness.generator())
+    drawn = sample.table.num_rows
     receipt = Receipt.from_curator(
         curator,
         method=method,
-        parameters=parameters,
-        rows=found,
+        parameters={**parameters, "fits": [fit.to_json() for fit in fits]} if fits else parameters,
+        rows=drawn,
         rows_requested=rows is not None,
-        rows_short=found < n,
-        warnings=shortfall(curator.schema, found=found, asked=n),
+        rows_short=drawn < n,
+        warnings=[
+            *shortfall(curator.schema, drawn=drawn, requested=n),
+            *(line for fit in fits for line in fit.warnings()),
+        ],
     )
-    return Synthesis(curator.schema, drawn, model, error_bars, receipt)
+    return Synthesis(curator.schema, sample, model, fitted.error_bars, receipt)

@@ -1,4 +1,4 @@
-"""What is said where fewer rows meet the schema's rules than were asked for."""
+"""The warning of a release with fewer rows than were requested, because few meet the schema's rules."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from counterfoil.schema import Schema
 from counterfoil.schema.possibility import rule_texts
 
 
-def shortfall(schema: Schema, *, found: int, asked: int) -> list[str]:
-    """The warnings of a release of `found` rows: what the budget bought is handed over, however little it is.
+def shortfall(schema: Schema, *, drawn: int, requested: int) -> list[str]:
+    """The warnings of a release of `drawn` rows: it is delivered, however few they are, because the budget is spent.
 
-    Public: it depends on the released model, and on chance that is independent of the records.
+    The warnings are public: they depend on the released model, and on randomness that is independent of the records.
 
     Raises:
-        ValueError: where rows were asked for and none was found.
+        ValueError: where rows were requested and none could be drawn.
     """
-    if found >= asked:
+    if drawn >= requested:
         return []
-    if found == 0:
+    if drawn == 0:
         raise ValueError(
             f"None of the rows that were drawn met the rules ({rule_texts(schema)}): there is nothing to release. "
             f"{_REMEDY}"
         )
     return [
-        f"Only {found:,} of {asked:,} rows could be drawn: the others broke the rules ({rule_texts(schema)}), however "
-        f"often they were drawn again. {_REMEDY}"
+        f"Only {drawn:,} of {requested:,} rows could be drawn: the others broke the rules ({rule_texts(schema)}), "
+        f"however often they were drawn again. {_REMEDY}"
     ]
 
 

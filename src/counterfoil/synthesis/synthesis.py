@@ -90,7 +90,7 @@ class Synthesis:
         evidence = {name: self._codes_of(name, value) for name, value in (where or {}).items()}
         rng = np.random.default_rng(seed)
         table = draw(self.model, self.schema, rows, rng, where=evidence or None).table
-        for sentence in shortfall(self.schema, found=table.num_rows, asked=rows):
+        for sentence in shortfall(self.schema, drawn=table.num_rows, requested=rows):
             raise ValueError(sentence)
         return table
 

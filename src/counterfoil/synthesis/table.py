@@ -37,7 +37,7 @@ def decode(schema: Schema, codes: Mapping[str, np.ndarray], rng: np.random.Gener
     """
     lengths = {len(codes[column.name]) for column in schema.synthesized}
     if len(lengths) != 1:
-        raise ValueError(f"Every column must have as many codes as the others; found {sorted(lengths)}.")
+        raise ValueError(f"Every column must have as many codes as the others. Found {sorted(lengths)}.")
     columns = {column.name: column.decode(codes[column.name], rng) for column in schema.synthesized}
     return with_identifiers(schema, pa.table(columns), rng)
 
@@ -57,7 +57,7 @@ def check_suffix(path: str | Path) -> None:
     """Raise ValueError unless `write_table` knows how to write to the path."""
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
-        raise ValueError(f"A table is written as {' or '.join(WRITERS)}; found {suffix or 'no suffix'!r} in {path}.")
+        raise ValueError(f"A table is written as {' or '.join(WRITERS)}. Found {suffix or 'no suffix'!r} in {path}.")
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:

@@ -30,7 +30,7 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing that was not known before."""
+        """Whether the bound is at least the trivial one, and so says nothing."""
         return not self.value < self.trivial
 
     def __str__(self) -> str:

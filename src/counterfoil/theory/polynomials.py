@@ -198,7 +198,8 @@ def _exchange(loss: Loss, radius: float, weights: Array) -> Array:
 
     The unknown is a correction to the Chebyshev series. Without weights it is measured in units of the series'
     error, which keeps the program well scaled however small that error is. Points where the solution errs most
-    enter the program until none errs more than the program knows.
+    enter the program until none errs more than the program knows. Where the exchanges run out first, the polynomial is
+    not the best one; what it errs by is certified afterwards in either case.
     """
     degree = len(weights) - 1
     series = _chebyshev_series(loss, degree, radius)

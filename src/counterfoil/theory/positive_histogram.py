@@ -1,4 +1,4 @@
-"""The histogram that is noised on its positive counts only: what T rounds of it cost, and how far it is off.
+"""Noise on the positive counts of a histogram only: the privacy cost of T rounds, and the error.
 
 Section 4.2 of "Private Evolution Converges", after Vadhan 2017, Theorem 3.5. A count of zero is never released; a
 positive count c is released as c + Z if that is at least the threshold h, with Z discrete Laplace of scale b,
@@ -33,7 +33,7 @@ def delta(epsilon: float, *, scale: float, threshold: int, iterations: int, rela
     Formal guarantee: adding a record moves one positive count by one, which under discrete Laplace noise is exactly
     randomized response with parameter 1/b, or turns a zero into a one, which shows with probability tau = `survival`
     and otherwise not at all. Each round is thus dominated by one randomized response (two when a record is replaced:
-    one count falls, another rises) together with an event of probability tau that tells everything; delta_k is the
+    one count falls, another rises) together with an event of probability tau that reveals everything; delta_k is the
     exact curve of k = T (or 2 T) randomized responses (Kairouz, Oh, Viswanath 2015, Theorem 3.3).
     """
     if iterations < 1:

@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 32
 """Up to which faiss has compiled loops for one neighbor; above, and for two of them, it gains little on products."""
 
 FEWEST_CANDIDATES = 8192
-"""Below, two searches and their arrays take as long as the products."""
+"""With fewer candidates, two searches and their arrays take as long as the products."""
 
 FEWEST_ENTRIES = 1 << 17
 """Coordinates of points searched at once, below which faiss does without those loops."""
@@ -37,7 +37,7 @@ def flat_screen(candidates: Array) -> Screen | None:
 
 
 class _Flat:
-    """One search guesses, a second one proves.
+    """One search guesses the nearest candidate, a second one proves the guess.
 
     Each candidate c_j gets p further coordinates k s_j, where s_j holds the p binary digits of j as signs. The guess i
     for a point x is searched again with further coordinates -t s_i: all squared distances grow by the same k^2 p +
@@ -68,7 +68,7 @@ class _Flat:
         with np.errstate(over="ignore"):
             error = 1.01 * (d + p + 6) * _UNIT * (1.25 * lengths) ** 2 + (d + 4) * 2.0**-52 * lengths**2
             pull = error / (2 * self._height)
-        # The others are so far out that float32 can't tell, or hold, them.
+        # The others are so far out that float32 can't distinguish, or hold, them.
         near = np.flatnonzero(pull * np.sqrt(p) < 0.125 * lengths)
         nearest, unsure = np.zeros(n, dtype=np.intp), np.ones(n, dtype=bool)
         if len(near):

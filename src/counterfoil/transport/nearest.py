@@ -173,7 +173,7 @@ def _screen(shifted: Array, candidates: npt.NDArray[np.floating]) -> tuple[Indic
 
     With unit roundoff e, a score is off by at most (d + 4) e (|x| R + R^2) for R = max |c|: e for each of the
     d products and sums, and for rounding x, c and the score. The distance that defines nearest is off by
-    (d + 4) 2^-53 (|x| + R)^2. A second score within twice the sum of both is not told apart.
+    (d + 4) 2^-53 (|x| + R)^2. A second score within twice the sum of both can't be distinguished from the first.
     """
     d = shifted.shape[1]
     half_squares = np.square(candidates, dtype=np.float64).sum(axis=1) / 2

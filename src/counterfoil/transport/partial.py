@@ -77,7 +77,7 @@ class CoverProblem:
         return Cover(np.minimum(used, self.supplies), optimum.cost, bound)
 
     def exact_cost(self) -> float:
-        """The cost of the cheapest cover; ArithmeticError if it was not found to within a millionth."""
+        """The cost of the cheapest cover; ArithmeticError unless its bounds agree to within a millionth."""
         cover = self.solve()
         if cover.cost - cover.bound > 1e-6 * cover.cost:
             raise ArithmeticError(
@@ -185,7 +185,7 @@ def _scan(space: FiniteSpace, rows: Indices, columns: Indices, *, prices: Array,
     """Price every move: each row's least reduced cost, and the few moves a row that are below its offer."""
     values = np.empty(len(rows))
     keys: list[Indices] = [np.empty(0, np.intp)]
-    found: list[Array] = [np.empty(0)]
+    moved: list[Array] = [np.empty(0)]
     for part, costs in space.blocks(rows, columns):
         reduced = costs - prices
         values[part] = reduced.min(axis=1)
@@ -198,8 +198,8 @@ def _scan(space: FiniteSpace, rows: Indices, columns: Indices, *, prices: Array,
         below = reduced[row, column] < offers[part][row]
         row, column = row[below], column[below]
         keys.append((row + part.start) * len(columns) + column)
-        found.append(costs[row, column])
-    return values, _Moves(np.concatenate(keys), np.concatenate(found))
+        moved.append(costs[row, column])
+    return values, _Moves(np.concatenate(keys), np.concatenate(moved))
 
 
 def _merge(first: _Moves, second: _Moves) -> _Moves:

@@ -10,7 +10,7 @@ from counterfoil.transport.metric import Array, Metric, as_points, as_weights, f
 from counterfoil.transport.partial import CoverProblem, simplex
 
 DENSE_COSTS = 4_000_000
-"""Above this many costs, W_1 is found by screening, which holds no matrix."""
+"""Above this many costs, W_1 is computed by screening, which holds no matrix."""
 
 
 def distance(

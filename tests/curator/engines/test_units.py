@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
@@ -58,7 +57,7 @@ def test_each_unit_keeps_as_many_rows_as_it_may(units: list[str | None], max_row
 def test_numbers_are_units_too_and_every_row_without_an_id_is_one() -> None:
     assert kept_of([1, 1, 2, 2, 2], 1).sum() == 2
     assert kept_of([1.5, float("nan"), float("nan"), None, 1.5], 1).sum() == 4
-    assert kept_of([(1, 2), (1, 2), timedelta(1), timedelta(1), pd.NaT, pd.NA], 1).all()
+    assert kept_of([pd.NaT, pd.NA, None, pd.NaT], 1).all()
     same = UUID(int=7)
     assert kept_of([same, str(same), UUID(int=8)], 1).sum() == 2
     assert kept_of([1, 1.0, "1", Decimal("1.00"), np.int8(1), b" 1 ", True, "true", "01"], 1).sum() == 3

@@ -50,7 +50,7 @@ class DuckDBEngine(Engine):
             show_values=show_values,
         )
         self._free = cache_bytes
-        # By what is kept, the arrays of the first blocks of the table, without a gap.
+        # For each column that is kept: its arrays in the first blocks of the table, without a gap.
         self._kept: dict[Key, list[np.ndarray]] = {}
         self._n_blocks: int | None = None
 
@@ -72,7 +72,7 @@ class DuckDBEngine(Engine):
             self._n_blocks = position
 
     def _keep(self, block: Block, position: int) -> None:
-        """Keep what follows on what is kept already, and fits."""
+        """Keeps those arrays of the block that continue what is kept already, as long as they fit."""
         parts: Mapping[Key, np.ndarray] = {("codes", name): part for name, part in block.codes.items()} | {
             ("numbers", name): part for name, part in block.numbers.items()
         }

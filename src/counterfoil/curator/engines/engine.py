@@ -1,8 +1,8 @@
 """What every engine does: sum over the coded table, block by block.
 
-Every query is a sum over blocks of a partial answer, so that a table in memory, on disk or on a cluster gives the
-same answer to the last count, and nobody but the engine knows where the records are. A new engine is one file in this
-folder: `registry` finds it.
+Every exact answer is a sum of partial answers over blocks, or computed from such sums, so that a table in memory, on
+disk or on a cluster gives the same answer to the last count, and only the engine knows where the records are. A new
+engine is one file in this folder: `registry` finds it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Block:
 
 
 class Engine(ABC):
-    """Exact access to the table; knows no noise, and no query.
+    """Exact access to the table, apart from noise and from queries.
 
     Attributes:
         reads: kinds of source that this engine is chosen for; none of its own where empty (see `registry`).

@@ -98,22 +98,22 @@ class BlockReader:
             raise unreadable(name, self._source.name, values.type, error) from None
 
     def _check_columns(self) -> None:
-        found = self._source.column_names
+        present = self._source.column_names
         for column in self.schema.synthesized:
-            if column.name not in found:
+            if column.name not in present:
                 raise SourceError(
                     f"{self._source.name} has no column {column.name!r}, which the schema declares."
-                    + did_you_mean(column.name, found)
+                    + did_you_mean(column.name, present)
                 )
         declared = {column.name for column in self.schema.columns} | {*self.schema.ignore}
-        for name in found:
+        for name in present:
             if name not in declared and name != self._unit:
                 raise SourceError(
                     f"Column {name!r} of {self._source.name} is not in the schema. Declare it, or add it to"
-                    f" `ignore`.{did_you_mean(name, declared - {*found})}"
+                    f" `ignore`.{did_you_mean(name, declared - {*present})}"
                 )
-        if self._unit is not None and self._unit not in found:
+        if self._unit is not None and self._unit not in present:
             raise SourceError(
                 f"{self._source.name} has no column {self._unit!r} to be the privacy unit."
-                + did_you_mean(self._unit, found)
+                + did_you_mean(self._unit, present)
             )

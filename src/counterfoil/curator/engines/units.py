@@ -8,9 +8,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import FAILURES, connection, explained
 from counterfoil.curator.sources.source import Source, unreadable
 from counterfoil.noise.randomness import Randomness
+from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import texts_of
 
 
@@ -23,9 +25,11 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
     sensitivity to one row, taken `max_rows` times, bounds its sensitivity to one unit.
 
     Two rows are of one unit if the canonical texts of their ids are equal (`schema.spelling`), whatever stands in
-    other rows: a text is a function of its cell. A row without an id (null, NaN, an empty text, or an object of a
-    type that no kind of column describes) is a unit of its own and is kept: its person is protected for that row, as
-    every person with a single row is, and no other row's place depends on it.
+    other rows: a text is a function of its cell. A row without an id (null, NaN, or an empty text) is a unit of its
+    own and is kept: its person is protected for that row, as every person with a single row is, and no other row's
+    place depends on it. An id of a type that has no text, such as a tuple, is refused: if it counted as none, a person
+    with many rows would silently be protected as many persons.
+
     The sorting spills to a private temporary folder when it does not fit in DuckDB's memory limit.
     """
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
@@ -54,6 +58,11 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
         cells, rows = batch.column(0), batch.num_rows
         try:
             texts, positions = texts_of(cells)
+            if isinstance(cells, MixedCells) and len(cells.strangers):
+                raise SourceError(
+                    f"Column {unit!r} of {source.name} holds ids that are no texts, numbers or dates, so that rows of "
+                    "one unit can't be recognized. Write them as texts."
+                )
         except (TypeError, pa.ArrowException) as error:
             raise unreadable(unit, source.name, cells.type, error) from None
         priorities = randomness.words(rows)

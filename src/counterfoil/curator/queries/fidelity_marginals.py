@@ -11,17 +11,17 @@ import numpy as np
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
-from counterfoil.curator.queries.selection import MarginalErrors
+from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.noise.noise import Norm
 
 
 @shipped
 @dataclass(frozen=True, eq=False)
-class TotalMarginalError(CountQuery):
+class TotalMarginalDistance(CountQuery):
     """The sum of the L1 errors of m marginals: m times their mean, in records.
 
     Formal guarantee: the errors together move by at most m in l1 norm when a record is added or removed, and by at
-    most 2 m when one is replaced (see `MarginalErrors`); so does their sum, and it is one number. Both are attained.
+    most 2 m when one is replaced (see `MarginalDistances`); so does their sum, and it is one number. Both are attained.
 
     Args:
         errors: the marginals and what the synthetic table has there, in whole records.
@@ -30,7 +30,7 @@ class TotalMarginalError(CountQuery):
     name: ClassVar[str] = "total_marginal_error"
     question: ClassVar[str] = "the mean difference of counts from the synthetic ones, with noise"
 
-    errors: MarginalErrors
+    errors: MarginalDistances
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return self.errors.l1_sensitivity(relation)
@@ -51,11 +51,11 @@ class TotalMarginalError(CountQuery):
 
 @shipped
 @dataclass(frozen=True, eq=False)
-class LargestMarginalError(CountQuery):
+class LargestMarginalDistance(CountQuery):
     """The largest of the L1 errors of some marginals, in records.
 
     Formal guarantee: adding or removing a record moves each error by at most 1, replacing one by at most 2 (see
-    `MarginalErrors`); a maximum moves by no more than the one of its parts that moves most. Both are attained.
+    `MarginalDistances`); a maximum moves by no more than the one of its parts that moves most. Both are attained.
 
     Args:
         errors: the marginals and what the synthetic table has there, in whole records.
@@ -64,7 +64,7 @@ class LargestMarginalError(CountQuery):
     name: ClassVar[str] = "largest_marginal_error"
     question: ClassVar[str] = "the largest difference of counts from the synthetic ones, with noise"
 
-    errors: MarginalErrors
+    errors: MarginalDistances
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return self.errors.l1_sensitivity(relation) / len(self.errors.cliques)

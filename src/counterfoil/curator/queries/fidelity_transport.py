@@ -12,13 +12,13 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
-from counterfoil.geometry.grid import Grid
+from counterfoil.geometry.grid import SnapGrid
 from counterfoil.noise.noise import Norm
 
 
 @shipped
 @dataclass(frozen=True, eq=False)
-class CumulativeArea(CountQuery):
+class ColumnWasserstein(CountQuery):
     """The area between the cumulative counts of a column and those of its synthetic twin, in steps of a public grid.
 
     With C(g) the number of real records at the first g + 1 of G grid points, the answer is the sum over g < G - 1 of
@@ -41,7 +41,7 @@ class CumulativeArea(CountQuery):
     name: ClassVar[str] = "cumulative_area"
     question: ClassVar[str] = "how far a numeric column is from the synthetic one, with noise"
 
-    grid: Grid
+    grid: SnapGrid
     expected: np.ndarray
 
     def __post_init__(self) -> None:

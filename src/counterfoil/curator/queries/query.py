@@ -1,4 +1,4 @@
-"""What may be asked of the sensitive table.
+"""Queries: the statistics that may be computed from the sensitive table.
 
 A query is a frozen dataclass. Its fields are public: they may be printed, stored and repeated. What is sensitive
 reaches it only as the argument `records`, behind the wall. Queries are a closed set by type (`registry`): a new one
@@ -41,11 +41,11 @@ class Records(Protocol):
 
 
 class Query(ABC):
-    """What all queries are: public parameters, an exact answer behind the wall, and words for a receipt.
+    """A query: public parameters, an exact answer behind the wall, and words for a receipt.
 
     Attributes:
-        name: as ledgers and receipts write it; never changed once it has been released.
-        question: what is asked, as a privacy officer reads it.
+        name: the name that ledgers and receipts write; never changed once the query has been released.
+        question: what the query computes, in words for a privacy officer.
     """
 
     name: ClassVar[str]
@@ -68,9 +68,9 @@ class Query(ABC):
 
         Args:
             parameters: as they stand on a receipt.
-            moved: how many cells one record changes at most where it is in one: 1 when it is added or removed, 2 when
-                it is replaced.
-            norm: that of the noise, None for selections.
+            moved: how many cells of a partition one record changes at most: 1 when it is added or removed, 2 when it
+                is replaced.
+            norm: the norm of the noise, None for selections.
 
         Raises:
             KeyError, TypeError, ValueError: for parameters that are not those of the query.

@@ -1,4 +1,4 @@
-"""Which queries may be asked: a closed set, by type."""
+"""The queries that an account admits: a closed set, by type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Q = TypeVar("Q", bound=type[Query])
 _SHIPPED: dict[str, type[Query]] = {}
 _VOUCHED_FOR: dict[type[Query], str] = {}
 
-# What holds data and runs no code of a user's on records.
+# Types that hold data and run no code of a user's on records.
 _PLAIN = (np.ndarray, np.generic, np.dtype, pa.DataType, type(None), str, bytes, int, float, complex, range)
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "enum", "fractions")
 
@@ -32,10 +32,10 @@ def shipped(kind: Q) -> Q:
 
 
 def vouch_for(kind: Any, *, proof: str) -> None:
-    """Lets queries of a type of your own be asked. Every receipt of a release that asks one names it, and you.
+    """Admits queries of a type of your own. Every receipt of a release with such a query says that its user vouches.
 
-    The sensitivities that the type states are what its answers are charged and noised by. They are tried on public
-    rows before the first question, which finds blunders and proves nothing.
+    The charge and the noise of its answers follow from the sensitivities that the type states. They are tried on
+    public rows before the first query, which catches blunders and proves nothing.
 
     Args:
         kind: a frozen dataclass that derives from `CountQuery` or `SelectionQuery`.

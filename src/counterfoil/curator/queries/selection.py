@@ -1,4 +1,4 @@
-"""Which marginals a model gets most wrong: chosen by the exponential mechanism, or told with noise."""
+"""Which marginals a model gets most wrong: chosen by the exponential mechanism, or measured with noise."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class WorstApproximatedMarginal(SelectionQuery):
 
 @shipped
 @dataclass(frozen=True, eq=False)
-class MarginalErrors(CountQuery):
-    """The L1 error of the estimate on each candidate clique, all of them told with noise.
+class MarginalDistances(CountQuery):
+    """The L1 error of the estimate on each candidate clique, each measured with noise.
 
     Formal guarantee: adding or removing a record moves each of the m errors by at most 1, replacing one by at most 2
     (see `WorstApproximatedMarginal`): l1 sensitivity m, or 2 m; l2 sensitivity sqrt(m), or 2 sqrt(m).

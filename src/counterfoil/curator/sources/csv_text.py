@@ -79,7 +79,7 @@ def _delimiter(line: str) -> str:
 
 
 def line_of_record(path: Path, header: CSVHeader, record: int) -> int | None:
-    """The line, from 1, on which a record (from 0, the header not counted) begins; None if it can't be told."""
+    """The line, from 1, on which a record (from 0, the header not counted) begins; None if it can't be determined."""
     try:
         with _open(path) as stream:
             reader = csv.reader(stream, delimiter=header.delimiter)

@@ -37,7 +37,7 @@ _MARKS: Mapping[str, str] = {
 
 @contextmanager
 def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB of our own: bounded, offline, and spilling to disk only where it is told to."""
+    """A DuckDB of our own: bounded, offline, and spilling to disk only in `temp_directory`, if one is given."""
     opened = duckdb.connect(
         ":memory:",
         config={
@@ -163,10 +163,10 @@ def open_database(path: Path, table: str) -> FileSource:
 
 def _tables(opened: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str]]:
     """Each table under the names by which it may be called."""
-    found = opened.execute(
+    tables = opened.execute(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'sensitive'"
     ).fetchall()
-    return {(table if schema == "main" else f"{schema}.{table}"): (schema, table) for schema, table in found}
+    return {(table if schema == "main" else f"{schema}.{table}"): (schema, table) for schema, table in tables}
 
 
 def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -195,8 +195,8 @@ def explained(error: Exception, name: str) -> SourceError:
     line, fields = _LINE.search(message), _FIELDS.findall(message)
     where = f"{name}, line {line[1]}" if line else name
     if line and fields:
-        expected, found = fields[-1]
-        return SourceError(f"{where}: expected {expected} fields, found {found}. Correct the line.")
+        expected, present = fields[-1]
+        return SourceError(f"{where}: expected {expected} fields, found {present}. Correct the line.")
     # Only the head: what follows may be a record that happens to contain these words.
     for mark, sentence in _MARKS.items():
         if mark in (message if line else message[:400]):

@@ -30,10 +30,10 @@ class SQLiteSource:
         self._path = path
         self._table = table
         with self._connected() as opened:
-            found = opened.execute(
+            rows = opened.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
             ).fetchall()
-            tables = [name for (name,) in found]
+            tables = [name for (name,) in rows]
             if table not in tables:
                 raise SourceError(
                     f"{path.name} has no table {table!r} (views are not read: store the view as a table)."

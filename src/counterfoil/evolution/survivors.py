@@ -18,7 +18,7 @@ class Selection(Protocol):
 
         Args:
             weights: float64 [m], a probability measure.
-            population: how many points to choose, or about so many.
+            population: the number of points to choose, or about that number.
             rng: public randomness.
         """
         ...
@@ -31,8 +31,8 @@ class Resample:
     """Draws with replacement: Algorithms 2 and 3, line 9.
 
     Args:
-        stratified: whether the draws share one random start, which leaves less to chance than the paper's independent
-            ones.
+        stratified: whether the draws share one random start, which has a smaller variance than the paper's
+            independent draws.
     """
 
     stratified: bool = False
@@ -46,7 +46,7 @@ class Resample:
 
 @dataclass(frozen=True)
 class Multiplicities:
-    """Takes each candidate round(n weight / B) B times: Algorithm 1, line 9, which assumes B copies of every record.
+    """Repeats each candidate round(n weight / B) B times: Algorithm 1, line 9, which assumes B copies of every record.
 
     Args:
         copies: B.
