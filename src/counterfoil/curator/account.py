@@ -13,12 +13,12 @@ from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
-from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
+from counterfoil.noise.answer import Answer, Choice
 from counterfoil.noise.known import noise_of
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness

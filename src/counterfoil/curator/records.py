@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Clique, Domain
 
 
@@ -54,7 +54,7 @@ class ExactRecords:
         for block in self._engine.blocks(columns, ()):
             # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
             merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
-            count_marginals(merged, cliques, domain, into=totals)
+            count_marginals(merged.codes, merged.rows, cliques, domain, into=totals)
         for total in totals:
             total.setflags(write=False)  # they are kept, and shared by all queries
         return dict(zip(cliques, totals, strict=True))
