@@ -72,13 +72,12 @@ def run_ours(job: str, table: pd.DataFrame, domain: dict[str, int]) -> pd.DataFr
 
 
 def count_all(table: pd.DataFrame, domain: dict[str, int]) -> None:
-    from counterfoil.curator.engines.counting import count_marginals
-    from counterfoil.curator.engines.engine import Block
+    from counterfoil.domain.counting import count_marginals
     from counterfoil.domain.domain import Domain
 
     cliques = [c for order in (2, 3) for c in itertools.combinations(domain, order)]
-    block = Block(len(table), {name: table[name].to_numpy(np.uint8) for name in domain}, {})
-    count_marginals(block, cliques, Domain(tuple(domain), tuple(domain.values())))
+    codes = {name: table[name].to_numpy(np.uint8) for name in domain}
+    count_marginals(codes, len(table), cliques, Domain(tuple(domain), tuple(domain.values())))
 
 
 def run_peer(job: str, table: pd.DataFrame, domain: dict[str, int]) -> pd.DataFrame:

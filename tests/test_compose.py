@@ -208,6 +208,9 @@ def test_a_shipped_query_is_one_file_beside_its_registration(folders: Folders):
         text = text.replace(old, new)
     folders.add("counterfoil.curator.queries", "counts_up_to.py", text)
     kind = registry.shipped_queries()["counts_up_to"]
+    # As if it lay in our own folder: what lies elsewhere is a user's, whatever it is called.
+    assert "CountsUpTo" in released(kind("b", (0, 1))).document["warnings"][0]
+    sys.modules[kind.__module__].__spec__.origin = str(Path(registry.__file__).with_name("counts_up_to.py"))
     for relation in NeighboringRelation:
         receipt = released(kind("b", (0, 1)), relation=relation)
         assert receipt.verify().holds

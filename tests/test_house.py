@@ -216,6 +216,20 @@ def test_the_check_for_cycles_can_fail():
     assert import_cycle(needs) == []
 
 
+def test_no_room_holds_more_than_an_eighth():
+    """Of package, benchmarks and reproductions: a room that grows beyond is two rooms."""
+    root = SOURCE.parents[1]
+    whole = [*MODULES, *(root / "benchmarks").rglob("*.py"), *(root / "reproductions").rglob("*.py")]
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in whole}
+    rooms: dict[str, int] = {}
+    for path in MODULES:
+        if path.parent != SOURCE:
+            room = path.relative_to(SOURCE).parts[0]
+            rooms[room] = rooms.get(room, 0) + lines[path]
+    assert len(rooms) > 15
+    assert max(rooms.values()) <= sum(lines.values()) / 8, rooms
+
+
 def test_no_module_is_empty_of_purpose():
     """Each module says what it is for."""
     silent = [str(path) for path, tree in trees() if tree.body and not ast.get_docstring(tree)]

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import log_softmax
 
 from counterfoil.curator.account import Account
-from counterfoil.curator.answer import Answer, Choice
 from counterfoil.curator.records import ExactRecords
+from counterfoil.noise.answer import Answer, Choice
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.randomness import Randomness

@@ -63,7 +63,7 @@ def open_account(rule, *, budget=BUDGET, fails=False, planned=None, relation=ADD
         rule=rule,
         neighbors=Neighbors(relation, unit),
         randomness=SeededRandomness(1),
-        trial=lambda query: None,
+        trial=lambda query: 0,
         **extra,
     )
     return account, records

@@ -30,6 +30,7 @@ from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.curator.queries.registry import require_registered
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.curator.records import ExactRecords
 from counterfoil.domain.coarsening import Coarsening
@@ -267,6 +268,13 @@ def test_every_query_is_frozen_and_states_its_guarantee(kind):
     assert kind.__dataclass_params__.frozen
     assert "Formal guarantee:" in kind.__doc__
     assert isinstance(kind.name, str)
+
+
+@pytest.mark.parametrize("kind", REGISTRY, ids=lambda kind: kind.__name__)
+def test_nobody_has_to_vouch_for_what_is_shipped(kind):
+    """Nothing of this package, and no plain data, is taken for a user's (`test_gate.py` has what is)."""
+    for query, _ in REGISTRY[kind].examples():
+        assert require_registered(query) == []
 
 
 def largest_changes(query: object, before: np.ndarray, after: np.ndarray) -> dict[str, float]:

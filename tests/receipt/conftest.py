@@ -53,7 +53,7 @@ def make_receipt(
     kind = FilterAccount if adaptive else Account
     parts = {"budget": budget, "rule": COMPOSITIONS[rule], "neighbors": neighbors, "randomness": randomness}
     plan = {} if adaptive else {"planned": [noise for _, noise in questions(rule)]}
-    account = kind(Ones(), release, trial=lambda query: None, **parts, **plan)
+    account = kind(Ones(), release, trial=lambda query: 0, **parts, **plan)
     ask_everything(account, rule)
     curator = SimpleNamespace(
         account=account,

@@ -2,8 +2,8 @@
 
 from counterfoil.curator.account import Account as Account
 from counterfoil.curator.account import FilterAccount as FilterAccount
-from counterfoil.curator.answer import Answer as Answer
-from counterfoil.curator.answer import Choice as Choice
 from counterfoil.curator.curator import Curator as Curator
+from counterfoil.noise.answer import Answer as Answer
+from counterfoil.noise.answer import Choice as Choice
 
 __all__: list[str]

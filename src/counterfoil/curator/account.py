@@ -13,12 +13,12 @@ from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
-from counterfoil.curator.answer import Answer, Choice
-from counterfoil.curator.gate import require_finite, require_whole
+from counterfoil.curator.gate import require_finite, require_positive, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
-from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.queries.registry import Brought, require_registered
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
+from counterfoil.noise.answer import Answer, Choice
 from counterfoil.noise.known import noise_of
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
@@ -41,7 +41,7 @@ class Account:
         rule: Composition,
         neighbors: Neighbors,
         randomness: Randomness,
-        trial: Callable[[Query], None],
+        trial: Callable[[Query], int],
         planned: Sequence[Noise] | None = None,
         replacement_factor: float = ANY_QUESTION,
     ) -> None:
@@ -52,7 +52,10 @@ class Account:
         self._neighbors = neighbors
         self._randomness = randomness
         self._trial = trial
-        self._vouched_for: list[str] = []
+        self._vouched_for: dict[str, None] = {}
+        # By the objects that were tried, which are kept: no other may get their ids.
+        self._tried: dict[tuple[object, ...], list[Brought]] = {}
+        self._cells: dict[int, int] = {}
         self._replacement_factor = require_replacement_factor(replacement_factor)
         self._plan = None if planned is None else tuple(planned)
         # A release that is resumed has used the first noises of its plan.
@@ -96,7 +99,7 @@ class Account:
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
         with noting_refusals(self._release):
-            exact = require_whole(query, query.exact(self._records))
+            exact = require_whole(query, query.exact(self._records), cells=self._cells.get(id(query)))
         values = noise.add(exact, sensitivity, self._randomness)
         return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
 
@@ -109,7 +112,7 @@ class Account:
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         with noting_refusals(self._release):
-            scores = require_finite(query, query.exact(self._records))
+            scores = require_finite(query, query.exact(self._records), candidates=self._cells.get(id(query)))
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
@@ -132,9 +135,9 @@ class Account:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
-        require_declared(query.name, of, self._replacement_factor)
         self._admit(query)
-        sensitivity = self._sensitivity(of)
+        require_declared(query.name, of, self._replacement_factor)
+        sensitivity = require_positive(query, self._sensitivity(of))
         other = self._neighbors.sensitivity(of, self._neighbors.relation.other)
         charge = Charge(
             query.name,
@@ -150,11 +153,20 @@ class Account:
         return sensitivity
 
     def _admit(self, query: Query) -> None:
-        """Lets registered queries pass; those that hold a user's own types are first tried on public rows."""
-        for brought in require_registered(query):
-            if brought not in self._vouched_for:
-                self._trial(query)
-                self._vouched_for.append(brought)
+        """Lets registered queries pass; where something is a user's, once it was tried on public rows.
+
+        Each object is tried: two of a type may differ in a parameter, or in a class of the same name. How many cells a
+        user's query answers with must not depend on records either.
+        """
+        brought = require_registered(query)
+        key = (type(query), *(id(one.value) for one in brought))
+        if not brought or key in self._tried:
+            return
+        cells = self._trial(query)
+        self._tried[key] = brought
+        self._vouched_for |= dict.fromkeys(one.words for one in brought)
+        if any(one.value is query for one in brought):
+            self._cells[id(query)] = cells
 
     def _affords(self, records: list[dict[str, Any]]) -> bool:
         events = [Charge.from_json(record).event for record in records]

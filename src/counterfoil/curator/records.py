@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Clique, Domain
 
 
@@ -68,7 +68,7 @@ def _counts(
     # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
     merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
     counts = np.zeros(sum(map(domain.size, cliques)), dtype=np.int64)
-    count_marginals(merged, cliques, domain, into=_parts(counts, cliques, domain))
+    count_marginals(merged.codes, merged.rows, cliques, domain, into=_parts(counts, cliques, domain))
     return counts
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.records import ExactRecords
 from counterfoil.schema import Schema
 
 ROWS = 24
+MANY_ROWS = 4096
+"""Some code looks at records in company where there are many of them alone."""
+
 _ROUNDING = 1 + 1e-6
 """Scores are floating-point numbers."""
 
@@ -53,50 +58,79 @@ class PublicRows(Engine):
             )
 
 
-def require_sound(query: Query, schema: Schema) -> None:
-    """Tries `query`, and whatever a user put into it, on public rows.
+def require_sound(query: Query, schema: Schema) -> int:
+    """Tries `query`, and whatever a user put into it, on public rows; says how many numbers it answers with.
 
-    The answer must be the same however the rows are ordered and split, and must not move by more than the stated
-    sensitivities when one row is left out or exchanged. This catches code that does not read each record by itself; it
-    proves nothing, which is why receipts say who vouches for it.
+    The answer must be of the right kind and of the same length for every table, the same however the rows are ordered
+    and split, and must not move by more than the stated sensitivities when one row is left out or exchanged. This finds
+    code that looks at records in company, or that draws at random; it proves nothing, which is why receipts say who
+    vouches for it.
 
     Raises:
         ValueError: when the answer depends on the order, or moves by more than a stated sensitivity.
     """
     rng = np.random.default_rng()
-    rows = PublicRows.random(schema, ROWS + 1, rng)
-    every = np.arange(ROWS)
-
-    def answer(*order: np.ndarray) -> np.ndarray:
-        return query.exact(ExactRecords(rows.in_blocks(*order), schema.domain))
-
-    whole = answer(every)
-    alone = answer(*every[:, None])
-    shuffled = rng.permutation(every)
-    if not (_same(whole, alone) and _same(whole, answer(shuffled[:7], shuffled[7:]))):
+    few = _Trial(query, PublicRows.random(schema, ROWS + 1, rng))
+    many = _Trial(query, PublicRows.random(schema, MANY_ROWS, rng))
+    every, all_of_many = np.arange(ROWS), np.arange(MANY_ROWS)
+    whole, together = few.answer(every), many.answer(all_of_many)
+    _require_same_length(query, whole, few.answer(every[:0]), together)
+    shuffled, crowd = rng.permutation(every), rng.permutation(all_of_many)
+    split = [few.answer(*every[:, None]), few.answer(shuffled[:7], shuffled[7:])]
+    apart = many.answer(crowd[:1], crowd[1:64], crowd[64:2000], crowd[2000:])
+    if not (all(_same(whole, other) for other in split) and _same(together, apart)):
         raise ValueError(
-            f"The query {query.name} was tried on rows made up from the schema, and its answer depends on which rows "
-            "are read together. What is yours in it must read each record by itself."
+            f"{_tried(query)}, and its answer depends on which rows are read together. What is yours in it must read "
+            "each record by itself."
         )
     for i in every:
         others = np.delete(every, i)
-        _require_within(query, whole - answer(others), NeighboringRelation.ADD_OR_REMOVE_ONE)
-        exchanged = np.append(others, ROWS)
-        _require_within(query, whole - answer(exchanged), NeighboringRelation.REPLACE_ONE)
+        less, exchanged = few.answer(others), few.answer(np.append(others, ROWS))
+        _require_same_length(query, whole, less, exchanged)
+        _require_within(query, whole, less, NeighboringRelation.ADD_OR_REMOVE_ONE)
+        _require_within(query, whole, exchanged, NeighboringRelation.REPLACE_ONE)
+    return len(whole)
 
 
-def _require_within(query: Query, moved: np.ndarray, relation: NeighboringRelation) -> None:
-    norms: dict[str, tuple[float, float]] = {}
+@dataclass(frozen=True)
+class _Trial:
+    """A query on public rows."""
+
+    query: Query
+    rows: PublicRows
+
+    def answer(self, *blocks: np.ndarray) -> np.ndarray:
+        """For the rows with these positions, block by block."""
+        query, domain = self.query, self.rows.schema.domain
+        try:
+            exact = query.exact(ExactRecords(self.rows.in_blocks(*blocks), domain))
+        except Exception as error:  # a user's code may raise anything
+            raise ValueError(f"{_tried(query)}, and failed there: {type(error).__name__}: {error}") from error
+        return require_finite(query, exact) if isinstance(query, SelectionQuery) else require_whole(query, exact)
+
+
+def _tried(query: Query) -> str:
+    return f"The query {query.name} was tried on rows made up from the schema"
+
+
+def _require_same_length(query: Query, *answers: np.ndarray) -> None:
+    if len({len(answer) for answer in answers}) > 1:
+        raise ValueError(f"{_tried(query)}, and how many numbers it answers with depends on the rows.")
+
+
+def _require_within(query: Query, before: np.ndarray, after: np.ndarray, relation: NeighboringRelation) -> None:
+    moved = np.abs(before.astype(float) - after.astype(float))  # whole numbers could overflow
+    found: dict[str, tuple[float, float]] = {}
     if isinstance(query, CountQuery):
-        norms["l1"] = float(np.abs(moved).sum()), query.l1_sensitivity(relation)
-        norms["l2"] = float(np.sqrt((moved.astype(float) ** 2).sum())), query.l2_sensitivity(relation)
+        found["l1"] = float(moved.sum()), query.l1_sensitivity(relation)
+        found["l2"] = float(np.sqrt((moved**2).sum())), query.l2_sensitivity(relation)
     if isinstance(query, SelectionQuery):
-        norms["score"] = float(np.abs(moved).max(initial=0.0)), query.score_sensitivity(relation)
-    for norm, (reached, stated) in norms.items():
+        found["score"] = float(moved.max(initial=0.0)), query.score_sensitivity(relation)
+    for norm, (reached, stated) in found.items():
         if not reached <= stated * _ROUNDING:
             raise ValueError(
-                f"The query {query.name} was tried on rows made up from the schema: one row moves its answer by "
-                f"{reached:g} under {relation.value}, above the {norm} sensitivity of {stated:g} that it states."
+                f"{_tried(query)}: one row moves its answer by {reached:g} under {relation.value}, above the {norm} "
+                f"sensitivity of {stated:g} that it states."
             )
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.answer import Answer
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
@@ -23,6 +22,7 @@ from counterfoil.features.linear_model import LOSS_UNIT, LinearModel
 from counterfoil.fidelity.certificate import certificates
 from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
 from counterfoil.geometry.grid import SnapGrid
+from counterfoil.noise.answer import Answer
 from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.synthesis.synthesis import Synthesis
 

@@ -35,7 +35,12 @@ class Space(Protocol):
     def diameter(self) -> float: ...
 
     def locate(self, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Records as embedded points [n, k], each on its own; one outside the space is moved to its nearest point."""
+        """Records as embedded points [n, k], each on its own; one outside the space is moved to its nearest point.
+
+        A space of your own is tried on made-up rows first. One that reads a column which `columns` and `numbers` leave
+        out fails there, before anything is charged. NaN stands for a missing number, and a record that has one needs a
+        finite point like any other: none may be left out. Equal records have equal points: nothing is drawn here.
+        """
         ...
 
     def embed(self, points: np.ndarray) -> np.ndarray:

@@ -22,13 +22,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from counterfoil.curator.engines import reader
-from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.units import kept_rows
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.domain.counting import count_marginals
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema, UnplacedValue
 from schema_strategies import CELLS, code_of
@@ -133,7 +133,7 @@ def test_every_storage_gives_the_same_counts(
             totals = [np.zeros(SCHEMA.domain.shape(clique), dtype=np.int64) for clique in CLIQUES]
             cliques = [tuple(schema.domain.attributes[NAMES.index(key)] for key in clique) for clique in CLIQUES]
             for block in engine.blocks(schema.domain.attributes, ()):
-                count_marginals(block, cliques, schema.domain, into=totals)
+                count_marginals(block.codes, block.rows, cliques, schema.domain, into=totals)
             for clique, found, right in zip(CLIQUES, totals, expected, strict=True):
                 np.testing.assert_array_equal(found, right, err_msg=f"{name} {make.__name__} {clique}")
 

@@ -17,6 +17,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.trial import PublicRows
 from counterfoil.domain.domain import Domain
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid
@@ -113,3 +114,10 @@ def test_a_whole_release_is_the_same(workers: None, relation: str):
         with Curator(frame_of(PAIR, ROWS), schema_of(PAIR), **facts) as curator:
             released.append(Direct(workload=2).synthesize(curator).to_arrow())
     assert released[0].equals(released[1])
+
+
+def test_partial_sums_of_two_shapes_are_refused():
+    """numpy would repeat the smaller one: its records would count once for each copy."""
+    rows = PublicRows.random(schema_of(PAIR), 7, np.random.default_rng(0)).in_blocks(np.arange(3), np.arange(3, 7))
+    with pytest.raises(ValueError, match="must have one shape"):
+        rows.fold(lambda block: np.ones(block.rows - 3 if block.rows > 3 else 2, dtype=np.int64), ["a"])

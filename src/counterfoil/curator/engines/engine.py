@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
 from typing import ClassVar
 
 import numpy as np
@@ -80,11 +79,18 @@ class Engine(ABC):
             partial: gives arrays of one shape; zeros for an empty block.
             columns, numbers: what it reads of a block.
         """
-        return reduce(add, map(partial, self.blocks(columns, numbers)))
+        return reduce(_sum, map(partial, self.blocks(columns, numbers)))
 
     def rows(self, column: str) -> int:
         """How many rows there are, counted by reading one column."""
         return int(self.fold(_rows, [column])[0])
+
+
+def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Refuses arrays of two shapes: numpy would repeat the smaller, and count its records once for each copy."""
+    if one.shape != other.shape:
+        raise ValueError("What is summed over blocks of records must have one shape. Found two.")
+    return one + other
 
 
 def _rows(block: Block) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.counting_places import count_places
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.space import Space
@@ -78,5 +79,6 @@ class NearestNeighborHistogram(CountQuery):
                 {name: codes[part] for name, codes in block.codes.items()},
                 {name: numbers[part] for name, numbers in block.numbers.items()},
             )
-            counts += np.bincount(nearest.of(points), minlength=len(counts))
+            rows = min(_ROWS, block.rows - start)
+            counts += count_places(nearest.of(points), records=rows, size=len(counts))
         return counts

@@ -11,6 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.counting_places import count_places
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.partition import Partition
@@ -50,4 +51,4 @@ class PartitionCounts(CountQuery):
 
     def _counts(self, block: Block) -> np.ndarray:
         cells = self.partition.assign(self.partition.box.locate(block.codes, block.numbers))
-        return np.bincount(cells, minlength=self.partition.size).astype(np.int64)
+        return count_places(cells, records=block.rows, size=self.partition.size)

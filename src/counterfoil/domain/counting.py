@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numba
 import numpy as np
 
-from counterfoil.curator.engines.engine import Block
 from counterfoil.domain.domain import Clique, Domain
 
 _CHUNK = 4096
 
 
 def count_marginals(
-    block: Block, cliques: Sequence[Clique], domain: Domain, *, into: Sequence[np.ndarray] | None = None
+    codes: Mapping[str, np.ndarray],
+    rows: int,
+    cliques: Sequence[Clique],
+    domain: Domain,
+    *,
+    into: Sequence[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
-    """One int64 array for each clique, shaped by the domain: the number of the block's rows in each cell.
+    """One int64 array for each clique, shaped by the domain: the number of rows in each cell.
 
-    `into` are arrays of those shapes to add to, contiguous, and returned; fresh zeros when None.
+    Args:
+        codes: integers [rows] by attribute, of those in the cliques at least.
+        rows: how many there are.
+        cliques, domain: what is counted.
+        into: arrays of those shapes to add to, contiguous, and returned; fresh zeros when None.
     """
     tables = [np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques] if into is None else list(into)
     used = list(dict.fromkeys(name for clique in cliques for name in clique))
     position = {name: i for i, name in enumerate(used)}
-    codes = np.empty((len(used), block.rows), dtype=np.int32)
+    stacked = np.empty((len(used), rows), dtype=np.int32)
     for name, row in position.items():
-        codes[row] = block.codes[name]
+        stacked[row] = codes[name]
         # The loops below write without looking: a code past the end would write past the table.
-        assert not block.rows or codes[row].max() < domain[name]
+        assert not rows or stacked[row].max() < domain[name]
     for clique, table in zip(cliques, tables, strict=True):
-        rows = np.array([position[name] for name in clique], dtype=np.int64)
+        axes = np.array([position[name] for name in clique], dtype=np.int64)
         assert table.shape == domain.shape(clique)
         assert table.dtype == np.int64
         assert table.flags.c_contiguous
-        _count(codes, rows, np.array(table.shape, dtype=np.int64), table.reshape(-1))
+        _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
     return tables
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.curator.engines.counting import count_marginals
 from counterfoil.curator.engines.engine import Block
+from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Domain
 
 
@@ -28,7 +28,7 @@ def test_counts_equal_a_sum_over_rows(sizes: list[int], rows: int, seed: int) ->
         for clique in itertools.combinations(domain.attributes, order)
         if domain.size(clique) < 10**5
     ]
-    for clique, found in zip(cliques, count_marginals(Block(rows, codes, {}), cliques, domain), strict=True):
+    for clique, found in zip(cliques, count_marginals(codes, rows, cliques, domain), strict=True):
         expected = np.zeros(domain.shape(clique), dtype=np.int64)
         np.add.at(expected, tuple(codes[name] for name in clique) or (), 1 if clique else rows)
         np.testing.assert_array_equal(found, expected)
@@ -38,8 +38,8 @@ def test_counts_equal_a_sum_over_rows(sizes: list[int], rows: int, seed: int) ->
 def test_blocks_add_up_into_the_same_arrays() -> None:
     domain = Domain(("a", "b"), (2, 3))
     block = Block(2, {"a": np.array([0, 1], np.uint8), "b": np.array([2, 2], np.uint8)}, {})
-    once = count_marginals(block, [("a", "b")], domain)
-    twice = count_marginals(block, [("a", "b")], domain, into=once)
+    once = count_marginals(block.codes, block.rows, [("a", "b")], domain)
+    twice = count_marginals(block.codes, block.rows, [("a", "b")], domain, into=once)
     assert twice[0] is once[0]
     assert twice[0].tolist() == [[0, 0, 2], [0, 0, 2]]
 
@@ -47,4 +47,4 @@ def test_blocks_add_up_into_the_same_arrays() -> None:
 def test_a_code_past_the_end_is_caught_before_anything_is_written() -> None:
     block = Block(1, {"a": np.array([2], np.uint8)}, {})
     with pytest.raises(AssertionError):
-        count_marginals(block, [("a",)], Domain(("a",), (2,)))
+        count_marginals(block.codes, block.rows, [("a",)], Domain(("a",), (2,)))
