@@ -121,7 +121,7 @@ def test_the_number_of_rounds_and_of_rows_in_one_are_limited(monkeypatch):
     schema = schema_with("a + b + c == 27")
     monkeypatch.setattr(drawing, "_MOST_DRAWN", 1000)
     monkeypatch.setattr(
-        drawing, "_good", lambda _, values: tries.append(values.num_rows) or np.zeros(values.num_rows, bool)
+        drawing, "rows_that_hold", lambda _, values: tries.append(values.num_rows) or np.zeros(values.num_rows, bool)
     )
     assert draw(uniform(schema), schema, 40, rng()).table.num_rows == 0
     assert tries[:2] == [40, 1000]

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from counterfoil.schema import Boolean, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.rules import rows_that_hold
 
 MOST_TRIES = 50
 
@@ -39,9 +40,7 @@ def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:
 
 def allowed(schema: Schema, table: pa.Table) -> np.ndarray:
     """bool [n]: which rows meet the schema's rules and structural zeros."""
-    good = np.ones(table.num_rows, dtype=bool)
-    for rule in schema.row_rules:
-        good &= rule.holds(table)
+    good = rows_that_hold(schema.row_rules, table)
     for clique, impossible in schema.structural_zeros.items():
         good &= ~impossible[tuple(schema[name].encode(table.column(name)) for name in clique)]
     return good

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import Filter, GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
@@ -21,8 +22,8 @@ from counterfoil.measures.cleanup import Cleanup, Projection
 from counterfoil.measures.record_count import count_records
 from counterfoil.measures.resampling import systematic
 from counterfoil.methods.method import Method
-from counterfoil.noise.gaussian import GaussianNoise
-from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.known import noise_of
+from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
@@ -33,7 +34,6 @@ MOST_CELLS = 4096
 """The most cells that are chosen by default: the time of the projection grows with their square."""
 
 COUNT_SHARE = 0.01
-_ROUNDING = 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +79,12 @@ class SignedMeasure(Method):
         space = self._space(curator.schema)
         require_space(curator, space)
         public = curator.row_count_is_public
-        count_noise, noise = _noises(curator, public)
-        noises = [noise] if public else [count_noise, noise]
         pure = curator.budget.delta == 0
+        rule = PureFilter() if pure else GaussianFilter()
+        count_noise, noise = _noises(rule, curator.budget, public=public)
         account = curator.plan(
-            noises,
-            PureFilter() if pure else GaussianFilter(),
+            [noise] if public else [count_noise, noise],
+            rule,
             replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
         )
         total = count_records(curator, account, space, count_noise)
@@ -159,14 +159,10 @@ class _Cells:
     draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
-def _noises(curator: Curator, public: bool) -> tuple[Any, Any]:
+def _noises(rule: Filter, budget: Budget, *, public: bool) -> tuple[CountNoise, CountNoise]:
     """The noise of the number of records, and that of the cells."""
-    share = 0.0 if public else COUNT_SHARE
-    if curator.budget.delta == 0:
-        epsilon = curator.budget.epsilon * _ROUNDING
-        return LaplaceNoise(epsilon * COUNT_SHARE), LaplaceNoise(epsilon * (1 - share))
-    capacity = GaussianFilter().capacity(curator.budget) * _ROUNDING
-    return GaussianNoise((capacity * COUNT_SHARE) ** -0.5), GaussianNoise((capacity * (1 - share)) ** -0.5)
+    whole, share = rule.divisible(budget), 0.0 if public else COUNT_SHARE
+    return noise_of(rule.event(whole * COUNT_SHARE)), noise_of(rule.event(whole * (1 - share)))
 
 
 def _shape(box: Box, cells: int) -> tuple[int, ...]:

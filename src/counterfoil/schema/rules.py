@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,6 +84,14 @@ class BoundRule:
     def _truth(self, ranges: Mapping[str, Range]) -> Truth:
         *condition, then = (expression(ranges) for expression in self._expressions)
         return ~condition[0] | then if condition else then
+
+
+def rows_that_hold(rules: Iterable[BoundRule], table: pa.Table) -> np.ndarray:
+    """bool [rows]: which rows of `table` meet all of `rules`."""
+    good = np.ones(table.num_rows, dtype=bool)
+    for rule in rules:
+        good &= rule.holds(table)
+    return good
 
 
 def impossible_cells(zeros: Zeros, columns: Mapping[str, Column]) -> tuple[tuple[str, ...], np.ndarray]:

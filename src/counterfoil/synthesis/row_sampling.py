@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.schema import Schema
+from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import with_identifiers
 
 MOST_TRIES = 50
@@ -50,7 +51,7 @@ def draw(
     """
     codes = model.sample(n, rng, where=where)
     values = _values(schema, codes, rng)
-    good = _good(schema, values)
+    good = rows_that_hold(schema.row_rules, values)
     codes, values, drawn = codes[good], values.filter(pa.array(good)), n
     for _ in range(MOST_TRIES):
         missing = n - len(codes)
@@ -59,7 +60,7 @@ def draw(
         size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
         more_codes = model.sample(size, rng, where=where)
         more_values = _values(schema, more_codes, rng)
-        good = np.flatnonzero(_good(schema, more_values))[:missing]
+        good = np.flatnonzero(rows_that_hold(schema.row_rules, more_values))[:missing]
         codes = np.concatenate([codes, more_codes[good]])
         values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
     return Rows(codes, with_identifiers(schema, values, rng))
@@ -68,10 +69,3 @@ def draw(
 def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
     columns = zip(schema.synthesized, codes.T, strict=True)
     return pa.table({column.name: column.decode(column_codes, rng) for column, column_codes in columns})
-
-
-def _good(schema: Schema, values: pa.Table) -> np.ndarray:
-    good = np.ones(values.num_rows, dtype=bool)
-    for rule in schema.row_rules:
-        good &= rule.holds(values)
-    return good
