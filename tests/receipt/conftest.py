@@ -59,6 +59,7 @@ def make_receipt(
         account=account,
         budget=budget,
         has_ledger=True,
+        opened_by_older=False,
         charges=lambda: account.charges,
         neighbors=neighbors,
         relation=neighbors.relation,

@@ -24,6 +24,10 @@ class NeighboringRelation(StrEnum):
         return NeighboringRelation.REPLACE_ONE if self is add_or_remove else add_or_remove
 
 
+MOST_ROWS = 1_000_000_000
+"""Of one privacy unit."""
+
+
 @dataclass(frozen=True)
 class PrivacyUnit:
     """Whom the guarantee protects: everyone with a value in `column`, who keeps at most `max_rows` rows.
@@ -38,8 +42,12 @@ class PrivacyUnit:
     max_rows: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_rows, int) or self.max_rows < 1:
-            raise ValueError(f"`max_rows` must be a whole number of at least 1. Found {self.max_rows!r}.")
+        whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
+        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
+            raise ValueError(
+                f"`max_rows` must be a whole number from 1 to {MOST_ROWS:,}: all noise is scaled by it. "
+                f"Found {self.max_rows!r}."
+            )
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.curator.gate import require_finite, require_positive, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
-from counterfoil.curator.queries.registry import Brought, require_registered
+from counterfoil.curator.queries.registry import Brought, brought_within, require_registered
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.answer import Answer, Choice
-from counterfoil.noise.known import noise_of
+from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
 
@@ -52,7 +52,6 @@ class Account:
         self._neighbors = neighbors
         self._randomness = randomness
         self._trial = trial
-        self._vouched_for: dict[str, None] = {}
         # By the objects that were tried, which are kept: no other may get their ids.
         self._tried: dict[tuple[object, ...], list[Brought]] = {}
         self._cells: dict[int, int] = {}
@@ -126,7 +125,8 @@ class Account:
     @property
     def vouched_for(self) -> tuple[str, ...]:
         """The types of a user's own that ran on records, in the order of their first use."""
-        return tuple(self._vouched_for)
+        named = (words for charge in self.charges for words in charge.parameters.get("vouched_for", ()))
+        return tuple(dict.fromkeys(named))
 
     def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         return self._neighbors.sensitivity(of, self._neighbors.relation)
@@ -135,13 +135,14 @@ class Account:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
-        self._admit(query)
+        require_known(noise)
+        vouched_for = [*self._admit(query), *(one.words for one in brought_within(noise))]
         require_declared(query.name, of, self._replacement_factor)
         sensitivity = require_positive(query, self._sensitivity(of))
         other = self._neighbors.sensitivity(of, self._neighbors.relation.other)
         charge = Charge(
             query.name,
-            query.describe(),
+            query.describe() | ({"vouched_for": vouched_for} if vouched_for else {}),
             {**noise.to_json(), "scale": noise.scale(sensitivity)},
             sensitivity,
             noise.event(),
@@ -152,21 +153,23 @@ class Account:
             del self._planned[0]
         return sensitivity
 
-    def _admit(self, query: Query) -> None:
+    def _admit(self, query: Query) -> list[str]:
         """Lets registered queries pass; where something is a user's, once it was tried on public rows.
 
         Each object is tried: two of a type may differ in a parameter, or in a class of the same name. How many cells a
-        user's query answers with must not depend on records either.
+        user's query answers with must not depend on records either. Returns how receipts name what is a user's.
         """
         brought = require_registered(query)
+        query.check()
+        words = list(dict.fromkeys(one.words for one in brought))
         key = (type(query), *(id(one.value) for one in brought))
         if not brought or key in self._tried:
-            return
+            return words
         cells = self._trial(query)
         self._tried[key] = brought
-        self._vouched_for |= dict.fromkeys(one.words for one in brought)
         if any(one.value is query for one in brought):
             self._cells[id(query)] = cells
+        return words
 
     def _affords(self, records: list[dict[str, Any]]) -> bool:
         events = [Charge.from_json(record).event for record in records]

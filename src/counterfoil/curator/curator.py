@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import partial
 from types import TracebackType
@@ -17,6 +18,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.registry import engine_for
+from counterfoil.curator.queries.registry import brought_within
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
@@ -62,6 +64,7 @@ class Curator:
         seed: int | None = None,
         in_memory: bool | None = None,
     ) -> None:
+        _require_ours(schema)
         schema.require_confirmed()
         require_possible(schema)
         self.schema = schema
@@ -286,6 +289,11 @@ class Curator:
                     f"Release {self._release.id} was opened with another `replacement_factor`. Continue it with the "
                     "same."
                 )
+            for fact, value in self._fixed().items():
+                if self._release.description.get(fact, value) != value:
+                    raise ValueError(
+                        f"Release {self._release.id} was opened with another `{fact}`. Continue it with the same."
+                    )
             return self._release
         if self._warns:
             warn_without_ledger()
@@ -294,9 +302,23 @@ class Curator:
             relation=self.neighbors.describe(),
             composition=rule.name,
             description={"attributes": list(self.domain.attributes), "replacement_factor": factor}
+            | self._fixed()
             | ({} if plan is None else {"plan": plan}),
         )
         return self._release
+
+    def _fixed(self) -> dict[str, Any]:
+        """What a receipt says of all answers of a release, and so must be the same when it is resumed."""
+        return {
+            "private": self.randomness.private,
+            "schema_sha256": hashlib.sha256(self.schema.to_toml().encode()).hexdigest(),
+            "rows_without_id": "each_alone",
+        }
+
+    @property
+    def opened_by_older(self) -> bool:
+        """Whether the release was opened by a version that did not record whether its noise came from a seed."""
+        return self._release is not None and "private" not in self._release.description
 
     def _parts(self, release: Release) -> dict[str, Any]:
         return {
@@ -307,3 +329,13 @@ class Curator:
             # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }
+
+
+def _require_ours(schema: Schema) -> None:
+    """Refuses kinds of columns of a user's own: that each cell is read by itself is proved for ours.
+
+    Raises:
+        ValueError: which names the class.
+    """
+    for brought in brought_within(schema):
+        raise ValueError(f"A schema is made of the kinds of columns and rules of this package. Found {brought.words}.")

@@ -42,15 +42,31 @@ def noise_of(event: PrivacyEvent) -> CountNoise:
     raise ValueError(f"Noise on counts costs a Gaussian or a pure event. Found {event}.")
 
 
+def require_known(noise: Noise) -> None:
+    """Refuses a noise whose kind is another class's: receipts would call it by that one's name.
+
+    Raises:
+        ValueError: for a class that no module has defined with a `kind` of its own.
+    """
+    if _by_kind().get(noise.kind) is not type(noise):
+        raise ValueError(
+            f"A noise has a `kind` of its own, by which receipts name it. {type(noise).__name__} has that of another: "
+            "use the noise of that kind, or give yours another `kind`."
+        )
+
+
 def _by_kind() -> dict[str, type[Noise]]:
+    """Classes by kind, those of this folder first: nobody else's takes their kinds."""
     import counterfoil.noise as folder
 
     for module in iter_modules(folder.__path__):
         import_module(f"{folder.__name__}.{module.name}")
-    waiting, classes = [Noise], {}
+    waiting: list[type[Any]] = [Noise]
+    classes: list[type[Any]] = []
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        if "kind" in vars(kind):
-            classes[kind.kind] = kind
-    return classes
+        classes += [kind] if "kind" in vars(kind) else []
+    ours = f"{folder.__name__}."
+    classes.sort(key=lambda kind: kind.__module__.startswith(ours))
+    return {kind.kind: kind for kind in classes}

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterfoil.accounting.event import PureEvent
-from counterfoil.noise.noise import CountNoise, Norm
+from counterfoil.noise.noise import CountNoise, Norm, bounded_sum
 from counterfoil.noise.randomness import Randomness
 
 # Dividing a sensitivity by an epsilon, and adding epsilons up to a budget, round in the sixteenth digit.
@@ -43,7 +43,7 @@ class LaplaceNoise(CountNoise):
     def add(self, exact: np.ndarray, sensitivity: float, randomness: Randomness) -> np.ndarray:
         """The int64 array `exact` plus noise, same shape."""
         noise = randomness.discrete_laplace(self.scale(sensitivity), exact.size)
-        return exact + noise.reshape(exact.shape)
+        return bounded_sum(exact, noise.reshape(exact.shape))
 
     def event_under(self, sensitivity: float, other_sensitivity: float) -> PureEvent:
         """The event of the same answer, had the sensitivity been the other one."""

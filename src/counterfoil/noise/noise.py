@@ -24,6 +24,23 @@ class Norm(StrEnum):
     L2 = "l2"
 
 
+LARGEST_ANSWER = 2**61
+"""Answers beyond it, in either direction, are answered as that."""
+
+
+def bounded_sum(exact: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """int64: `exact` plus noise, cut off at LARGEST_ANSWER on both sides.
+
+    Formal guarantee: let L = LARGEST_ANSWER, Z the noise as a whole number of any size, and z the int64 nearest to it,
+    which is what samplers return. Exact answers beyond L count as L, which moves no two of them further apart. Then
+    cut(exact + cut(z, 2 L), L) = cut(exact + Z, L): the two differ only where abs(Z) > 2 L, and there both are L with
+    the sign of Z. So the answer is a post-processing of exact + Z. No sum here exceeds 3 L, which int64 holds; without
+    the cuts a sum beyond int64 would wrap around, and show the exact answer below the saturated noise.
+    """
+    bounded = np.clip(exact, -LARGEST_ANSWER, LARGEST_ANSWER)
+    return np.clip(bounded + np.clip(noise, -2 * LARGEST_ANSWER, 2 * LARGEST_ANSWER), -LARGEST_ANSWER, LARGEST_ANSWER)
+
+
 class Noise(ABC):
     """The law of the noise that is added to an answer, and the privacy event of that answer. Its fields are public.
 

@@ -32,7 +32,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterfoil.accounting.event import ApproximateEvent
-from counterfoil.noise.noise import CountNoise, Norm
+from counterfoil.noise.noise import CountNoise, Norm, bounded_sum
 from counterfoil.noise.randomness import Randomness
 
 # Division of a sensitivity by an epsilon, and the powers that give the threshold, round in the last digits.
@@ -87,7 +87,8 @@ class ThresholdedLaplaceNoise(CountNoise):
         """int64, shaped like `exact`: noisy counts of at least the threshold, and zeros."""
         answer = np.zeros_like(exact)
         positive = exact > 0
-        noisy = exact[positive] + randomness.discrete_laplace(self.scale(sensitivity), int(positive.sum()))
+        noise = randomness.discrete_laplace(self.scale(sensitivity), int(positive.sum()))
+        noisy = bounded_sum(exact[positive], noise)
         answer[positive] = np.where(noisy >= self.threshold(sensitivity), noisy, 0)
         return answer
 

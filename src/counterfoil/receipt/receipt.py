@@ -110,7 +110,7 @@ class Receipt:
             "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
-            "warnings": [*warnings, *_vouched_for(curator)],
+            "warnings": [*warnings, *_vouched_for(curator), *_older(curator)],
         }
         return cls(document)
 
@@ -219,6 +219,15 @@ def _vouched_for(curator: Curator) -> list[str]:
         f"The guarantee also rests on {what}, which the maker of this release brought and vouches for; it was tried on "
         "made-up rows, which proves nothing."
         for what in brought
+    ]
+
+
+def _older(curator: Curator) -> list[str]:
+    if not curator.opened_by_older:
+        return []
+    return [
+        "This release was begun by version 0.1, which did not record whether its noise came from a seed: whoever began "
+        "it has to know."
     ]
 
 

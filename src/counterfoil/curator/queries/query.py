@@ -51,6 +51,11 @@ class Query(ABC):
     name: ClassVar[str]
     question: ClassVar[str]
 
+    def check(self) -> None:
+        """What was required of the fields when they were given, once more: arrays may have changed since."""
+        if (required := getattr(self, "__post_init__", None)) is not None:
+            required()
+
     @abstractmethod
     def exact(self, records: Records) -> np.ndarray:
         """The noiseless answer, which never leaves the curator."""

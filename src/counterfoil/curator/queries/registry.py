@@ -103,6 +103,11 @@ def require_registered(query: Query) -> list[Brought]:
     )
 
 
+def brought_within(value: object) -> list[Brought]:
+    """What of a user's own is in `value`, such as a noise."""
+    return _foreign(value)
+
+
 def _foreign(value: object) -> list[Brought]:
     """What is a user's within `value`, by name: anything that is neither ours nor plain data."""
     return sorted(_walk(value, set()), key=lambda brought: brought.words)

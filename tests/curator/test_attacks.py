@@ -1,0 +1,136 @@
+"""What an attack on the package found, each as it was shown."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.domain.domain import Domain
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.noise.noise import LARGEST_ANSWER, bounded_sum
+from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Real, Schema
+from sensitive_tables import frame_of, schema_of
+
+DOMAIN = Domain(("a",), (2,))
+ROWS = [(0,)] * 777 + [(1,)] * 223
+TABLE, SCHEMA = frame_of(DOMAIN, ROWS), schema_of(DOMAIN)
+COUNTS = MarginalCounts(DOMAIN, (("a",),))
+LARGEST, SMALLEST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+
+
+@pytest.mark.parametrize("noise", [GaussianNoise(1e20), GaussianNoise(1e30), LaplaceNoise(1e-19), LaplaceNoise(1e-30)])
+def test_noise_beyond_whole_numbers_shows_nothing_below_it(noise):
+    """Saturated noise that wrapped around left the exact counts in the last digits."""
+    pure = isinstance(noise, LaplaceNoise)
+    with Curator(TABLE, SCHEMA, budget=Budget(0.001, 0.0 if pure else 1e-9)) as curator:
+        account = curator.filter(PureFilter() if pure else GaussianFilter())
+        answers = np.array([account.ask(COUNTS, noise).values for _ in range(4)])
+    assert (np.abs(answers) <= LARGEST_ANSWER).all()
+    beyond = np.abs(answers) == LARGEST_ANSWER
+    assert beyond.any(), "such noise seldom lies within"
+    assert not np.isin(np.abs(answers[~beyond]) % 2**40, [777, 223]).any()
+
+
+def test_a_bounded_sum_is_that_of_unbounded_noise():
+    """By Python's whole numbers of any size, also where the sampler's answer was cut off at 64 bits."""
+    rng = np.random.default_rng(5)
+    noises = [*(sign * (1 << k) + int(rng.integers(-3, 4)) for k in range(80) for sign in (-1, 1)), 0]
+    for exact in (0, 1, -5, 10**15, LARGEST_ANSWER, LARGEST, SMALLEST):
+        sampled = np.array([min(max(z, SMALLEST), LARGEST) for z in noises], dtype=np.int64)
+        near = min(max(exact, -LARGEST_ANSWER), LARGEST_ANSWER)
+        expected = [min(max(near + z, -LARGEST_ANSWER), LARGEST_ANSWER) for z in noises]
+        assert bounded_sum(np.full(len(noises), exact, dtype=np.int64), sampled).tolist() == expected
+
+
+@pytest.mark.parametrize("rows", [sys.maxsize, 10**30, True, 0])
+def test_a_unit_of_unbounded_rows_is_refused(rows):
+    with pytest.raises(ValueError, match="from 1 to 1,000,000,000"):
+        PrivacyUnit("id", rows)
+
+
+@dataclass(frozen=True)
+class FastNoise(GaussianNoise):
+    """Calls itself Gaussian, and adds nothing."""
+
+    def add(self, exact, sensitivity, randomness):
+        return exact
+
+
+@dataclass(frozen=True)
+class OwnNoise(GaussianNoise):
+    kind: ClassVar[str] = "own_noise"
+
+
+def test_a_noise_under_the_name_of_another_is_refused_and_one_of_its_own_is_named():
+    with Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9)) as curator:
+        account = curator.filter(GaussianFilter())
+        with pytest.raises(ValueError, match="has that of another"):
+            account.ask(COUNTS, FastNoise(100.0))
+        assert account.charges == []
+        account.ask(COUNTS, OwnNoise(100.0))
+        receipt = Receipt.from_curator(curator, method="own", parameters={}, rows=1)
+    assert any("OwnNoise" in warning for warning in receipt.document["warnings"])
+
+
+class QuantileReal(Real):
+    """Bins by the rows that are read together."""
+
+    def _bin(self, numbers):
+        return np.searchsorted(np.quantile(numbers, [0.25, 0.5, 0.75]), numbers)
+
+
+def test_kinds_of_columns_of_a_users_own_are_refused():
+    schema = Schema((QuantileReal("a", 0.0, 1.0, bins=4),))
+    with pytest.raises(ValueError, match="QuantileReal"):
+        Curator(TABLE, schema, budget=Budget(1.0, 1e-9))
+
+
+def test_a_release_that_began_with_a_seed_is_not_continued_without(tmp_path):
+    total = Budget(2.0, 1e-6)
+    with Ledger.create(tmp_path / "x.ledger", source=SourceIdentity("memory", "memory"), total=total) as ledger:
+        first = Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9), ledger=ledger, seed=1)
+        first.filter(GaussianFilter()).ask(COUNTS, GaussianNoise(100.0))
+        second = Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9), ledger=ledger)
+        second.resume(first.release_id)
+        with pytest.raises(ValueError, match="another `private`"):
+            second.filter(GaussianFilter())
+
+
+def test_a_resumed_release_names_what_was_vouched_for_before(tmp_path):
+    total = Budget(2.0, 1e-6)
+    with Ledger.create(tmp_path / "x.ledger", source=SourceIdentity("memory", "memory"), total=total) as ledger:
+        first = Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9), ledger=ledger)
+        first.filter(GaussianFilter()).ask(COUNTS, OwnNoise(100.0))
+        second = Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9), ledger=ledger)
+        second.resume(first.release_id)
+        second.filter(GaussianFilter()).ask(COUNTS, GaussianNoise(100.0))
+        receipt = Receipt.from_curator(second, method="own", parameters={}, rows=1)
+    assert any("OwnNoise" in warning for warning in receipt.document["warnings"])
+
+
+def test_arrays_that_changed_since_a_query_was_made_are_checked_again():
+    weights, penalties = np.ones(1), np.zeros(1)
+    query = WorstApproximatedMarginal((("a",),), (np.zeros(2, dtype=np.int64),), weights, penalties)
+    with Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9)) as curator:
+        account = curator.filter(GaussianFilter())
+        weights[0] = -1000.0
+        with pytest.raises(ValueError, match="`weights` must be positive"):
+            account.choose(query, ExponentialSelection(0.01))
+        weights[0], penalties[0] = 1.0, 2.0**60
+        with pytest.raises(ValueError, match="`penalties` must be"):
+            account.choose(query, ExponentialSelection(0.01))
+        assert account.charges == []
