@@ -13,12 +13,13 @@ from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
-from counterfoil.curator.gate import require_finite, require_positive, require_whole
+from counterfoil.brought import Brought, brought_within
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
-from counterfoil.curator.queries.registry import Brought, brought_within, require_registered
+from counterfoil.curator.queries.registry import require_registered
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.answer import Answer, Choice
+from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
 from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
@@ -98,7 +99,7 @@ class Account:
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
         with noting_refusals(self._release):
-            exact = require_whole(query, query.exact(self._records), cells=self._cells.get(id(query)))
+            exact = require_whole(query.name, query.exact(self._records), cells=self._cells.get(id(query)))
         values = noise.add(exact, sensitivity, self._randomness)
         return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
 
@@ -111,7 +112,7 @@ class Account:
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         with noting_refusals(self._release):
-            scores = require_finite(query, query.exact(self._records), candidates=self._cells.get(id(query)))
+            scores = require_finite(query.name, query.exact(self._records), candidates=self._cells.get(id(query)))
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
@@ -138,7 +139,7 @@ class Account:
         require_known(noise)
         vouched_for = [*self._admit(query), *(one.words for one in brought_within(noise))]
         require_declared(query.name, of, self._replacement_factor)
-        sensitivity = require_positive(query, self._sensitivity(of))
+        sensitivity = require_positive(query.name, self._sensitivity(of))
         other = self._neighbors.sensitivity(of, self._neighbors.relation.other)
         charge = Charge(
             query.name,

@@ -16,9 +16,9 @@ from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
+from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.registry import engine_for
-from counterfoil.curator.queries.registry import brought_within
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound

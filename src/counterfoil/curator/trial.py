@@ -9,9 +9,9 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block, Engine
-from counterfoil.curator.gate import require_finite, require_whole
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.records import ExactRecords
+from counterfoil.noise.exact_answers import require_finite, require_whole
 from counterfoil.schema import Schema
 
 ROWS = 24
@@ -106,7 +106,9 @@ class _Trial:
             exact = query.exact(ExactRecords(self.rows.in_blocks(*blocks), domain))
         except Exception as error:  # a user's code may raise anything
             raise ValueError(f"{_tried(query)}, and failed there: {type(error).__name__}: {error}") from error
-        return require_finite(query, exact) if isinstance(query, SelectionQuery) else require_whole(query, exact)
+        return (
+            require_finite(query.name, exact) if isinstance(query, SelectionQuery) else require_whole(query.name, exact)
+        )
 
 
 def _tried(query: Query) -> str:

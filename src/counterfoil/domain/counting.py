@@ -1,4 +1,4 @@
-"""Counting how many rows have each combination of codes, for many cliques: compiled, without sorting anything."""
+"""Counting how many rows have each combination of codes, or are at each place: compiled, without sorting anything."""
 
 from __future__ import annotations
 
@@ -43,6 +43,20 @@ def count_marginals(
         assert table.flags.c_contiguous
         _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
     return tables
+
+
+def count_places(places: np.ndarray, *, records: int, size: int) -> np.ndarray:
+    """int64 [size]: how often each place occurs among `places` [records].
+
+    A sensitivity of one cell a record rests on what is checked here: each record has one place, and there are `size`.
+
+    Raises:
+        ValueError: for any other number of places, or one that is not among the `size`; which record it is of is not
+            said.
+    """
+    if places.shape != (records,) or (records and not (places.min() >= 0 and places.max() < size)):
+        raise ValueError(f"Each record has one place, from 0 to {size - 1}. A space, metric or partition gave another.")
+    return np.bincount(places, minlength=size).astype(np.int64)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -12,9 +12,9 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.counting_places import count_places
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
+from counterfoil.domain.counting import count_places
 from counterfoil.geometry.space import Space
 from counterfoil.noise.noise import Norm
 from counterfoil.transport.nearest import Nearest

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
-from types import MappingProxyType
 from typing import Any, TypeVar
 
-import numpy as np
-
+from counterfoil.brought import Brought, brought_within
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 
 Q = TypeVar("Q", bound=type[Query])
@@ -20,29 +15,11 @@ Q = TypeVar("Q", bound=type[Query])
 _SHIPPED: dict[str, type[Query]] = {}
 _VOUCHED_FOR: dict[type[Query], str] = {}
 
-# What holds data and runs no code of a user's on records. Of these types exactly: a subclass is somebody's own.
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, list, tuple, set, frozenset, dict, MappingProxyType)
-_LIBRARIES = ("numpy", "pyarrow", "datetime", "decimal", "fractions")
-_PACKAGE = "counterfoil"
-
-
-@dataclass(frozen=True, eq=False)
-class Brought:
-    """Something in a query that its user vouches for.
-
-    Args:
-        words: as receipts name it.
-        value: the object itself; another one of its type may behave otherwise.
-    """
-
-    words: str
-    value: object
-
 
 def shipped(kind: Q) -> Q:
     """Class decorator of the queries in this folder, whose proofs the conformance test checks."""
     assert kind.name not in _SHIPPED, f"two queries are called {kind.name!r}"
-    assert kind.__module__.startswith(f"{_PACKAGE}."), "queries of your own are registered with `vouch_for`"
+    assert kind.__module__.startswith("counterfoil."), "queries of your own are registered with `vouch_for`"
     _SHIPPED[kind.name] = kind
     return kind
 
@@ -93,70 +70,11 @@ def require_registered(query: Query) -> list[Brought]:
     """
     kind = type(query)
     if kind in _VOUCHED_FOR:
-        within = [brought for brought in _foreign(query) if brought.value is not query]
+        within = [brought for brought in brought_within(query) if brought.value is not query]
         return [Brought(f"the query {kind.name} ({_VOUCHED_FOR[kind]})", query), *within]
     if _SHIPPED.get(getattr(kind, "name", "")) is kind:
-        return _foreign(query)
+        return brought_within(query)
     raise ValueError(
         f"Only registered queries may be asked. {kind.__name__!r} is none: ask one of `counterfoil.queries`, or "
         "prove its sensitivities and register it with `counterfoil.queries.vouch_for`."
     )
-
-
-def brought_within(value: object) -> list[Brought]:
-    """What of a user's own is in `value`, such as a noise."""
-    return _foreign(value)
-
-
-def _foreign(value: object) -> list[Brought]:
-    """What is a user's within `value`, by name: anything that is neither ours nor plain data."""
-    return sorted(_walk(value, set()), key=lambda brought: brought.words)
-
-
-def _walk(value: object, seen: set[int]) -> Iterator[Brought]:
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if not _known(value):
-        yield Brought(_named(value), value)
-    for item in _within(value):
-        yield from _walk(item, seen)
-
-
-def _within(value: object) -> Iterator[object]:
-    """What `value` holds and may ask to compute something."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        yield from value
-    elif isinstance(value, Mapping):
-        yield from (*value.keys(), *value.values())
-    elif isinstance(value, np.ndarray):
-        yield from value.ravel().tolist() if value.dtype.hasobject else ()
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from (getattr(value, field.name, None) for field in fields(value))
-    elif _is_from(type(value), _PACKAGE):
-        yield from getattr(value, "__dict__", {}).values()
-
-
-def _known(value: object) -> bool:
-    """Whether all code that `value` runs is ours, or a library's that computes with nothing but numbers."""
-    kind = type(value)
-    if kind in _PLAIN or _is_from(kind, _PACKAGE):
-        return True
-    return not callable(value) and any(_is_from(kind, library) for library in _LIBRARIES)
-
-
-def _is_from(kind: type, package: str) -> bool:
-    """Whether `kind` is the class that a module of `package` has under its name: what it says of itself may be false.
-
-    The module must be one that was loaded from where the package is.
-    """
-    home, root = sys.modules.get(kind.__module__), sys.modules.get(package)
-    if kind.__module__.partition(".")[0] != package or getattr(home, kind.__name__, None) is not kind:
-        return False
-    place, folder = (getattr(getattr(module, "__spec__", None), "origin", None) for module in (home, root))
-    return place is not None and folder is not None and Path(place).is_relative_to(Path(folder).parent)
-
-
-def _named(value: object) -> str:
-    kind = value if callable(value) and not isinstance(value, type) and hasattr(value, "__name__") else type(value)
-    return f"{getattr(kind, '__qualname__', kind)} of {getattr(kind, '__module__', 'nowhere')}"
