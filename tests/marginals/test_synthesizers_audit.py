@@ -155,6 +155,7 @@ class QuickModel:
 @dataclass(frozen=True)
 class QuickFit:
     model: QuickModel
+    outcome: None = None
 
 
 def quick_fit(domain: Domain, measurements: Any, *, total: float, **_: Any) -> QuickFit:
