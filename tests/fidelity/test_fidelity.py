@@ -220,6 +220,7 @@ def test_bounds_on_what_was_told_fail_as_rarely_as_they_say():
 def test_a_told_number_comes_back_from_the_receipt():
     noisy = NoisyMeasure("wasserstein", "age", 41, 12.5, "discrete_gaussian", 62.0, 0.5, 4000.0, 3.0)
     assert NoisyMeasure.from_json(noisy.to_json()) == noisy
+    assert noisy.to_json()["told"] == 41, "receipts keep the key of version 0.1.0"
     assert noisy.standard_error == pytest.approx(math.hypot(12.5 / 62, (1 + noisy.estimate) * 3) / 4000)
 
 

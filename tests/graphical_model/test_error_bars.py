@@ -286,13 +286,13 @@ def test_adaptive_questions_share_in_time():
 
 
 def test_an_unknown_number_of_records_widens_the_fraction():
-    measured = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
-    exact, noisy = bars_of(measured).bar(["a"], 0.1), bars_of(measured, total_error=3.0).bar(["a"], 0.1)
+    bounds_of_a = ("a",), (NoisyBound(10.0, 5.0, 0.0),)
+    exact, noisy = bars_of(bounds_of_a).bar(["a"], 0.1), bars_of(bounds_of_a, total_error=3.0).bar(["a"], 0.1)
     assert noisy.records == NoisyBound(10.0, 5.0, 0.0).records(0.05)
     slack = 3 * math.sqrt(2 * math.log(2 / 0.05))
     assert noisy.fraction == pytest.approx((noisy.records + slack) / (100 - slack))
     assert noisy.fraction > exact.fraction
-    hopeless = bars_of(measured, total_error=1e3).bar(["a"], 0.1)
+    hopeless = bars_of(bounds_of_a, total_error=1e3).bar(["a"], 0.1)
     assert hopeless.fraction == 2.0
 
 

@@ -71,7 +71,7 @@ class WarmEstimator:
         return fit.model
 
     def count(self, new: Sequence[NoisyMarginal]) -> float:
-        """The number of records, at least 1, once `new` is known too: the public one, or the mean of all noisy sums."""
+        """The number of records, at least 1, once `new` is known too: public, or the weighted mean of noisy sums."""
         self.measurements = combine(self.domain, [*self.measurements, *new])
         if self.public_total is None:
             self.counted, self.total_error = estimate_total(self.measurements)

@@ -26,7 +26,7 @@ _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelatio
 
 
 _WRONG_OPENDP = ("0.14.0", "0.14.1")
-"""Of their discrete Laplace draws of scale 3, every third integer came 17% too often; 0.14.2 and later are right."""
+"""Their discrete Laplace noise of scale 3 draws every third integer 17% too often; 0.14.2 and later are right."""
 
 
 @dataclass(frozen=True)

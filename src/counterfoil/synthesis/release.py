@@ -21,9 +21,9 @@ class Fitted:
     """A model that rows are drawn from.
 
     Args:
-        model: on the schema's domain.
+        model: a model on the schema's domain.
         error_bars: how far it may be from the real table.
-        fits: how the fits ended that it was made of; empty for a method that solves its problem exactly.
+        fits: the outcomes of the fits behind the model; empty for a method that solves its problem exactly.
     """
 
     model: GraphicalModel
