@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -44,9 +43,10 @@ class ExactRecords:
         needed = {attribute for clique in cliques for attribute in clique}
         columns = [attribute for attribute in self._domain.attributes if attribute in needed]
         domain = coarsening.domain if coarsening else self._domain
-        count = partial(_counts, cliques=cliques, columns=columns, domain=domain, coarsening=coarsening)
+        count = partial(_count_block, cliques=cliques, columns=columns, domain=domain, coarsening=coarsening)
+        whole = self._engine.accumulate(count, sum(map(domain.size, cliques)), columns)
         # Copied, because each is kept for a time of its own.
-        totals = [part.copy() for part in _parts(self._engine.fold(count, columns), cliques, domain)]
+        totals = [part.copy() for part in _parts(whole, cliques, domain)]
         for total in totals:
             total.setflags(write=False)  # they are kept, and shared by all queries
         return dict(zip(cliques, totals, strict=True))
@@ -61,15 +61,19 @@ class ExactRecords:
             used -= dropped.nbytes
 
 
-def _counts(
-    block: Block, *, cliques: list[Clique], columns: list[str], domain: Domain, coarsening: Coarsening | None
-) -> np.ndarray:
-    """int64 [cells of all cliques]: the counts of one block, laid one after another."""
+def _count_block(
+    block: Block,
+    total: np.ndarray,
+    *,
+    cliques: list[Clique],
+    columns: list[str],
+    domain: Domain,
+    coarsening: Coarsening | None,
+) -> None:
+    """Adds the counts of one block to `total`, int64 [cells of all cliques], where they lie one after another."""
     # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
-    merged = replace(block, codes=coarsening.merge_codes(block.codes, columns)) if coarsening else block
-    counts = np.zeros(sum(map(domain.size, cliques)), dtype=np.int64)
-    count_marginals(merged.codes, merged.rows, cliques, domain, into=_parts(counts, cliques, domain))
-    return counts
+    codes = coarsening.merge_codes(block.codes, columns) if coarsening else block.codes
+    count_marginals(codes, block.rows, cliques, domain, into=_parts(total, cliques, domain))
 
 
 def _parts(counts: np.ndarray, cliques: list[Clique], domain: Domain) -> list[np.ndarray]:

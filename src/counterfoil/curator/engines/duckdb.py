@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.curator.engines.engine import Block, LocalEngine
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
@@ -15,7 +15,7 @@ from counterfoil.schema.schema import Schema
 Key = tuple[str, str]
 
 
-class DuckDBEngine(Engine):
+class DuckDBEngine(LocalEngine):
     """Streams coded blocks and keeps them until `cache_bytes` are full; later scans re-read only what was not kept.
 
     DuckDB reads and projects; what a value means is decided by the schema's encoders, the same for every engine.

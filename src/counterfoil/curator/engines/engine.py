@@ -81,9 +81,29 @@ class Engine(ABC):
         """
         return reduce(_sum, map(partial, self.blocks(columns, numbers)))
 
+    def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
+        """int64 [cells]: what `add` adds to zeros, block by block: a `fold` for sums that are long."""
+
+        def partial(block: Block) -> np.ndarray:
+            total = np.zeros(cells, dtype=np.int64)
+            add(block, total)
+            return total
+
+        return self.fold(partial, columns)
+
     def rows(self, column: str) -> int:
         """How many rows there are, counted by reading one column."""
         return int(self.fold(_rows, [column])[0])
+
+
+class LocalEngine(Engine):
+    """An engine whose blocks come to this process: long sums are kept in one array."""
+
+    def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
+        total = np.zeros(cells, dtype=np.int64)
+        for block in self.blocks(columns):
+            add(block, total)
+        return total
 
 
 def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:

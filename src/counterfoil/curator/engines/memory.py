@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.curator.engines.engine import Block, LocalEngine
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
 
-class MemoryEngine(Engine):
+class MemoryEngine(LocalEngine):
     """Keeps each column that was asked for as its smallest unsigned integers, in the blocks that it was read in.
 
     Args:
