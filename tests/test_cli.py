@@ -311,3 +311,11 @@ def test_output_cut_off_by_a_reader_is_no_error() -> None:
 
 def test_the_schema_of_these_tests_is_confirmed() -> None:
     assert "confirm" not in SCHEMA
+
+
+def test_a_draft_does_not_replace_another_table(office: Office) -> None:
+    """`--force` is for an older draft."""
+    Path("others.csv").write_text("a\n1\n")
+    refused = office.run("schema", "people.csv", "--out", "others.csv", "--force")
+    assert (refused.status, Path("others.csv").read_text()) == (2, "a\n1\n")
+    assert "written to a .toml file" in refused.err

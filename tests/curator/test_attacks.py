@@ -1,4 +1,4 @@
-"""What an attack on the package found, each as it was shown."""
+"""What attackers and new users found, each as it was shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from counterfoil.accounting.budget import Budget
@@ -15,14 +16,17 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.curator.source_facts import identity_of
 from counterfoil.domain.domain import Domain
-from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
+from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.noise import LARGEST_ANSWER, bounded_sum
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.schema import Real, Schema
+from counterfoil.schema import Integer, Real, Schema
 from sensitive_tables import frame_of, schema_of
 
 DOMAIN = Domain(("a",), (2,))
@@ -134,3 +138,43 @@ def test_arrays_that_changed_since_a_query_was_made_are_checked_again():
         with pytest.raises(ValueError, match="`penalties` must be"):
             account.choose(query, ExponentialSelection(0.01))
         assert account.charges == []
+
+
+def test_a_file_is_one_source_by_whatever_path(tmp_path, monkeypatch):
+    """A second ledger for the same records would have a fresh budget."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "people.csv").write_text("a\n0\n1\n")
+    (tmp_path / "other.csv").symlink_to(tmp_path / "people.csv")
+    monkeypatch.chdir(tmp_path / "folder")
+    names = ["../people.csv", str(tmp_path / "people.csv"), "../folder/../people.csv", "../other.csv"]
+    places = [identity_of(name) for name in names]
+    assert all(one.is_the_same_as(other) for one in places for other in places)
+    assert len({str(place) for place in places}) > 1
+    (tmp_path / "else.csv").write_text("a\n0\n1\n")
+    assert not identity_of("../else.csv").is_the_same_as(places[0])
+    tables = [SourceIdentity(f"x::{table}", f"{tmp_path}/x.db::{table}") for table in ("one", "two")]
+    assert not tables[0].is_the_same_as(tables[1])
+
+
+@pytest.mark.parametrize("method", [SignedMeasure(cells=4), PrivateEvolution(iterations=1)])
+def test_a_package_that_is_missing_is_said_before_anything_is_charged(monkeypatch, method):
+    monkeypatch.setitem(sys.modules, "ot", None)
+    with Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-6)) as curator:
+        with pytest.raises(ModuleNotFoundError, match="counterfoil\\[transport\\]"):
+            method.synthesize(curator)
+        assert curator.account is None
+
+
+def test_what_was_charged_is_known_where_the_ledger_can_not_be_read(monkeypatch):
+    curator = Curator(TABLE, SCHEMA, budget=Budget(1.0, 1e-9))
+    assert curator.charged == 0
+    curator.filter(GaussianFilter()).ask(COUNTS, GaussianNoise(100.0))
+    monkeypatch.setattr(Release, "records", lambda _: 1 / 0)
+    assert curator.charged == 1
+
+
+def test_durations_are_no_numbers():
+    """As whole numbers they are nanoseconds."""
+    days = pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="D")})
+    with pytest.raises(ValueError, match="can't be read as text or numbers"):
+        Curator(days, Schema((Integer("a", 0, 97),)), budget=Budget(1.0, 1e-9))

@@ -192,7 +192,7 @@ def test_a_reveal_is_for_ever_and_blocks_no_release(ledger):
         open_release(ledger)
 
 
-@pytest.mark.parametrize("other", [SourceIdentity("people", "/data/b.csv"), SourceIdentity("men", "/data/people.csv")])
+@pytest.mark.parametrize("other", [SourceIdentity("people", "/data/b.csv"), SourceIdentity("men", "memory")])
 def test_another_source_is_refused(tmp_path, other):
     path = tmp_path / "people.ledger"
     Ledger.create(path, source=PEOPLE, total=Budget(1.0)).close()

@@ -272,7 +272,7 @@ def test_a_locked_ledger_says_so_and_recovers(path):
         release = ledger.resume(1)
         other.execute("BEGIN IMMEDIATE")
         assert len(release.records()) == 60, "a writer that has not reached the file does not stop readers"
-        with pytest.raises(LedgerLocked, match=r"stayed locked for 0.05 s. Wait until .*Nothing was recorded"):
+        with pytest.raises(LedgerLocked, match=r"stayed locked for 0.05 s. Wait until .*try again"):
             charge(release)
         other.execute("ROLLBACK")
         other.execute("BEGIN EXCLUSIVE")
@@ -294,7 +294,7 @@ def test_a_full_disk_says_so_and_records_nothing(path):
     with Ledger.open(path, source=PEOPLE) as ledger:
         release, connection = ledger.resume(1), ledger._file._connection
         connection.execute("PRAGMA max_page_count = 1")  # SQLite raises it to the present size
-        with pytest.raises(LedgerUnwritable, match=r"disk is full.*Nothing was recorded"):
+        with pytest.raises(LedgerUnwritable, match=r"disk is full.*try again"):
             charge(release, padding="x" * 20_000)
         assert len(release.records()) == 60
         connection.execute("PRAGMA max_page_count = 100000")

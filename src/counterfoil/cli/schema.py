@@ -28,6 +28,8 @@ def schema(
 
     if out is not None:
         require_harmless([out], inputs(source))
+        if out.suffix.lower() != ".toml":
+            raise ValueError(f"A schema is written to a .toml file. Found {out.name!r}.")
         require_free([out], force=force)
     columns = columns_of(source)
     name = Path(source.rpartition("::")[2] or source).name.split(".")[0]

@@ -192,15 +192,26 @@ def run(
                     curator, synthesizer, rows=request.rows, fidelity=request.fidelity, progress=progress
                 )
             outputs.write(synthesis)
+            close(curator, terminal)
         except BaseException as error:
             if synthesis is not None:
                 charges = len(synthesis.receipt.document["charges"])
             else:
-                charges = 0 if curator is None else len(curator.charges())
+                charges = 0 if curator is None else curator.charged
             if charges or isinstance(error, KeyboardInterrupt):
                 raise Stopped(what_was_charged(charges, request)) from error
             raise
         return synthesis
+
+
+def close(curator: Curator, terminal: Terminal) -> None:
+    """Ends a release whose files are in place: where the ledger can't note that, they are good all the same."""
+    from counterfoil.ledger.errors import LedgerError
+
+    try:
+        curator.close()
+    except LedgerError as error:
+        terminal.note(f"The release is counted, and stays open in its ledger: {error}")
 
 
 def curator_of(request: Request, ledger: Ledger | None) -> Curator:

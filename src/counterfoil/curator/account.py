@@ -59,7 +59,8 @@ class Account:
         self._replacement_factor = require_replacement_factor(replacement_factor)
         self._plan = None if planned is None else tuple(planned)
         # A release that is resumed has used the first noises of its plan.
-        self._planned = None if planned is None else list(planned)[len(release.records()) :]
+        self.charged = len(release.records())
+        self._planned = None if planned is None else list(planned)[self.charged :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
     @property
@@ -150,6 +151,7 @@ class Account:
             noise.event_under(sensitivity, other),
         )
         self._release.charge(charge.to_json(), description=query.name, affords=self._affords)
+        self.charged += 1
         if self._planned is not None:
             del self._planned[0]
         return sensitivity

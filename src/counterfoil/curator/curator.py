@@ -75,10 +75,11 @@ class Curator:
         identity = SourceIdentity(name=opened.name, location=opened.location)
         self._warns = ledger is None
         self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
-        if self._ledger.source != identity:
+        if not identity.is_the_same_as(self._ledger.source):
             raise WrongSource(
                 f"A ledger serves the source that it was created for. This one is for {self._ledger.source}; "
-                f"found {identity}. Use the ledger of this source, or create one for it."
+                f"found {identity}. Use the ledger of this source; a second one for the same records would not count "
+                "what this one spent."
             )
         unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
         self._engine = engine_for(opened, in_memory=in_memory)(
@@ -231,20 +232,25 @@ class Curator:
 
     def close(self) -> None:
         """Ends the release; a reservation of which nothing was charged is given back."""
-        if self._release is None:
+        release, self._release = self._release, None
+        if release is None:
             return
-        if self._release.records():
-            self._release.close("finished")
+        if self.charged:
+            release.close("finished")
         else:
-            self._release.abandon()
-        self._release = None
+            release.abandon()
+
+    @property
+    def charged(self) -> int:
+        """How many charges were made so far, without a look at the ledger."""
+        return 0 if self._account is None else self._account.charged
 
     def __enter__(self) -> Curator:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         # What was charged before an error stays reserved either way; left open, the release can be continued.
-        if error is None or not self.charges():
+        if error is None or not self.charged:
             self.close()
 
     @property

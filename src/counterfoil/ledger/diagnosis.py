@@ -46,19 +46,17 @@ def _explain(name: str, path: Path | None, timeout: float, error: sqlite3.Error)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return LedgerLocked(
                 f"{name} is in use by another process and stayed locked for {timeout:g} s. Wait until that run "
-                "has finished, or end it, and try again. Nothing was recorded."
+                "has finished, or end it, and try again."
             )
         case sqlite3.SQLITE_FULL:
-            return LedgerUnwritable(f"{name}: the disk is full. Free some space and try again. Nothing was recorded.")
+            return LedgerUnwritable(f"{name}: the disk is full. Free some space and try again.")
         case sqlite3.SQLITE_READONLY if code == sqlite3.SQLITE_READONLY_ROLLBACK:
             return LedgerUnwritable(
                 f"{name}: a run was killed while it wrote, and taking its unfinished entry back needs permission "
                 f"to write. Grant it, or copy the ledger together with {name}-journal to a folder of your own."
             )
         case sqlite3.SQLITE_READONLY:
-            return LedgerUnwritable(
-                f"{name} can't be written. Grant permission to write the file and its folder. Nothing was recorded."
-            )
+            return LedgerUnwritable(f"{name} can't be written. Grant permission to write the file and its folder.")
         case sqlite3.SQLITE_CANTOPEN if path is not None and not path.exists():
             return NotALedger(f"There is no ledger at {name}. Create one, or correct the path.")
         case sqlite3.SQLITE_CANTOPEN:

@@ -116,11 +116,11 @@ class Ledger:
             NotALedger: when there is none, or some other file.
         """
         ledger = cls(LedgerFile.open(Path(path), timeout=timeout))
-        if source is not None and source != ledger.source:
+        if source is not None and not source.is_the_same_as(ledger.source):
             ledger.close()
             raise WrongSource(
                 f"A ledger serves the source that it was created for. {path} is for {ledger.source}; found {source}. "
-                "Use the ledger of this source, or create one for it."
+                "Use the ledger of this source; a second one for the same records would not count what this one spent."
             )
         return ledger
 

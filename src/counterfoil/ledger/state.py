@@ -10,6 +10,7 @@ stands for are shown rounded against the spender: what was spent upwards, what i
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -44,7 +45,7 @@ class SourceIdentity:
 
     Args:
         name: what people call it, such as "adult".
-        location: where it is, such as an absolute path; compared letter by letter.
+        location: where it is, such as an absolute path, or "memory".
     """
 
     name: str
@@ -52,6 +53,15 @@ class SourceIdentity:
 
     def __str__(self) -> str:
         return f"{self.name!r} at {self.location!r}"
+
+    def is_the_same_as(self, other: SourceIdentity) -> bool:
+        """Whether both are the same file, by whatever links and names; or, without a file, are called the same."""
+        return self == other or ("memory" not in (self.location, other.location) and self._place == other._place)
+
+    @property
+    def _place(self) -> tuple[str, str]:
+        file, separator, table = self.location.rpartition("::")
+        return os.path.realpath(file if separator else self.location), table if separator else ""
 
 
 @dataclass(frozen=True)
@@ -147,8 +157,7 @@ class LedgerState:
             if other.status != "abandoned" and other.relation != relation:
                 raise LedgerError(
                     f"All releases of one ledger must have the same neighboring relation, or their budgets do not "
-                    f"add up. Found {relation!r} after {other.relation!r}: use {other.relation!r}, or a ledger of "
-                    "its own."
+                    f"add up. Found {relation!r} after {other.relation!r}: use {other.relation!r}."
                 )
         asked = _exact(budget)
         if any(r + a > t for r, a, t in zip(self._reserved, asked, self._total, strict=True)):

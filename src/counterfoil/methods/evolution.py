@@ -22,6 +22,7 @@ from counterfoil.methods.method import Method
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.transport.partial import exact_transport
 
 MOST_CANDIDATES = 200_000
 
@@ -122,6 +123,8 @@ class PrivateEvolution(Method):
         """
         space = TableSpace(curator.schema) if self.space is None else self.space
         require_space(curator, space)
+        if isinstance(self.cleanup, Projection):
+            exact_transport()  # refuses before anything is charged where POT is not installed
         path = None if checkpoint is None else Path(checkpoint)
         run = _Run(self, curator, space, _resumed(path, self._settings(curator, space), curator), path)
         points, weights = run.finish(progress, initial)

@@ -29,6 +29,7 @@ from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.theory import signed_measure as theory
+from counterfoil.transport.partial import exact_transport
 
 MOST_CELLS = 4096
 """The most cells that are chosen by default: the time of the projection grows with their square."""
@@ -78,6 +79,8 @@ class SignedMeasure(Method):
         """
         space = self._space(curator.schema)
         require_space(curator, space)
+        if isinstance(self.cleanup, Projection):
+            exact_transport()  # refuses before anything is charged where POT is not installed
         public = curator.row_count_is_public
         pure = curator.budget.delta == 0
         rule = PureFilter() if pure else GaussianFilter()

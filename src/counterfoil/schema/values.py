@@ -116,6 +116,8 @@ def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS) -> np.ndarra
 
 def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
     kind = array.type
+    if pa.types.is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
+        raise pa.ArrowNotImplementedError("Durations are no numbers.")
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):

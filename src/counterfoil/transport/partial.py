@@ -107,11 +107,11 @@ class _Optimum:
 
 
 def exact_transport() -> Any:
-    """POT's module `ot`, or an ImportError that says how to get it."""
+    """POT's module `ot`, or a ModuleNotFoundError that says how to get it."""
     try:
         import ot
     except ImportError as error:
-        raise ImportError(
+        raise ModuleNotFoundError(
             "Exact optimal transport needs the package POT, which is not installed. "
             'Run: pip install "counterfoil[transport]"'
         ) from error
