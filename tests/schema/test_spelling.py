@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import re
 import sys
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -14,13 +15,14 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.spelling import spell, spell_decimal, spell_integer
-from counterfoil.schema.values import numbers_of, texts_of
+from counterfoil.schema.values import NUMBER, numbers_of, parse_number, texts_of
 
 
 class Color(str, enum.Enum):  # noqa: UP042 (whose `str` is not its text)
@@ -63,7 +65,15 @@ SPELLED: dict[str, list[Any]] = {
     "10000-01-01 04:59:59.999999+00:00": [datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))],
     "12:30:00.000000": [time(12, 30)],
     "00000000-0000-0000-0000-000000000001": [UUID(int=1)],
-    "\ufffd": [b"\xff", "\ud800"],
+    "\ufffd": ["\ufffd", "\ufffd".encode()],
+    "\ufffd0xff": [b"\xff", bytearray(b"\xff")],
+    "\ufffd0x20ff": [b" \xff"],
+    "\ufffd0xfe": [b"\xfe"],
+    "\ufffd0xeda080": ["\ud800"],
+    "\ufffd0xeda081": ["\ud801"],
+    "\ufffd0xedb0806a": ["\udc00j"],
+    "\U00010000": ["\ud800\udc00", "\U00010000"],
+    "\ufffd0xefbfbd30786666": ["\ufffd0xff", " \ufffd0xff", "\ufffd0xff".encode()],
 }  # fmt: skip
 MISSING = [
     *(None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT, np.datetime64("NaT")),
@@ -102,7 +112,7 @@ def test_typed_storage_has_the_same_texts() -> None:
         (pa.array([Decimal("1500")], pa.decimal128(6, -2)), ["1500"]),
         (pa.array([Decimal("15")], pa.decimal256(60, 0)), ["15"]),
         (pa.array([True, False]), ["true", "false"]),
-        (pa.array([b"a", b"\xff", None]), ["a", "\ufffd", None]),
+        (pa.array([b"a", b"\xff", b" \xc3\xa9 ", None]), ["a", "\ufffd0xff", "é", None]),
         (pa.array([b"ab"], pa.binary(2)), ["ab"]),
         (pa.array([b"a"], pa.binary_view()), ["a"]),
         (pa.array([" a "], pa.string_view()), ["a"]),
@@ -119,6 +129,31 @@ def test_typed_storage_has_the_same_texts() -> None:
     ]:
         assert spell(values).to_pylist() == expected, values.type
         assert spell(values.slice(0, 0)).to_pylist() == []
+
+
+RAW = st.one_of(
+    st.binary(max_size=4), st.sampled_from([b"\xff", b"\xef\xbf\xbd", b"\xef\xbf\xbd0xff", b"\xef\xbf\xbd0x", b"\\xff"])
+)
+
+
+@given(st.lists(st.one_of(RAW, st.text(max_size=4), st.text("\ud800\udc00a", max_size=3)), max_size=8))
+def test_different_bytes_and_texts_have_different_texts(cells: list[bytes | str]) -> None:
+    def meaning(cell: bytes | str) -> bytes | None:
+        """UTF-8 without surrounding white space; other bytes as they are."""
+        if isinstance(cell, str):
+            cell = cell.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+            cell = cell.encode("utf-8", "surrogatepass")
+        try:
+            return pc.utf8_trim_whitespace(cell.decode()).as_py().encode() or None
+        except UnicodeDecodeError:
+            return cell
+
+    spelled = texts([*cells])
+    for first, second in itertools.product(range(len(cells)), repeat=2):
+        assert (spelled[first] == spelled[second]) == (meaning(cells[first]) == meaning(cells[second]))
+    blobs = [cell for cell in cells if isinstance(cell, bytes)]
+    alone = [text or None for text in spell(pa.array(blobs, pa.binary())).to_pylist()]
+    assert alone == [text for cell, text in zip(cells, spelled, strict=True) if isinstance(cell, bytes)]
 
 
 @given(st.one_of(st.integers(), st.integers(-(10**400), 10**400)))
@@ -159,6 +194,21 @@ def test_numbers_of_any_size_are_read_whatever_python_allows() -> None:
         assert numbers_of(cells).tolist() == [np.inf, -np.inf, np.inf, 5, np.inf, 0.5]
     finally:
         sys.set_int_max_str_digits(limit)
+
+
+AMBIGUOUS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+
+
+@given(st.one_of(st.text("+-.0123456789eE infINFtyxX٣", max_size=12), st.from_regex(AMBIGUOUS), st.text(max_size=5)))
+def test_what_a_number_looks_like(text: str) -> None:
+    assert (NUMBER.fullmatch(text) is None) == (AMBIGUOUS.fullmatch(text) is None)
+
+
+@pytest.mark.parametrize("text", ["1" * 200_000, "1" * 200_000 + "." + "1" * 200_000, "1e" + "1" * 200_000])
+def test_a_cell_of_many_digits_is_read_in_one_pass(text: str) -> None:
+    """With a pattern that can match in two ways it takes minutes."""
+    assert np.isnan(parse_number(f"{text}x"))
+    assert parse_number(text) == float(text)
 
 
 def test_a_dictionary_means_what_its_values_do() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.errors import SchemaError, UnplacedValue
-from counterfoil.schema.spelling import strip
+from counterfoil.schema.spelling import spell
 from counterfoil.schema.values import Values
 
 MAX_SIZE = 1_000_000
@@ -191,8 +191,8 @@ class Column(ABC):
         return SchemaError(f"Column {self.name!r} ({self.kind}): {problem}{end}")
 
     def _check_texts(self, key: str, texts: tuple[str, ...]) -> None:
-        stripped = strip(pa.array(texts, type=pa.string())).to_pylist()
-        if any(not text or text != bare for text, bare in zip(texts, stripped, strict=True)):
+        spelled = spell(pa.array(texts, type=pa.string())).to_pylist()
+        if any(not text or text != bare for text, bare in zip(texts, spelled, strict=True)):
             raise self.mistake(
                 f"`{key}` must be texts without surrounding white space, and not empty"
                 " (an empty cell always counts as missing)"

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.spelling import spell_bytes, spell_decimal, spell_integer
+from counterfoil.schema.spelling import spell_decimal, spell_integer
 
 Group: TypeAlias = tuple[np.ndarray, pa.Array]
 _Convert: TypeAlias = Callable[[list[Any]], pa.Array]
@@ -70,10 +70,15 @@ class MixedCells:
 def _texts(cells: Sequence[str | None]) -> pa.Array:
     try:
         return pa.array(cells, type=pa.large_string())
-    except UnicodeEncodeError:  # half of a pair that UTF-16 writes for one letter: no text can hold it
-        # By the letters alone: `str` of an enumeration's member is its name.
-        whole = [None if cell is None else str.encode(cell, "utf-16", "surrogatepass") for cell in cells]
-        return pa.array([raw and raw.decode("utf-16", "replace") for raw in whole], type=pa.large_string())
+    except UnicodeEncodeError:  # half of a pair that UTF-16 writes for one letter: no text can hold it, but bytes can
+        return pa.array([None if cell is None else _raw(cell) for cell in cells], type=pa.large_binary())
+
+
+def _raw(text: str) -> bytes:
+    """The UTF-8 of a text, two halves of a pair joined, each other half by itself."""
+    # By the letters alone: `str` of an enumeration's member is its name.
+    pairs = str.encode(text, "utf-16", "surrogatepass")
+    return pairs.decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 def _everywhere(convert: _Convert) -> Callable[[list[Any]], Iterator[Group]]:
@@ -162,7 +167,7 @@ _KINDS: tuple[tuple[tuple[type, ...], Callable[[list[Any]], Iterator[Group]]], .
     ((np.float32,), _reals(np.float32)),
     ((float, np.floating), _reals(np.float64)),
     ((Decimal,), _everywhere(lambda cells: _texts([*map(spell_decimal, cells)]))),
-    ((bytes, bytearray), _everywhere(lambda cells: _texts([spell_bytes(cell) for cell in cells]))),
+    ((bytes, bytearray), _everywhere(lambda cells: pa.array([bytes(cell) for cell in cells], pa.large_binary()))),
     ((np.datetime64,), _numpy_datetimes),
     ((datetime,), _datetimes),
     ((date,), _everywhere(lambda cells: pa.array(cells, pa.date32()))),

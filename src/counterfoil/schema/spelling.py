@@ -8,7 +8,9 @@ The text is a function of the value and its type alone, and equal numbers have e
 * decimals without trailing zeros (`1.50` is "1.5"); only numbers longer than a thousand digits have an exponent;
 * booleans as "true" and "false", dates in ISO 8601, datetimes as "2020-01-31 23:59:59" with the fraction of a second
   only where there is one, those with a zone in UTC and followed by "+00:00";
-* bytes as UTF-8, with U+FFFD in place of what is none; text as it stands. Surrounding white space is stripped.
+* bytes as the UTF-8 text that they are, or else as U+FFFD, "0x" and their hexadecimal digits, so that different bytes
+  have different texts; text that would look like this is written by its own bytes;
+* other text as it stands. Surrounding white space is stripped.
 
 Times of day and durations are spelled as Arrow does.
 """
@@ -22,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 LONGEST = 1000  # characters of a number that is written without an exponent
+_BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
 
 
 def strip(texts: pa.Array) -> pa.Array:
@@ -46,9 +49,9 @@ def spell(values: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(kind):
         return _spell_timestamps(values)
     if _is_binary(kind):
-        return strip(_texts([None if raw is None else spell_bytes(raw) for raw in values.to_pylist()]))
+        return _spell_bytes(values)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return strip(values.cast(pa.large_string()))
+        return _spell_texts(values.cast(pa.large_string()))
     return values.cast(pa.string()).cast(pa.large_string())
 
 
@@ -79,9 +82,30 @@ def spell_decimal(number: Decimal) -> str | None:
     return f"{sign}{padded[:exponent]}.{padded[exponent:]}"
 
 
-def spell_bytes(raw: bytes) -> str:
-    """Bytes as the UTF-8 text that they most likely are."""
-    return raw.decode("utf-8", "replace")
+def _spell_texts(texts: pa.Array) -> pa.Array:
+    bare = strip(texts)
+    if not pc.any(pc.starts_with(bare, _BYTES)).as_py():
+        return bare
+    # No two values may share a text, not even bytes and a text that was made to look like theirs.
+    return _texts([_digits(text.encode()) if text and text.startswith(_BYTES) else text for text in bare.to_pylist()])
+
+
+def _spell_bytes(values: pa.Array) -> pa.Array:
+    read = [None if raw is None else _decoded(raw) for raw in values.to_pylist()]
+    texts = _spell_texts(_texts([text if isinstance(text, str) else None for text in read]))
+    return pc.coalesce(texts, _texts([_digits(raw) if isinstance(raw, bytes) else None for raw in read]))
+
+
+def _decoded(raw: bytes) -> str | bytes:
+    """The UTF-8 text that the bytes most likely are; the bytes themselves where they are none."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def _digits(raw: bytes) -> str:
+    return f"{_BYTES}{raw.hex()}"
 
 
 def _spell_reals(values: pa.Array) -> pa.Array:

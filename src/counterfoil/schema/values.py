@@ -27,7 +27,8 @@ import pyarrow as pa
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.spelling import spell
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+# No text may match in more than one way: one long cell would take time in the square of its length.
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 TRUTHS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
 EPOCH = datetime(1970, 1, 1)
 SECONDS_PER_DAY = 86_400

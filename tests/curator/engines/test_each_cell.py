@@ -149,7 +149,7 @@ class Priorities:
 
 
 def kept_of(source: Source, priorities: np.ndarray, max_rows: int, batch_rows: int) -> np.ndarray:
-    packed = kept_rows(SmallBatches(source, batch_rows), source.column_names[0], max_rows, Priorities(priorities))
+    packed, _ = kept_rows(SmallBatches(source, batch_rows), source.column_names[0], max_rows, Priorities(priorities))
     return np.unpackbits(packed, count=len(priorities)).astype(bool)
 
 

@@ -7,7 +7,8 @@ import gzip
 import io
 import itertools
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.units import kept_rows
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import Batch, Source
 from counterfoil.domain.counting import count_marginals
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema, UnplacedValue
@@ -238,6 +240,55 @@ def test_unplaced_values_are_refused_with_their_line(
     frame = pd.DataFrame({"c": ["a", "b"], "n": [1, 2]})
     with pytest.raises(UnplacedValue, match="Column 'c', row 2: "):
         make(open_source(frame), schema).prepare(["c"])
+
+
+@dataclass
+class Torn:
+    """A source that gives its rows in batches of these sizes, and fewer of them when it is read for one column."""
+
+    source: Source
+    sizes: Sequence[int]
+    column: str = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+    def batches(self, columns: Sequence[str], batch_rows: int = 8, *, skip_rows: int = 0) -> Iterator[Batch]:
+        if self.column and self.column not in columns:
+            yield from self.source.batches(columns, batch_rows, skip_rows=skip_rows)
+            return
+        start = 0
+        for size in self.sizes:
+            batch = next(iter(self.source.batches(columns, 1000, skip_rows=start)))
+            yield pa.record_batch({name: batch.column(name).slice(0, size).combine_chunks() for name in columns})
+            start += size
+
+
+@pytest.mark.parametrize("unit", [None, "id"])
+@pytest.mark.parametrize("make", ENGINES)
+def test_rows_are_counted_by_whole_blocks(
+    make: Callable[..., Engine], unit: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "BATCH_ROWS", 8)
+    schema = Schema((Integer("x", 0, 99), Integer("y", 0, 99)), ignore=("id",))
+    source = open_source(pa.table({name: np.arange(20) for name in ("x", "y", "id")}))
+
+    def rows(sizes: Sequence[int], column: str = "", asked: Sequence[str] = ("x", "y")) -> list[int]:
+        engine = make(Torn(source, sizes, column), schema, privacy_unit=unit, max_rows=unit and 1)
+        return [code for name in asked for block in engine.blocks([name]) for code in block.codes[name].tolist()]
+
+    assert rows((8, 8, 4)) == [*range(20)] * 2
+    assert rows((8, 8), asked="x") == [*range(16)]
+    for sizes in ((7, 8, 5), (8, 4, 8), (9, 8, 3)):
+        with pytest.raises(SourceError, match="whole blocks"):
+            rows(sizes)
+    # A column that is read with fewer rows than another one, or than the ids.
+    with pytest.raises(SourceError, match="has changed"):
+        rows((8, 8), "y")
+    if unit:
+        for sizes in ((8, 8), (8, 4), ()):
+            with pytest.raises(SourceError, match="has changed"):
+                rows(sizes, "id")
 
 
 @pytest.mark.parametrize("make", ENGINES)

@@ -37,7 +37,8 @@ FALSE_ALARM = 1e-6
 
 def kept_of(units: list[object], max_rows: int) -> np.ndarray:
     source = open_source(pd.DataFrame({"unit": units}))
-    kept = kept_rows(source, "unit", max_rows, SystemRandomness())
+    kept, n_rows = kept_rows(source, "unit", max_rows, SystemRandomness())
+    assert n_rows == len(units)
     return np.unpackbits(kept, count=len(units)).astype(bool)
 
 

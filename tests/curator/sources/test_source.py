@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources import sqlite_source
+from counterfoil.curator.sources import file_source, sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
 from counterfoil.curator.sources.file_source import even_batches
 from counterfoil.curator.sources.opening import open_source
@@ -319,6 +319,47 @@ def test_even_batches_keep_every_row_in_order(sizes: list[int], batch_rows: int)
     found = list(even_batches(batches, batch_rows))
     assert [row for batch in found for row in batch.column(0).to_pylist()] == list(range(ends[-1]))
     assert all(batch.num_rows == batch_rows for batch in found[:-1])
+
+
+class StaysInChunks:
+    """What a table of texts longer together than 2 GiB did: its chunks stay apart."""
+
+    def __init__(self, batches: list[pa.RecordBatch]):
+        self._batches = batches
+        self.num_rows = sum(batch.num_rows for batch in batches)
+
+    @staticmethod
+    def from_batches(batches: list[pa.RecordBatch]) -> StaysInChunks:
+        return StaysInChunks(batches)
+
+    def unify_dictionaries(self) -> StaysInChunks:
+        return self
+
+    def combine_chunks(self) -> StaysInChunks:
+        return self
+
+    def to_batches(self) -> list[pa.RecordBatch]:
+        return [half for batch in self._batches for half in (batch.slice(0, 1), batch.slice(1))]
+
+
+def test_a_batch_that_arrow_leaves_in_chunks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "x\n" * 5000)
+    assert [batch.num_rows for batch in open_source(path).batches(["a"])] == [5000]
+    monkeypatch.setattr(file_source.pa, "Table", StaysInChunks)
+    with pytest.raises(SourceError, match=r"t\.csv"):
+        list(open_source(path).batches(["a"]))
+
+
+def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:
+    table = pa.table({"a": ["x"], "b": [b"x"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("a\nx\n")
+    database(tmp_path / "t.db", "CREATE TABLE t AS SELECT 'x' AS a, 'x'::BLOB AS b")
+    for name in ("t.parquet", "t.csv", "t.db::t"):
+        source = open_source(tmp_path / name)
+        (batch,) = source.batches(source.column_names)
+        assert [*batch.schema.types] == [pa.large_string(), pa.large_binary()][: len(source.column_names)]
 
 
 def test_a_file_larger_than_a_batch_comes_in_order(tmp_path: Path) -> None:

@@ -56,12 +56,15 @@ class BlockReader:
         wanted = list(dict.fromkeys([*columns, *numbers]))
         start = row = skip_blocks * BATCH_ROWS
         for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
+            # Later scans, and the choice of rows to keep, count rows by whole blocks.
+            if batch.num_rows > BATCH_ROWS or row % BATCH_ROWS:
+                raise SourceError(f"{self._source.name} was not read in whole blocks: rows of it may be missing.")
             yield self._block(batch, row, columns, numbers)
             row += batch.num_rows
-        if row == start and skip_blocks:
+        if row == start and skip_blocks and (self._n_rows is None or self._n_rows <= start):
             return
         if self._n_rows is not None and row != self._n_rows:
-            raise SourceError(f"{self._source.name} has changed since it was first read. Start again.")
+            raise self._changed()
         self._n_rows = row
         if row == 0:
             codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
@@ -73,7 +76,10 @@ class BlockReader:
         values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
         if self._unit is None:
             return Block(batch.num_rows, codes, values)
-        kept = np.unpackbits(self._kept[row // 8 :], count=batch.num_rows).astype(bool)
+        packed, n_rows = self._kept
+        if row + batch.num_rows > n_rows:
+            raise self._changed()
+        kept = np.unpackbits(packed[row // 8 :], count=batch.num_rows).astype(bool)
         return Block(
             int(kept.sum()),
             {name: array[kept] for name, array in codes.items()},
@@ -81,10 +87,17 @@ class BlockReader:
         )
 
     @cached_property
-    def _kept(self) -> np.ndarray:
+    def _kept(self) -> tuple[np.ndarray, int]:
         assert self._unit is not None
         assert self._max_rows is not None
-        return kept_rows(self._source, self._unit, self._max_rows, self._randomness)
+        packed, n_rows = kept_rows(self._source, self._unit, self._max_rows, self._randomness)
+        if self._n_rows is not None and self._n_rows != n_rows:
+            raise self._changed()
+        self._n_rows = n_rows
+        return packed, n_rows
+
+    def _changed(self) -> SourceError:
+        return SourceError(f"{self._source.name} has changed since it was first read. Start again.")
 
     def _read(self, batch: Batch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
         column, values = self.schema[name], batch.column(name)

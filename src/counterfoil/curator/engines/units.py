@@ -16,8 +16,10 @@ from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import texts_of
 
 
-def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) -> np.ndarray:
-    """Which rows to keep, as packed bits in the source's order: a uniform choice of at most `max_rows` per unit.
+def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) -> tuple[np.ndarray, int]:
+    """Which rows to keep, as packed bits in the source's order, and the number of all rows.
+
+    A uniform choice of at most `max_rows` rows of each unit.
 
     Formal guarantee: every row gets an independent priority of 64 random bits, and a unit
     keeps the rows with the lowest ones. What one unit keeps depends on its own rows and their priorities alone,
@@ -43,7 +45,7 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
                 own[batch.column(0).to_numpy()] = True
         except FAILURES as error:
             raise explained(error, source.name) from None
-    return np.packbits(own)
+    return np.packbits(own), len(own)
 
 
 def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, randomness: Randomness) -> np.ndarray:

@@ -89,6 +89,8 @@ class FileSource:
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
         try:
             with connection() as opened:
+                # Texts of a batch may be longer together than offsets of 32 bits can count.
+                opened.execute("SET arrow_large_buffer_size = true")
                 if self.setup:
                     opened.execute(self.setup)
                 rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
@@ -186,7 +188,11 @@ def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator
 
 
 def _one_batch(rows: pa.Table) -> pa.RecordBatch:
-    return rows.unify_dictionaries().combine_chunks().to_batches()[0]
+    batches = rows.unify_dictionaries().combine_chunks().to_batches()
+    if [batch.num_rows for batch in batches] != [rows.num_rows]:
+        # Arrow leaves a column in several chunks where one array can't hold it: a first batch would lose rows.
+        raise pa.ArrowInvalid("Some rows don't fit in one batch.")
+    return batches[0]
 
 
 def explained(error: Exception, name: str) -> SourceError:
