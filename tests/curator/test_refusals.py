@@ -262,15 +262,17 @@ def test_a_full_disk_keeps_no_refusal_back(tmp_path):
 
 def test_every_error_is_noted_before_it_gets_out_and_an_interrupt_is_none():
     ledger = Ledger.in_memory(SourceIdentity("memory", "memory"), TOTAL)
-    for count, error in enumerate((KeyError("secret"), MemoryError(), OSError("the disk")), 1):
+    errors = (KeyError("secret"), MemoryError(), OSError("the disk"), BaseException("a panic"))
+    for count, error in enumerate(errors, 1):
         with pytest.raises(type(error)), noting_refusals(ledger):
             raise error
         assert len(ledger.refusals()) == count
-    with pytest.raises(KeyboardInterrupt), noting_refusals(ledger):
-        raise KeyboardInterrupt
+    for interrupt in (KeyboardInterrupt, SystemExit, GeneratorExit):
+        with pytest.raises(interrupt), noting_refusals(ledger):
+            raise interrupt
     with noting_refusals(ledger):
         pass
-    assert len(ledger.refusals()) == 3
+    assert len(ledger.refusals()) == len(errors)
 
 
 def test_other_notes_are_not_shown():

@@ -211,6 +211,16 @@ def test_a_cell_of_many_digits_is_read_in_one_pass(text: str) -> None:
     assert parse_number(text) == float(text)
 
 
+@pytest.mark.parametrize(("width", "size"), [(pa.int8(), 128), (pa.uint8(), 256), (pa.int16(), 2**15)])
+def test_a_dictionary_may_use_all_its_integers(width: pa.DataType, size: int) -> None:
+    entries = [str(i) for i in range(size)]
+    values = pa.DictionaryArray.from_arrays(pa.array([*range(size), None], width), entries)
+    found, positions = texts_of(values)
+    assert [found[position] for position in positions[:-1]] == entries
+    assert positions[-1] == -1
+    np.testing.assert_array_equal(numbers_of(values), [*range(size), np.nan])
+
+
 def test_a_dictionary_means_what_its_values_do() -> None:
     entries = pa.array([1.0, np.nan, None, 1e10, 0.0])
     rows = pa.DictionaryArray.from_arrays(pa.array([3, 0, None, 1, 2, 4]), entries)

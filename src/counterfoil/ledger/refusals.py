@@ -27,13 +27,16 @@ class RefusalLog(Protocol):
 def noting_refusals(log: RefusalLog) -> Iterator[None]:
     """Has `log` record an error that is raised inside, where records are read, before it gets out.
 
-    Every error counts, whatever its class, because what happens inside depends on the records. What public facts alone
-    decide must be decided outside. An error that can't be noted gets out as well, with a note that says so
-    (`note_of`): a steward whose ledger can't be written must still learn what is wrong with the table.
+    Every error counts, whatever its class (a panic of a library in Rust is no `Exception`), because what happens inside
+    depends on the records; interrupts don't count. What public facts alone decide must be decided outside. An error
+    that can't be noted gets out as well, with a note that says so (`note_of`): a steward whose ledger can't be
+    written must still learn what is wrong with the table.
     """
     try:
         yield
-    except Exception as refusal:
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as refusal:
         try:
             log.record_refusal()
         except Exception as error:

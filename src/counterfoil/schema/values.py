@@ -63,8 +63,14 @@ def of_each_type(
         return understand(values).astype(dtype, copy=False)
     null = understand(pa.nulls(1))
     entries = of_each_type(values.dictionary, understand, stranger=stranger, dtype=dtype)
-    indices = values.indices.fill_null(len(entries)).to_numpy(zero_copy_only=False).astype(np.int64)
+    indices = _places(values)
     return np.append(entries, null).astype(dtype, copy=False)[indices]
+
+
+def _places(values: pa.DictionaryArray) -> np.ndarray:
+    """int64 [n]: which entry of the dictionary each cell is; one past the last where it is null."""
+    # The dictionary's own integers may be too narrow for one more.
+    return values.indices.cast(pa.int64()).fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False)
 
 
 def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:
@@ -81,7 +87,7 @@ def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:
     else:
         encoded = array.dictionary_encode()
         texts = spell(encoded.dictionary).to_pylist()
-        positions = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+        positions = _places(encoded)
     present = np.array([bool(text) for text in texts] + [False])
     return [text or "" for text in texts], np.where(present[positions], positions, -1)
 

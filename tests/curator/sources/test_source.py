@@ -351,6 +351,16 @@ def test_a_batch_that_arrow_leaves_in_chunks_is_refused(tmp_path: Path, monkeypa
         list(open_source(path).batches(["a"]))
 
 
+def test_unsigned_integers_of_128_bits_are_not_negative(tmp_path: Path) -> None:
+    numbers = [0, 2**127 - 1, 2**127, 2**128 - 1, None]
+    rows = ", ".join("(NULL, 'x')" if number is None else f"({number}, 'x')" for number in numbers)
+    database(tmp_path / "t.db", 'CREATE TABLE t ("a ""b" UHUGEINT, c VARCHAR)', f"INSERT INTO t VALUES {rows}")
+    source = open_source(f"{tmp_path / 't.db'}::t")
+    assert source.column_names == ('a "b', "c")
+    found = [row['a "b'] for row in rows_of(source)]
+    assert [None if text is None else int(text) for text in found] == numbers
+
+
 def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:
     table = pa.table({"a": ["x"], "b": [b"x"]})
     parquet.write_table(table, tmp_path / "t.parquet")

@@ -112,6 +112,8 @@ def open_csv(path: Path) -> FileSource:
     internal = tuple(f"c{i}" for i in range(len(header.names)))
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
     gzipped = path.name.lower().endswith(".gz")
+    # In parallel, DuckDB may refuse a quoted cell of many lines across a border of 8 MB. With `parallel=false` it reads
+    # such cells, but leaves out a last record whose quote is not closed, in silence: a refusal is better.
     return FileSource(
         path,
         path.name,
@@ -155,7 +157,13 @@ def open_database(path: Path, table: str) -> FileSource:
                     + did_you_mean(table, tables)
                 )
             relation = f"sensitive.{'.'.join(map(identifier, tables[table]))}"
-            stored = opened.sql(f"SELECT * FROM {relation}").to_arrow_reader(1).schema
+            rows = opened.sql(f"SELECT * FROM {relation}")
+            stored = rows.to_arrow_reader(1).schema
+            # DuckDB hands unsigned integers of 128 bits to Arrow as signed ones, so that large ones would be negative.
+            wide = [name for name, kind in zip(rows.columns, rows.types, strict=True) if kind == "UHUGEINT"]
+            if wide:
+                digits = ", ".join(f"{identifier(name)}::VARCHAR AS {identifier(name)}" for name in wide)
+                relation = f"(SELECT * REPLACE ({digits}) FROM {relation})"
     except FAILURES as error:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)
