@@ -91,7 +91,7 @@ CASES: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
     "a confirmation without a seed": (NOTHING, ("--not-private",), "confirms a --seed"),
     "a seed below 0": (NOTHING, ("--seed", "-1", "--not-private"), "at least 0"),
     "a unit without its rows": (NOTHING, ("--privacy-unit", "sex"), "go together"),
-    "a unit with no rows": (NOTHING, ("--privacy-unit", "sex", "--max-rows", "0"), "at least 1"),
+    "a unit with no rows": (NOTHING, ("--privacy-unit", "sex", "--max-rows", "0"), "whole number from 1 to"),
     "a unit that is no column": (NOTHING, ("--privacy-unit", "sexx", "--max-rows", "2"), "Did you mean 'sex'"),
     "an output of another kind": (NOTHING, ("--out", "s.xlsx"), r"\.csv or \.parquet"),
     "an output in no folder": (NOTHING, ("--out", "nowhere/s.csv"), "There is no folder nowhere"),
