@@ -210,30 +210,41 @@ def _storages() -> dict[str, Storage]:
         if name in ("texts", "integers", "reals"):
             found[f"sqlite, {name}"] = Storage(_sqlite, base, LITE)
     mixed = [1, "01", "a", True, 20230101.0, None, DAYS[0]]
-    return found | {
-        "pandas Int64": Storage(_pandas("Int64"), INTEGERS[:2], INTEGERS),
-        "pandas Float64": Storage(_pandas("Float64"), REALS[:2], REALS),
-        "pandas boolean": Storage(_pandas("boolean"), FLAGS[:2], FLAGS),
-        "pandas string": Storage(_pandas("string"), TEXTS[:2], TEXTS),
-        "pandas string, python": Storage(_pandas(pd.StringDtype("python")), TEXTS[:2], [*TEXTS, "\ud800"]),
-        "pandas float": Storage(_pandas("float64"), REALS[:2], REALS),
-        "pandas datetime": Storage(_pandas("datetime64[us]"), NAIVE[:2], NAIVE),
-        "pandas zoned": Storage(_pandas("datetime64[us, Europe/Paris]"), ZONED[:2], ZONED),
-        "pandas categories": Storage(_pandas(_categories_of(REALS)), REALS[:2], REALS),
-        "pandas mixed categories": Storage(_pandas(_categories_of(mixed)), mixed[:2], mixed),
-        "numpy reals": Storage(_numpy(np.float64), REALS[:2], REALS),
-        "numpy texts": Storage(_numpy("U40"), TEXTS[:2], [*TEXTS, "\ud800"]),
-        "numpy flags": Storage(_numpy(bool), FLAGS[:2], FLAGS[:2]),
-        "polars categories": Storage(
-            lambda _, c: pl.DataFrame({name: pl.Series(cells, dtype=pl.Categorical) for name, cells in c.items()}),
-            TEXTS[:2],
-            TEXTS,
-        ),
+    return (
+        found
+        | {
+            "pandas Int64": Storage(_pandas("Int64"), INTEGERS[:2], INTEGERS),
+            "pandas Float64": Storage(_pandas("Float64"), REALS[:2], REALS),
+            "pandas boolean": Storage(_pandas("boolean"), FLAGS[:2], FLAGS),
+            "pandas string": Storage(_pandas("string"), TEXTS[:2], TEXTS),
+            "pandas string, python": Storage(_pandas(pd.StringDtype("python")), TEXTS[:2], [*TEXTS, "\ud800"]),
+            "pandas float": Storage(_pandas("float64"), REALS[:2], REALS),
+            "pandas datetime": Storage(_pandas("datetime64[us]"), NAIVE[:2], NAIVE),
+            "pandas zoned": Storage(_pandas("datetime64[us, Europe/Paris]"), ZONED[:2], ZONED),
+            "pandas categories": Storage(_pandas(_categories_of(REALS)), REALS[:2], REALS),
+            "pandas mixed categories": Storage(_pandas(_categories_of(mixed)), mixed[:2], mixed),
+            "numpy reals": Storage(_numpy(np.float64), REALS[:2], REALS),
+            "numpy texts": Storage(_numpy("U40"), TEXTS[:2], [*TEXTS, "\ud800"]),
+            "numpy flags": Storage(_numpy(bool), FLAGS[:2], FLAGS[:2]),
+            "polars categories": Storage(
+                lambda _, c: pl.DataFrame({name: pl.Series(cells, dtype=pl.Categorical) for name, cells in c.items()}),
+                TEXTS[:2],
+                TEXTS,
+            ),
+        }
+        | _of_newer_libraries()
+    )
+
+
+def _of_newer_libraries() -> dict[str, Storage]:
+    if not hasattr(pl, "Int128"):
+        return {}
+    return {
         "polars wide integers": Storage(
             lambda _, c: pl.DataFrame({name: pl.Series(cells, dtype=pl.Int128) for name, cells in c.items()}),
             INTEGERS[:2],
             [*INTEGERS, 2**100],
-        ),
+        )
     }
 
 

@@ -35,6 +35,11 @@ def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return make_office(tmp_path, capsys, monkeypatch)
 
 
+def heed_interrupts() -> None:
+    """A shell that runs tests in the background makes its children ignore them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize(
     ("place", "ledger", "charged", "said"),
     [
@@ -52,7 +57,11 @@ def test_an_interrupted_release_says_what_it_cost(
     arguments = ["synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "independent"]
     arguments += ["--ledger", "people.ledger"] if ledger else []
     with subprocess.Popen(
-        [sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "reached\n"

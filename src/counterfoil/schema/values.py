@@ -82,7 +82,7 @@ def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:
         raise TypeError(f"Cells must hold single values; found the type {array.type}.")
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1, dtype=np.int64)
-    if isinstance(array.type, pa.BaseExtensionType):
+    if isinstance(array.type, pa.BaseExtensionType) or pa.types.is_float16(array.type):  # have no dictionaries in Arrow
         texts, positions = spell(array).to_pylist(), np.arange(len(array))
     else:
         encoded = array.dictionary_encode()
@@ -127,6 +127,8 @@ def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
+    if pa.types.is_float16(kind):  # older Arrow can't widen them
+        array, kind = pa.array(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return array.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
     return _by_text(array, lambda text: parse_number(text, words))

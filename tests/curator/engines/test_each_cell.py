@@ -50,7 +50,8 @@ def codes_of(source: Source, schema: Schema = SCHEMA) -> list[tuple]:
     rows: list[tuple] = []
     for block in MemoryEngine(source, schema).blocks(names, numbers):
         columns = [block.codes[name].tolist() for name in names]
-        columns += [[repr(number) for number in block.numbers[name]] for name in numbers]
+        # The sign of a zero is lost or kept by databases as they store it, and means nothing to anybody.
+        columns += [[repr(number + 0.0) for number in block.numbers[name]] for name in numbers]
         rows += zip(*columns, strict=True)
     return rows
 

@@ -78,6 +78,9 @@ def _part_of(series: Any, name: str) -> Part:
     if isinstance(native, pa.ChunkedArray):
         return native.slice
     if _holds_objects(series):
+        if series.implementation.is_polars():  # polars 1.0 gave other cells for slices of a column of objects
+            cells = series.to_list()
+            return lambda start, rows: MixedCells(cells[start : start + rows])
         return lambda start, rows: MixedCells(series[start : start + rows].to_list())
     try:
         return series.to_arrow().slice
