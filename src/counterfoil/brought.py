@@ -6,12 +6,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 # What holds data and runs no code of a user's on records. Of these types exactly: a subclass is somebody's own.
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, list, tuple, set, frozenset, dict, MappingProxyType)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, list, tuple, set, frozenset, dict)
 _LIBRARIES = ("numpy", "pyarrow", "datetime", "decimal", "fractions")
 _PACKAGE = "counterfoil"
 

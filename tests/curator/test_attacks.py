@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -13,10 +15,13 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.brought import brought_within
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.source_facts import identity_of
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Domain
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 from counterfoil.methods.evolution import PrivateEvolution
@@ -25,6 +30,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.noise import LARGEST_ANSWER, bounded_sum
 from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Integer, Real, Schema
 from sensitive_tables import frame_of, schema_of
@@ -178,3 +184,99 @@ def test_durations_are_no_numbers():
     days = pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="D")})
     with pytest.raises(ValueError, match="can't be read as text or numbers"):
         Curator(days, Schema((Integer("a", 0, 97),)), budget=Budget(1.0, 1e-9))
+
+
+@pytest.fixture
+def ledger():
+    return Ledger.in_memory(source=SourceIdentity("memory", "memory"), total=Budget(10, 1e-6))
+
+
+def curator_with(ledger: Ledger) -> Curator:
+    return Curator(TABLE, SCHEMA, budget=Budget(1, 1e-6), ledger=ledger)
+
+
+def test_an_interrupt_right_after_a_charge_stays_an_interrupt_and_is_counted(ledger, monkeypatch):
+    charge = Release.charge
+
+    def interrupted(*arguments, **keywords):
+        charge(*arguments, **keywords)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Release, "charge", interrupted)
+    with pytest.raises(KeyboardInterrupt), curator_with(ledger) as curator:
+        curator.filter(PureFilter()).ask(COUNTS, LaplaceNoise(0.5))
+    assert curator.charged == len(ledger.releases()[0].charges) == 1
+    assert ledger.releases()[0].status == "open", "it can be continued"
+
+
+def test_a_resumed_release_counts_what_was_charged_before(ledger):
+    first = curator_with(ledger)
+    first.filter(PureFilter()).ask(COUNTS, LaplaceNoise(0.5))
+    with curator_with(ledger) as second:
+        second.resume(1)
+        assert second.charged == 1
+    assert ledger.releases()[0].status == "closed"
+
+
+def test_a_refused_resume_leaves_the_release_to_who_opened_it(ledger):
+    account = curator_with(ledger).filter(PureFilter())
+    other = curator_with(ledger)
+    other.resume(1)
+    with pytest.raises(ValueError, match="another plan"), other:
+        other.plan([LaplaceNoise(0.5)], PureFilter())
+    account.ask(COUNTS, LaplaceNoise(0.5))
+
+
+def test_a_release_that_another_curator_charged_is_closed(ledger):
+    first, second = curator_with(ledger), curator_with(ledger)
+    account = first.filter(PureFilter())
+    second.resume(1)
+    account.ask(COUNTS, LaplaceNoise(0.5))
+    second.close()
+    assert ledger.releases()[0].status == "closed"
+
+
+class Watching(dict):
+    """A mapping that would see the codes of records."""
+
+
+def test_a_coarsening_keeps_arrays_of_its_own():
+    codes = Watching(a=np.array([0, 1]))
+    coarsening = Coarsening(DOMAIN, MappingProxyType(codes))
+    assert type(coarsening.codes) is dict
+    codes["a"][:] = -100_000_000
+    assert coarsening.codes["a"].tolist() == [0, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        coarsening.codes["a"][0] = 1
+
+
+def test_what_a_read_only_view_holds_is_named():
+    assert [one.words for one in brought_within(MappingProxyType(Watching()))]
+
+
+@pytest.mark.parametrize("code", [-1, 2])
+def test_codes_outside_a_table_are_never_counted(code):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        count_marginals({"a": np.array([0, code])}, 2, (("a",),), DOMAIN)
+
+
+@pytest.mark.parametrize("scale", [1e7, 1e10, 1e12 / 2])
+def test_the_other_relations_delta_is_no_less_than_the_truth_at_large_scales(scale):
+    """Against 60 digits: q(c) = r**(H - c) / (1 + r), the probability that a count c is released."""
+    noise = ThresholdedLaplaceNoise(1 / scale, 0.4 / scale)
+    with localcontext() as context:
+        context.prec = 60
+        ratio = (-1 / Decimal(noise.scale(1))).exp()
+        of_one, of_two = (ratio ** (noise.threshold(1) - count) / (1 + ratio) for count in (1, 2))
+        assert Decimal(noise.event_under(1, 2).delta) >= max(2 * of_one, of_two)
+
+
+def test_a_scale_whose_threshold_floats_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="at most 1e\\+12"):
+        ThresholdedLaplaceNoise(1e-13, 1e-14).threshold(1)
+
+
+def test_a_hard_link_is_the_same_table(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n0\n")
+    (tmp_path / "b.csv").hardlink_to(tmp_path / "a.csv")
+    assert identity_of(tmp_path / "a.csv").is_the_same_as(identity_of(tmp_path / "b.csv"))

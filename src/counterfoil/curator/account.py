@@ -16,6 +16,7 @@ from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, r
 from counterfoil.brought import Brought, brought_within
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.ledger.errors import LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.answer import Answer, Choice
@@ -150,8 +151,12 @@ class Account:
             noise.event(),
             noise.event_under(sensitivity, other),
         )
-        self._release.charge(charge.to_json(), description=query.name, affords=self._affords)
-        self.charged += 1
+        self.charged += 1  # first: an interrupt may come when the ledger has it and nothing here knows yet
+        try:
+            self._release.charge(charge.to_json(), description=query.name, affords=self._affords)
+        except (LedgerError, ValueError):
+            self.charged -= 1
+            raise
         if self._planned is not None:
             del self._planned[0]
         return sensitivity

@@ -90,6 +90,8 @@ class Curator:
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None
         self._account: Account | None = None
+        self._resumed = False
+        self._resumed_charges = 0
         self.reserved = 0.0
 
     @property
@@ -233,24 +235,21 @@ class Curator:
     def close(self) -> None:
         """Ends the release; a reservation of which nothing was charged is given back."""
         release, self._release = self._release, None
-        if release is None:
-            return
-        if self.charged:
-            release.close("finished")
-        else:
-            release.abandon()
+        if release is not None:
+            release.end("finished")
 
     @property
     def charged(self) -> int:
         """How many charges were made so far, without a look at the ledger."""
-        return 0 if self._account is None else self._account.charged
+        return self._resumed_charges if self._account is None else self._account.charged
 
     def __enter__(self) -> Curator:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # What was charged before an error stays reserved either way; left open, the release can be continued.
-        if error is None or not self.charged:
+        # What was charged before an error stays reserved either way; left open, the release can be continued. One that
+        # was resumed may be another's, too.
+        if error is None or not (self.charged or self._resumed):
             self.close()
 
     @property
@@ -273,7 +272,7 @@ class Curator:
                 f"Release {release_id} has {release.budget} and {release.relation}; found {self.budget} and "
                 f"{self.neighbors.describe()}. Continue it with the same."
             )
-        self._release = release
+        self._release, self._resumed, self._resumed_charges = release, True, len(release.records())
 
     def _require_unopened(self) -> None:
         if self._account is not None:

@@ -24,8 +24,9 @@ class Coarsening:
     codes: Mapping[str, np.ndarray]
 
     def __post_init__(self) -> None:
-        for name in self.fine.attributes:
-            codes = self.codes[name]
+        # Copies that nobody can change after they were checked: counting writes where they point.
+        object.__setattr__(self, "codes", {name: _frozen(self.codes[name]) for name in self.fine.attributes})
+        for name, codes in self.codes.items():
             used = np.unique(codes)
             if codes.shape != (self.fine[name],) or not np.array_equal(used, np.arange(len(used))):
                 raise ValueError(f"Coarse codes must count up from 0 without gaps. Found {codes} for {name!r}.")
@@ -50,6 +51,13 @@ class Coarsening:
             if not possible.all():
                 coarse_zeros[clique] = ~possible
         return coarse_zeros
+
+
+def _frozen(codes: np.ndarray) -> np.ndarray:
+    """A read-only int64 copy of `codes`, which are whole numbers."""
+    copy = np.array(codes).astype(np.int64, casting="safe")
+    copy.setflags(write=False)
+    return copy
 
 
 def identity(domain: Domain) -> Coarsening:

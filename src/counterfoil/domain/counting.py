@@ -27,6 +27,9 @@ def count_marginals(
         rows: how many there are.
         cliques, domain: what is counted.
         into: arrays of those shapes to add to, contiguous, and returned; fresh zeros when None.
+
+    Raises:
+        ValueError: for a code outside the domain, or arrays of another shape; nothing was written outside them.
     """
     tables = [np.zeros(domain.shape(clique), dtype=np.int64) for clique in cliques] if into is None else list(into)
     used = list(dict.fromkeys(name for clique in cliques for name in clique))
@@ -34,13 +37,14 @@ def count_marginals(
     stacked = np.empty((len(used), rows), dtype=np.int32)
     for name, row in position.items():
         stacked[row] = codes[name]
-        # The loops below write without looking: a code past the end would write past the table.
-        assert not rows or stacked[row].max() < domain[name]
+        # The loops below write without looking: a code that is no place of the table would write outside it.
+        if rows and not (stacked[row].min() >= 0 and stacked[row].max() < domain[name]):
+            raise ValueError(f"Codes of {name!r} must lie between 0 and {domain[name] - 1}.")
     for clique, table in zip(cliques, tables, strict=True):
         axes = np.array([position[name] for name in clique], dtype=np.int64)
-        assert table.shape == domain.shape(clique)
-        assert table.dtype == np.int64
-        assert table.flags.c_contiguous
+        of_shape = table.shape == domain.shape(clique) and table.dtype == np.int64
+        if not (of_shape and table.flags.c_contiguous):
+            raise ValueError(f"The counts of {clique} must be contiguous int64 {domain.shape(clique)}.")
         _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
     return tables
 

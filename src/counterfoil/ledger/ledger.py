@@ -366,6 +366,18 @@ class Release:
             self._ledger._state.open_release(self.id)
             self._ledger._append("release_closed", release=self.id, note=note)
 
+    def end(self, note: str = "") -> None:
+        """Close the release if anything was charged to it, by any process; otherwise give its reservation back.
+
+        Raises:
+            ReleaseClosed: when it was closed or abandoned before.
+        """
+        with self._ledger._writing():
+            if self._ledger._state.open_release(self.id).charges:
+                self._ledger._append("release_closed", release=self.id, note=note)
+            else:
+                self._ledger._append("release_abandoned", release=self.id)
+
     def abandon(self) -> None:
         """Give the whole reservation back, as for a request that was refused before anything was computed.
 

@@ -55,13 +55,26 @@ class SourceIdentity:
         return f"{self.name!r} at {self.location!r}"
 
     def is_the_same_as(self, other: SourceIdentity) -> bool:
-        """Whether both are the same file, by whatever links and names; or, without a file, are called the same."""
-        return self == other or ("memory" not in (self.location, other.location) and self._place == other._place)
+        """Whether both are the same file now, by whatever links and names; or, without a file, are called the same.
+
+        A link is followed when this is asked: one that was made to lead elsewhere leads to another table.
+        """
+        if self == other or "memory" in (self.location, other.location):
+            return self == other
+        (file, table), (other_file, other_table) = self._place, other._place
+        return table == other_table and _are_one_file(file, other_file)
 
     @property
     def _place(self) -> tuple[str, str]:
         file, separator, table = self.location.rpartition("::")
         return os.path.realpath(file if separator else self.location), table if separator else ""
+
+
+def _are_one_file(one: str, other: str) -> bool:
+    try:
+        return one == other or os.path.samefile(one, other)
+    except OSError:  # one of them is no file, or not here
+        return False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ from counterfoil.noise.randomness import Randomness
 
 # Division of a sensitivity by an epsilon, and the powers that give the threshold, round in the last digits.
 _ROUNDING = 1 + 1e-9
+# Above it thresholds of int64 counts come close to the end of the range, and to where floats skip whole numbers.
+_LARGEST_SCALE = 1e12
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class ThresholdedLaplaceNoise(CountNoise):
     def threshold(self, sensitivity: float) -> int:
         """H: the smallest noisy count that is released, at least 1."""
         scale = self.scale(sensitivity)
+        if scale > _LARGEST_SCALE:
+            raise ValueError(f"The scale of this noise must be at most {_LARGEST_SCALE:g}. Found {scale:g}: ask less.")
         threshold = max(1, math.floor(_log_odds(sensitivity, scale, self.delta)))
         while _survival(sensitivity, scale, threshold) > self.delta:
             threshold += 1
@@ -126,8 +130,8 @@ def _survival(sensitivity: float, scale: float, threshold: int) -> float:
 
 def _released(count: int, scale: float, threshold: int) -> float:
     """q(count) = P(count + Z >= threshold); 1 where the count itself reaches the threshold, which is an upper bound."""
-    ratio = math.exp(-1 / scale)
-    return ratio ** (threshold - count) / (1 + ratio) if threshold > count else 1.0
+    # One exponential: a power of exp(-1 / scale) would multiply its rounding by the exponent.
+    return math.exp((count - threshold) / scale) / (1 + math.exp(-1 / scale)) if threshold > count else 1.0
 
 
 def _log_odds(sensitivity: float, scale: float, delta: float) -> float:
