@@ -46,5 +46,5 @@ def test_blocks_add_up_into_the_same_arrays() -> None:
 
 def test_a_code_past_the_end_is_caught_before_anything_is_written() -> None:
     block = Block(1, {"a": np.array([2], np.uint8)}, {})
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         count_marginals(block.codes, block.rows, [("a",)], Domain(("a",), (2,)))
