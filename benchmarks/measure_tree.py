@@ -23,7 +23,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid, Halving
-from counterfoil.measures.resampling import systematic
+from counterfoil.synthesis.resampling import systematic
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.schema import Schema
 from counterfoil.transport import sliced, wasserstein

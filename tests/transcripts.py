@@ -165,7 +165,10 @@ def replayed(patch: Any, recording: Recording, run: Callable[[Recording], Any]) 
             account._charge(query, noise, getattr(query, norm))
             assert _question(query, noise) == asked
             again.asked.append((asked, told))
-            return deepcopy(told)
+            again_told = deepcopy(told)
+            if name == "ask":
+                account._answers.append((account.charged, query, again_told))
+            return again_told
 
         return answer
 

@@ -9,7 +9,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.curve import gaussian_delta
 from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import Ball, Box, point_schema
-from counterfoil.methods import measure_tree
+from counterfoil.measures import private_tree
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.methods.signed_measure import SignedMeasure
@@ -81,7 +81,7 @@ def test_densities_of_neighbors_help_where_points_are_smooth(monkeypatch):
         return np.mean([error(points, MeasureTree().synthesize(curator_of(points, seed=seed))) for seed in range(4)])
 
     leaning = mean_error()
-    monkeypatch.setattr(measure_tree, "_STRENGTH", 0.0)
+    monkeypatch.setattr(private_tree, "SLOPE_STRENGTH", 0.0)
     assert leaning < 0.9 * mean_error()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from counterfoil.geometry.euclidean import Box, point_schema
 from counterfoil.geometry.table_space import TableSpace
-from counterfoil.measures.resampling import systematic
+from counterfoil.synthesis.resampling import systematic
 from counterfoil.schema import Schema
 from counterfoil.synthesis import point_rows
 from counterfoil.synthesis.point_rows import Placed, draw_rows

@@ -61,6 +61,7 @@ class Account:
         self._plan = None if planned is None else tuple(planned)
         # A release that is resumed has used the first noises of its plan.
         self.charged = len(release.records())
+        self._answers: list[tuple[int, CountQuery, Answer]] = []
         self._planned = None if planned is None else list(planned)[self.charged :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
@@ -89,6 +90,11 @@ class Account:
         """The charges so far, as written in the ledger."""
         return [Charge.from_json(record) for record in self._release.records()]
 
+    @property
+    def answers(self) -> tuple[tuple[int, CountQuery, Answer], ...]:
+        """What `ask` answered so far in this process: the number of the charge, from 1, the query and the answer."""
+        return tuple(self._answers)
+
     def ask(self, query: CountQuery, noise: CountNoise) -> Answer:
         """The noisy answer to `query`, with the scale and the deviation of its noise.
 
@@ -103,7 +109,9 @@ class Account:
         with noting_refusals(self._release):
             exact = require_whole(query.name, query.exact(self._records), cells=self._cells.get(id(query)))
         values = noise.add(exact, sensitivity, self._randomness)
-        return Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
+        answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
+        self._answers.append((self.charged, query, answer))
+        return answer
 
     def choose(self, query: SelectionQuery, noise: SelectionNoise) -> Choice:
         """A candidate of `query` with a high score, chosen privately.

@@ -93,6 +93,7 @@ class Curator:
         self._resumed = False
         self._resumed_charges = 0
         self.reserved = 0.0
+        self._public_rows: int | None = None
 
     @property
     def domain(self) -> Domain:
@@ -195,8 +196,10 @@ class Curator:
                 "The exact number of rows is public only under `replace_one` with one row a unit. "
                 "Use a noisy count, such as the total of a measured marginal."
             )
-        with noting_refusals(self._ledger):
-            return self._engine.rows(self.domain.attributes[0])
+        if self._public_rows is None:
+            with noting_refusals(self._ledger):
+                self._public_rows = self._engine.rows(self.domain.attributes[0])
+        return self._public_rows
 
     def require_rows(self) -> None:
         """Refuses an empty table, which is a mistake of its steward's.

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from counterfoil.measures.resampling import independent, systematic
+from counterfoil.synthesis.resampling import independent, systematic
 
 
 class Selection(Protocol):

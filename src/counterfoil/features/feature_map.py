@@ -117,7 +117,7 @@ class FeatureMap:
         features[:, 0] = UNIT
         at, missing_at = 1, 1 + len(self.scaled)
         for column in self.scaled:
-            position = self._scale(column, numbers[column.name])
+            position = scaled_to_unit(column, numbers[column.name])
             absent = np.isnan(position)
             features[:, at] = np.where(absent, 0.0, position)
             at += 1
@@ -149,10 +149,11 @@ class FeatureMap:
             total += (labels[part] @ features if order == 1 else features.T @ features).astype(np.int64)
         return total
 
-    @staticmethod
-    def _scale(column: Column, numbers: np.ndarray) -> np.ndarray:
-        lows, highs = column.ranges
-        lower, upper = float(np.nanmin(lows)), float(np.nanmax(highs))
-        if not lower < upper:
-            return np.where(np.isnan(numbers), np.nan, 0.0)
-        return np.clip(np.rint((numbers - lower) * (2 * UNIT / (upper - lower)) - UNIT), -UNIT, UNIT)
+
+def scaled_to_unit(column: Column, numbers: np.ndarray) -> np.ndarray:
+    """float64 [n]: numbers of an ordered column, its bounds at -UNIT and UNIT, rounded to whole numbers; NaN stays."""
+    lows, highs = column.ranges
+    lower, upper = float(np.nanmin(lows)), float(np.nanmax(highs))
+    if not lower < upper:
+        return np.where(np.isnan(numbers), np.nan, 0.0)
+    return np.clip(np.rint((numbers - lower) * (2 * UNIT / (upper - lower)) - UNIT), -UNIT, UNIT)

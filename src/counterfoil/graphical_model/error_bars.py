@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.table_model import TableModel
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class ErrorBars:
 
 
 def measured_bounds(
-    answers: Sequence[Sequence[NoisyMarginal]], model: GraphicalModel
+    answers: Sequence[Sequence[NoisyMarginal]], model: TableModel
 ) -> dict[Clique, tuple[MarginalBound, ...]]:
     """One `MeasuredBound` for each noisy marginal of `answers`, which holds those of each query in turn."""
     marginals = model.marginals({marginal.clique for answer in answers for marginal in answer})

@@ -17,11 +17,11 @@ from counterfoil.evolution.voting_run import VotingRun, open_voting_run
 from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
-from counterfoil.measures.resampling import systematic
 from counterfoil.methods.method import Method
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.resampling import systematic
 from counterfoil.transport.partial import exact_transport
 
 MOST_CANDIDATES = 200_000

@@ -20,7 +20,6 @@ from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection
 from counterfoil.measures.record_count import count_records
-from counterfoil.measures.resampling import systematic
 from counterfoil.methods.method import Method
 from counterfoil.noise.known import noise_of
 from counterfoil.noise.noise import CountNoise
@@ -28,6 +27,7 @@ from counterfoil.schema import Schema
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.resampling import systematic
 from counterfoil.theory import signed_measure as theory
 from counterfoil.transport.partial import exact_transport
 

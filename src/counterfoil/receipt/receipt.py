@@ -18,6 +18,7 @@ from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.neighbors import Neighbors
 from counterfoil.curator.account import FilterAccount
 from counterfoil.files import sha256_of, write_text
+from counterfoil.receipt.answers import answers_of
 from counterfoil.receipt.json_schema import require_shape
 from counterfoil.receipt.other_relation import under_other_relation
 from counterfoil.receipt.terms import Terms
@@ -73,6 +74,7 @@ class Receipt:
         rows: int,
         rows_requested: bool = False,
         rows_short: bool = False,
+        error_bars: Sequence[Mapping[str, Any]] = (),
         warnings: Sequence[str] = (),
     ) -> Self:
         """The receipt of the queries that `curator` answered.
@@ -84,6 +86,7 @@ class Receipt:
             rows: how many rows were drawn.
             rows_requested: whether the user asked for that number.
             rows_short: whether more rows were requested than could be drawn.
+            error_bars: bounds on marginals that were not measured, as `answers.ErrorBarEntry` has them.
             warnings: public sentences; none may depend on the records.
 
         Raises:
@@ -110,6 +113,7 @@ class Receipt:
             "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
+            **_answers(curator, error_bars),
             "warnings": [*warnings, *_vouched_for(curator), *_older(curator)],
         }
         return cls(document)
@@ -211,6 +215,12 @@ def _costs(curator: Curator) -> dict[str, Any]:
         "spent": {"epsilon": account.rule.epsilon(events, terms.delta), "delta": terms.delta},
         "other_relation": under_other_relation(records, terms),
     }
+
+
+def _answers(curator: Curator, error_bars: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    if not (answers := answers_of(curator)):
+        return {}
+    return {"answers": answers | ({"error_bars": [dict(bar) for bar in error_bars]} if error_bars else {})}
 
 
 def _vouched_for(curator: Curator) -> list[str]:

@@ -15,8 +15,10 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import write_text
 from counterfoil.graphical_model import graphical_model
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, MeasuredBound, NoisyBound, PassedOverBound
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.synthesis import weighted_records
 from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.table import encode
@@ -34,7 +36,7 @@ def save_parts(
     folder: str | os.PathLike[str],
     schema: Schema,
     rows: Rows,
-    model: graphical_model.GraphicalModel,
+    model: TableModel,
     bars: ErrorBars,
     receipt: Receipt,
 ) -> None:
@@ -56,7 +58,7 @@ def save_parts(
 
 def load_parts(
     folder: str | os.PathLike[str],
-) -> tuple[Schema, Rows, graphical_model.GraphicalModel, ErrorBars, Receipt]:
+) -> tuple[Schema, Rows, TableModel, ErrorBars, Receipt]:
     """What `save_parts` wrote to `folder`: the parts of a `Synthesis`, in its order.
 
     Raises:
@@ -70,7 +72,8 @@ def load_parts(
         table = load_arrow(source / _ROWS)
         codes = encode(schema, table)
         rows = np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
-        model = graphical_model.load(source / _MODEL)
+        weighted = weighted_records.is_saved(source / _MODEL)
+        model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
         if model.domain != schema.domain:
             raise ValueError("its model and its schema have other columns")
         bars = _bars_from_json(json.loads((source / _ERROR_BARS).read_text(encoding="utf-8")), schema.domain)

@@ -116,3 +116,13 @@ def load_parquet(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     return parquet.read_table(path, partitioning=None)
+
+
+def load_csv(path: Path) -> pa.Table:
+    """The table in a CSV file that `synth` wrote, its cells as texts; raises ValueError for any other file."""
+    from pyarrow import csv
+
+    with path.open("rb") as stream:
+        names = csv.open_csv(stream).schema.names
+    as_texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True)
+    return csv.read_csv(path, convert_options=as_texts)

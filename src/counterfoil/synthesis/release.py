@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from counterfoil.curator.curator import Curator
-from counterfoil.graphical_model.error_bars import ErrorBars
-from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.domain.counting import count_marginals
+from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.row_sampling import draw
 from counterfoil.synthesis.shortfall import shortfall
@@ -24,11 +27,19 @@ class Fitted:
         model: a model on the schema's domain.
         error_bars: how far it may be from the real table.
         fits: the outcomes of the fits behind the model; empty for a method that solves its problem exactly.
+        warnings: public sentences for the receipt.
     """
 
-    model: GraphicalModel
+    model: TableModel
     error_bars: ErrorBars
     fits: tuple[FitOutcome, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+_BETA = 0.04
+"""The probability that an error bar on the receipt fails: with sampling, intervals of 95% are made of them."""
+
+_MOST_BARS = 2000
 
 
 def check_rows(rows: int | None) -> None:
@@ -61,9 +72,35 @@ def release(
         rows=drawn,
         rows_requested=rows is not None,
         rows_short=drawn < n,
+        error_bars=_bars_of_unmeasured(fitted, sample.codes),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
+            *fitted.warnings,
             *(line for fit in fits for line in fit.warnings()),
         ],
     )
     return Synthesis(curator.schema, sample, model, fitted.error_bars, receipt)
+
+
+def _bars_of_unmeasured(fitted: Fitted, codes: np.ndarray) -> list[dict[str, Any]]:
+    """Bounds on the distance of the rows [n, attributes] from the real table, in marginals that were not measured.
+
+    A bound on the model's distance, and the distance of the rows from the model, which is known. Only where a release
+    says something about such a marginal: its noisy distance, or that others were chosen before it.
+    """
+    bars, model, rows = fitted.error_bars, fitted.model, len(codes)
+    measured = [
+        set(clique) for clique, bounds in bars.bounds.items() if any(isinstance(one, MeasuredBound) for one in bounds)
+    ]
+    cliques = [clique for clique in bars.bounds if not any(set(clique) <= other for other in measured)]
+    if not cliques or len(cliques) > _MOST_BARS or not rows:
+        return []
+    by_name = dict(zip(model.domain.attributes, codes.T, strict=True))
+    marginals = model.marginals(cliques)
+    entries = []
+    for clique, counts in zip(cliques, count_marginals(by_name, rows, cliques, model.domain), strict=True):
+        apart = float(np.abs(counts / rows - marginals[clique] / model.total).sum())
+        bar = bars.bar(clique, _BETA)
+        if (fraction := min(bar.fraction + apart, 2.0)) < 2.0:
+            entries.append({"attributes": list(clique), "beta": _BETA, "fraction": fraction, "source": bar.source})
+    return entries

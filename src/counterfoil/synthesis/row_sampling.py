@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import with_identifiers
@@ -34,7 +34,7 @@ class Rows:
 
 
 def draw(
-    model: GraphicalModel,
+    model: TableModel,
     schema: Schema,
     n: int,
     rng: np.random.Generator,

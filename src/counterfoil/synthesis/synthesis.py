@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
-from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
@@ -40,7 +40,7 @@ class Synthesis:
 
     schema: Schema
     drawn: Rows
-    model: GraphicalModel
+    model: TableModel
     error_bars: ErrorBars
     receipt: Receipt
 

@@ -1,0 +1,90 @@
+"""What a release says about the real table: its rows, and the noisy answers on its receipt."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.files import sha256_of
+from counterfoil.receipt.answers import RecordedAnswers, read_answers
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.table import encode
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A release as inference sees it: public rows and a public receipt, nothing sensitive.
+
+    Args:
+        table: the synthetic rows.
+        receipt: their receipt, with the noisy answers.
+        answers: those answers.
+    """
+
+    table: pa.Table
+    receipt: Receipt
+    answers: RecordedAnswers
+
+    @classmethod
+    def of(cls, release: Any, *, receipt: str | os.PathLike[str] | None = None) -> Evidence:
+        """The evidence of a release.
+
+        Args:
+            release: a `Synthesis` or a `PointSynthesis`; the path of a saved one; or of a table as `synth` wrote it.
+            receipt: the path of the table's receipt; beside the table, with its name, where None.
+
+        Raises:
+            ValueError: for anything else, a table that is not its receipt's, or a receipt without answers.
+            OSError: when a file can't be read.
+        """
+        if isinstance(release, Evidence):
+            return release
+        if isinstance(release, (Synthesis, PointSynthesis)):
+            return cls(release.to_arrow(), release.receipt, read_answers(release.receipt.document))
+        path = Path(release)
+        if path.is_dir():
+            return cls.of(_loaded(path))
+        document = Receipt.load(receipt_beside(path) if receipt is None else Path(receipt))
+        if sha256_of(path) not in {output["sha256"] for output in document.document["outputs"]}:
+            raise ValueError(
+                f"{path} is not the table that its receipt was made for: its SHA-256 differs. Inference rests on the "
+                "rows as they were released; give those."
+            )
+        return cls(_table(path), document, read_answers(document.document))
+
+    @property
+    def schema(self) -> Schema:
+        """The public facts."""
+        return self.answers.schema
+
+    @cached_property
+    def codes(self) -> dict[str, np.ndarray]:
+        """The codes [rows] of each synthesized column of the synthetic rows."""
+        return encode(self.schema, self.table)
+
+
+def receipt_beside(table: Path) -> Path:
+    """The receipt that `synth` writes beside a table: people.synthetic.parquet has people.synthetic.receipt.json."""
+    return table.with_name(f"{table.stem}.receipt.json")
+
+
+def _loaded(folder: Path) -> Synthesis | PointSynthesis:
+    try:
+        text = (folder / INDEX).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return PointSynthesis.load(folder) if '"counterfoil.points"' in text else Synthesis.load(folder)
+
+
+def _table(path: Path) -> pa.Table:
+    return load_parquet(path) if path.suffix == ".parquet" else load_csv(path)
