@@ -28,6 +28,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
 from counterfoil.evolution.checkpoint import Checkpoint
+from counterfoil.features.functions import Share, Value
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.geometry.euclidean import Box
 from counterfoil.methods import direct
@@ -38,6 +39,7 @@ from counterfoil.methods.independent import Independent
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.methods.mst import MST
 from counterfoil.methods.registry import method_named, method_names
+from counterfoil.methods.reweighting import Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Rule, Schema
 from transcripts import Recording, recorded, replayed
@@ -124,6 +126,19 @@ CASES = {
     "signed-measure": Case(SignedMeasure(), places, NUMBERS),
     "signed-measure, pure, of tables": Case(SignedMeasure(cells=20), budget=PURE),
     "measure-tree": Case(MeasureTree(), places, NUMBERS, budget=PURE),
+    "reweighting": Case(Reweighting(support=500)),
+    "reweighting, pure, of moments": Case(Reweighting(queries="moments:2", support=500), budget=PURE),
+    "reweighting of a uniform reference": Case(Reweighting(reference="uniform", support=500), fidelity=Fidelity(0.3)),
+    "reweighting of a histogram, minimax": Case(
+        Reweighting(reference="histogram", fit="minimax", independent_rows=True, support=500), pairs, TINY
+    ),
+    "reweighting of functions": Case(
+        Reweighting(queries=(Share.of_records(SCHEMA, "age >= 5 and rich"), Value("pay", 2.0, 8.0, "pay")), support=500)
+    ),
+    **{
+        f"reweighting of points, {name}": Case(Reweighting(reference=name, support=500), places, NUMBERS, budget=PURE)
+        for name in ("uniform", "histogram", "bernstein", "tree")
+    },
 }
 
 

@@ -18,6 +18,7 @@ from counterfoil.methods.evolution import PrivateEvolution as PrivateEvolution
 from counterfoil.methods.independent import Independent as Independent
 from counterfoil.methods.measure_tree import MeasureTree as MeasureTree
 from counterfoil.methods.mst import MST as MST
+from counterfoil.methods.reweighting import Reweighting as Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure as SignedMeasure
 from counterfoil.receipt.receipt import Receipt as Receipt
 from counterfoil.schema.schema import Schema as Schema

@@ -27,6 +27,8 @@ from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistan
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
 from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.curator.queries.lattice import LatticeKernelDensity
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
@@ -37,9 +39,12 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.features.feature_map import UNIT as ONE
 from counterfoil.features.feature_map import FeatureMap
+from counterfoil.features.functions import Functions, Share, Value
 from counterfoil.features.linear_model import LinearModel
+from counterfoil.features.moments import Moments
 from counterfoil.geometry import grid as fidelity_grid
 from counterfoil.geometry.euclidean import Box
+from counterfoil.geometry.lattice import KernelLattice
 from counterfoil.geometry.partition import Grid
 from counterfoil.noise.noise import Norm
 from sensitive_tables import ENGINES, UNIT, all_rows, all_tables, records_of, schema_of
@@ -131,6 +136,27 @@ def worst_marginal_random(domain: Domain) -> st.SearchStrategy:
     )
 
 
+def function_averages_examples() -> Iterator[tuple[object, bool]]:
+    schema = schema_of(TINY)
+    for counted in (False, True):
+        yield FunctionAverages(Moments(schema, 1, counted)), True
+        # Three units have no two sign patterns without an inner product: replacing comes near, and no nearer.
+        yield FunctionAverages(Moments(schema, 2, counted)), False
+        functions = (Share.of_records(schema, "a == 1"), Value("b", 0.0, 2.0, "b"))
+        # Where rows are counted too, no unit of two rows moves all sums as far as two single rows do.
+        yield FunctionAverages(Functions(schema, functions, counted)), not counted
+
+
+def function_averages_random(domain: Domain) -> st.SearchStrategy:
+    schema = schema_of(domain)
+    moments = st.builds(Moments, st.just(schema), st.sampled_from((1, 2)), st.booleans())
+    first = domain.attributes[0]
+    functions = st.tuples(st.integers(0, 3), st.floats(-2, 1), st.floats(1.5, 4)).map(
+        lambda ends: (Share.of_records(schema, f"`{first}` >= {ends[0]}"), Value("value", ends[1], ends[2], first))
+    )
+    return st.one_of(moments, st.builds(Functions, st.just(schema), functions, st.booleans())).map(FunctionAverages)
+
+
 def box_of(domain: Domain) -> Box:
     """The domain's codes as points of a box."""
     sides = tuple(float(max(size - 1, 1)) for size in domain.sizes)
@@ -157,6 +183,19 @@ def partition_examples() -> Iterator[tuple[object, bool]]:
 def partition_random(domain: Domain) -> st.SearchStrategy:
     shapes = st.tuples(*(st.integers(1, 3) for _ in domain.attributes))
     return shapes.map(lambda shape: PartitionCounts(Grid(box_of(domain), shape)))
+
+
+def lattice_examples() -> Iterator[tuple[object, bool]]:
+    narrow = KernelLattice(box_of(TINY), (1, 2), bandwidth=0.05)  # records lie on it, and no two kernels overlap
+    yield LatticeKernelDensity(narrow), True
+    yield LatticeKernelDensity(KernelLattice(box_of(TINY), (3, 2), bandwidth=0.5)), False
+
+
+def lattice_random(domain: Domain) -> st.SearchStrategy:
+    some = box_of(domain.project(domain.attributes[:3]))
+    steps = st.tuples(*(st.integers(1, 4) for _ in some.numbers))
+    kernels = st.builds(KernelLattice, st.just(some), steps, st.sampled_from([0.1, 0.4, 2.0]), st.just(81))
+    return kernels.map(LatticeKernelDensity)
 
 
 def of_errors(kind: type) -> Registered:
@@ -240,6 +279,8 @@ REGISTRY: dict[type, Registered] = {
     LargestMomentGap: Registered(moment_examples, moment_random),
     TotalLoss: model_examples(TotalLoss),
     TotalMarginalDistance: of_errors(TotalMarginalDistance),
+    FunctionAverages: Registered(function_averages_examples, function_averages_random),
+    LatticeKernelDensity: Registered(lattice_examples, lattice_random),
     NearestNeighborHistogram: Registered(nearest_examples, nearest_random),
     PartitionCounts: Registered(partition_examples, partition_random),
     MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),
@@ -279,7 +320,7 @@ def test_nobody_has_to_vouch_for_what_is_shipped(kind):
 
 def largest_changes(query: object, before: np.ndarray, after: np.ndarray) -> dict[str, float]:
     """The most that answers [pairs, cells] differ, in each norm that the query makes a claim on."""
-    moved = np.abs(after - before)
+    moved = np.abs(after - before).astype(float)  # squares of whole numbers could overflow
     if hasattr(query, "score_sensitivity"):
         return {"score_sensitivity": float(moved.max())}
     return {

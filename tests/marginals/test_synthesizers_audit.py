@@ -33,6 +33,7 @@ from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
 from counterfoil.methods.registry import method_named, method_names, method_type
+from counterfoil.methods.reweighting import Reweighting
 from counterfoil.synthesis.progress import quiet
 from release_audits import (
     ADD,
@@ -120,6 +121,11 @@ CASES = {
     "direct private_pgm": Case(Direct(2), 2, 1.0),
     "direct private_pgm, pure": Case(Direct(1), 2, None),
     "direct minimax": Case(Direct(2, estimator=Estimator.MINIMAX), 2, 1.0),
+    "reweighting": Case(Reweighting(), 2, 1.0),
+    "reweighting, of a histogram": Case(Reweighting(reference="histogram"), 2, 1.0),
+    "reweighting, pure": Case(Reweighting(reference="uniform", queries="marginals:1"), 2, None),
+    # Three tenths of the budget buy moments, whose noise is audited with the query.
+    "reweighting, of moments": Case(Reweighting(reference="histogram", queries="moments:2", share=0.7), 2, 0.7),
     # Single rows feel the noise that is not charged: at epsilon 4 it is a third. Seven marginals move by sqrt(14).
     "direct brute_force": Case(Direct(EVERY, estimator=Estimator.BRUTE_FORCE), 3, 0.6, (REPLACE,), rows=0),
 }
@@ -172,6 +178,7 @@ def listener(monkeypatch) -> Listener:
     monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
     for module in (mst, direct):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
+    monkeypatch.setattr(Reweighting, "_table", lambda *_: None)
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
     monkeypatch.setattr(direct, "_fitted", lambda *_: QuickModel(Domain((), ()), 1.0, {}))
     trees: Callable = functools.cache(junction_tree.build)

@@ -42,7 +42,11 @@ def synth(
         str, typer.Option("--relation", help="add_or_remove_one, or replace_one (the number of rows is public).")
     ] = "add_or_remove_one",
     method: Annotated[
-        str, typer.Option("--method", help="aim, mst, direct, independent; evolution, signed-measure or measure-tree.")
+        str,
+        typer.Option(
+            "--method",
+            help="aim, mst, direct, independent, reweighting; evolution, signed-measure or measure-tree.",
+        ),
     ] = "aim",
     workload: Annotated[
         str | None,
@@ -68,6 +72,25 @@ def synth(
     ] = None,
     population: Annotated[
         int | None, typer.Option("--population", help="With evolution: how many points.", metavar="N")
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            help="With reweighting: product, uniform, histogram, bernstein, tree, or the path of another release.",
+            metavar="R",
+        ),
+    ] = None,
+    queries: Annotated[
+        str | None,
+        typer.Option("--queries", help="With reweighting: marginals:K, moments:K, or a TOML file.", metavar="Q"),
+    ] = None,
+    fit: Annotated[
+        str | None, typer.Option("--fit", help="With reweighting: likelihood or minimax.", metavar="F")
+    ] = None,
+    support: Annotated[
+        int | None,
+        typer.Option("--support", help="With reweighting: how many records to draw and weigh.", metavar="M"),
     ] = None,
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to draw.")] = None,
     fidelity: Annotated[
@@ -114,7 +137,7 @@ def synth(
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source))
-    wishes = [KeptFile(Path(workload), "the workload")] if workload is not None else []
+    wishes = wished_files(workload=workload, queries=queries, reference=reference)
     outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes])
     require_seed_confirmed(seed, confirmed=not_private)
     kind = method_type(method)
@@ -145,6 +168,10 @@ def synth(
         iterations=iterations,
         population=population,
         focus=kind.focus_for(target, variant=variant) if focus is None else focus,
+        reference=reference,
+        queries=queries,
+        fit=fit,
+        support=support,
     )
     if (rare := rarely_met(request.schema, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
@@ -293,6 +320,11 @@ def default_output(source: str) -> Path:
     """people.csv.gz and people.db::people give people.synthetic.parquet in the current folder."""
     name = source.rpartition("::")[2] or source
     return Path(f"{Path(name).name.split('.')[0]}.synthetic.parquet")
+
+
+def wished_files(**given: str | None) -> list[KeptFile]:
+    """What options name and no output may replace: a file of a workload or of queries, or a release's table."""
+    return [KeptFile(Path(path), f"the {what}") for what, path in given.items() if path is not None]
 
 
 def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:

@@ -6,6 +6,8 @@ from counterfoil.curator.queries.fidelity_model import CorrectPredictions as Cor
 from counterfoil.curator.queries.fidelity_model import TotalLoss as TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap as LargestMomentGap
 from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein as ColumnWasserstein
+from counterfoil.curator.queries.function_averages import FunctionAverages as FunctionAverages
+from counterfoil.curator.queries.lattice import LatticeKernelDensity as LatticeKernelDensity
 from counterfoil.curator.queries.marginal import MarginalCounts as MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram as NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts as PartitionCounts

@@ -1,0 +1,114 @@
+"""The noisy answers that weights are fitted to: marginals, and averages of functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.features.function_family import FunctionFamily
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
+from counterfoil.noise.answer import Answer
+from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.reweighting.program import WeightProgram
+from counterfoil.reweighting.support import Support
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyAverages:
+    """Noisy sums of the functions of a family.
+
+    Args:
+        family: the functions.
+        answer: their noisy sums over records.
+    """
+
+    family: FunctionFamily
+    answer: Answer
+
+    @classmethod
+    def of(cls, query: FunctionAverages, answer: Answer) -> NoisyAverages:
+        """The averages that `answer` gives of the functions that `query` asked for."""
+        return cls(query.family, answer)
+
+    @property
+    def counted(self) -> tuple[float, float] | None:
+        """The number of records and its standard error, where the family counts them."""
+        if self.family.names[0] != "1":
+            return None
+        slope = float(self.family.slopes[0])
+        return float(self.answer.values[0]) * slope, self.answer.deviation * slope
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyAnswers:
+    """All noisy answers of a release, with one kind of noise.
+
+    Args:
+        marginals: noisy marginals.
+        averages: noisy averages of functions.
+        laplace: whether the noise is Laplace; else Gaussian.
+        known_total: the number of records where it is public, or known from elsewhere.
+    """
+
+    marginals: tuple[NoisyMarginal, ...]
+    averages: tuple[NoisyAverages, ...]
+    laplace: bool
+    known_total: float | None
+
+    def total(self) -> tuple[float, float]:
+        """The number of records, at least 1, and its standard error: 0 where it is known."""
+        if self.known_total is not None:
+            return max(self.known_total, 1.0), 0.0
+        estimates = [averages.counted for averages in self.averages]
+        if self.marginals:
+            estimates.append(estimate_total(self.marginals))
+        found = [(value, error**-2) for value, error in filter(None, estimates)]
+        precision = sum(weight for _, weight in found)
+        return max(sum(value * weight for value, weight in found) / precision, 1.0), precision**-0.5
+
+    def program(self, support: Support) -> tuple[WeightProgram, tuple[str, ...]]:
+        """What the weights of `support` are fitted to, and the names of the functions in its order."""
+        total, _ = self.total()
+        values, targets, scales, names = [], [], [], []
+        for marginal in combine(support.schema.domain, self.marginals):
+            cells, size = support.indicators(marginal.clique), marginal.counts.size
+            ones = (np.ones(support.size), (cells, np.arange(support.size)))
+            values.append(sparse.csc_array(ones, shape=(size, support.size)))
+            targets.append(marginal.counts.ravel() / total)
+            scales.append(np.full(size, marginal.scale / total / (math.sqrt(2) if self.laplace else 1.0)))
+            names += _cell_names(support, marginal)
+        for averages in self.averages:
+            family, answer = averages.family, averages.answer
+            kept = slice(1 if averages.counted is not None else 0, None)
+            slopes = family.slopes[kept]
+            values.append(sparse.csc_array(sparse.diags_array(slopes) @ support.matrix(family)[kept]))
+            targets.append(answer.values[kept] * slopes / total)
+            scales.append((answer.scale if self.laplace else answer.deviation) * slopes / total)
+            names += family.names[kept]
+        program = WeightProgram(
+            sparse.vstack(values, format="csc"),
+            np.concatenate(targets),
+            np.concatenate(scales),
+            support.prior,
+            laplace=self.laplace,
+        )
+        return program, tuple(names)
+
+
+def is_laplace(answers: Sequence[Answer]) -> bool:
+    """Whether the noise of `answers` is Laplace."""
+    return any(isinstance(answer.noise, LaplaceNoise) for answer in answers)
+
+
+def _cell_names(support: Support, marginal: NoisyMarginal) -> list[str]:
+    labels = [support.schema[name].labels for name in marginal.clique]
+    cells = np.ndindex(*marginal.counts.shape)
+    return [
+        ", ".join(f"{name} = {of[code]}" for name, of, code in zip(marginal.clique, labels, cell, strict=True))
+        for cell in cells
+    ]

@@ -1,0 +1,82 @@
+"""Which averages of the records a reweighting asks for, as its user names them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.domain.workload import Workload
+from counterfoil.features.function_family import FunctionFamily
+from counterfoil.features.functions import Functions, functions_of_toml
+from counterfoil.features.moments import Moments
+from counterfoil.schema import Schema
+
+_NAMED = re.compile(r"(marginals|moments):([0-9])")
+
+Wish = str | Workload | FunctionFamily | Sequence[Any]
+"""`marginals:K`, `moments:K`, a TOML file, a workload, a family, or functions as (name, function, lower, upper)."""
+
+AskedQuery = MarginalCounts | FunctionAverages
+
+
+def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
+    """The query that `wish` names.
+
+    Args:
+        wish: see `Wish`.
+        schema: the public facts.
+        counted: whether a family must ask for the number of records too.
+
+    Raises:
+        ValueError: for a wish that names no averages, in a sentence.
+    """
+    if isinstance(wish, Workload):
+        return _marginals(wish, schema)
+    if isinstance(wish, FunctionFamily):
+        return FunctionAverages(wish)
+    if isinstance(wish, (str, Path)):
+        return _named(str(wish), schema, counted)
+    if isinstance(wish, Sequence):
+        if not wish:
+            raise ValueError("`queries` must name at least one function. Found an empty list.")
+        return FunctionAverages(Functions.of(schema, [*wish], counted=counted))
+    raise ValueError(
+        "`queries` must be marginals:K, moments:K, a TOML file, a Workload, or functions as (name, function, lower, "
+        f"upper). Found {type(wish).__name__}."
+    )
+
+
+def described(query: AskedQuery) -> Any:
+    """The query's public parameters for a receipt."""
+    if isinstance(query, MarginalCounts):
+        return {"cliques": [list(clique) for clique in query.cliques]}
+    listed = {"listed": query.family.listed()} if isinstance(query.family, Functions) else {}
+    return query.family.describe() | listed
+
+
+def _named(text: str, schema: Schema, counted: bool) -> AskedQuery:
+    if named := _NAMED.fullmatch(text):
+        kind, order = named[1], int(named[2])
+        if kind == "moments":
+            return FunctionAverages(Moments(schema, order, counted))
+        return _marginals(Workload.of_order(schema.domain, order), schema)
+    if not text.endswith(".toml"):
+        raise ValueError(f"`queries` must be marginals:K, moments:1, moments:2, or a TOML file. Found {text!r}.")
+    try:
+        keys = set(tomllib.loads(Path(text).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"The queries {text!r} can't be read as TOML: {error}.") from error
+    if keys == {"cliques"}:
+        return _marginals(Workload.from_toml(text, schema.domain), schema)
+    return FunctionAverages(Functions.of(schema, functions_of_toml(text, schema), counted=counted))
+
+
+def _marginals(workload: Workload, schema: Schema) -> MarginalCounts:
+    domain = schema.domain
+    cliques = dict.fromkeys(map(domain.canonical, workload.weights))
+    return MarginalCounts(domain, tuple(cliques))

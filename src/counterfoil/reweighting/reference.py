@@ -1,0 +1,174 @@
+"""Private reference densities of tables of codes: where the support of a reweighting is drawn from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.accounting.filter import PureFilter
+from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.curator import Curator
+from counterfoil.geometry.euclidean import Box
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.marginals.measure import measure
+from counterfoil.schema import Real, Schema
+from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.resampling import systematic
+
+Draw = Callable[[int, np.random.Generator], np.ndarray]
+"""Takes m, gives m draws: codes [m, attributes], or points [m, d]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """A reference density that was estimated, or that needed no estimate.
+
+    Args:
+        draw: gives draws from it.
+        measured: noisy marginals that it was made from, which say something about the weights too.
+        total: the number of records as it implies it; None where it does not.
+        parameters: what is to stand on the receipt about it.
+        warnings: public sentences.
+    """
+
+    draw: Draw
+    measured: tuple[NoisyMarginal, ...] = ()
+    total: float | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """What a reference may ask with.
+
+    Args:
+        curator: the records, behind the wall.
+        account: the account of the release.
+        cost: what it may spend, in the unit of the account's filter.
+        progress: what is said meanwhile.
+    """
+
+    curator: Curator
+    account: FilterAccount
+    cost: float
+    progress: Progress
+
+    @property
+    def pure(self) -> bool:
+        """Whether epsilons add up: noise is Laplace."""
+        return isinstance(self.account.rule, PureFilter)
+
+
+class Reference(ABC):
+    """A reference density. A frozen dataclass, whose fields are its public parameters.
+
+    Attributes:
+        name: as `--reference` and receipts call it.
+    """
+
+    name: ClassVar[str]
+
+    def gives_points(self, schema: Schema) -> bool:
+        """Whether draws are points of a box rather than codes."""
+        return False
+
+    def share_of(self, schema: Schema) -> float:
+        """The share of the budget that it takes by default; 0 where it costs nothing."""
+        return 0.0
+
+    @abstractmethod
+    def require_possible(self, curator: Curator) -> None:
+        """Refuses a table that it can't be a density of, before anything is charged.
+
+        Raises:
+            ValueError: with what to change.
+        """
+
+    @abstractmethod
+    def estimate(self, asking: Asking) -> Density:
+        """Asks what it needs, and returns the density."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The public parameters, in a form that fits on a receipt."""
+
+
+@dataclass(frozen=True)
+class Uniform(Reference):
+    """All records of the domain alike, or all points of the box of the bounds. It costs nothing.
+
+    Source: Boedihardjo, Strohmer and Vershynin 2022, whose reference it is.
+    """
+
+    name: ClassVar[str] = "uniform"
+
+    def gives_points(self, schema: Schema) -> bool:
+        return is_continuous(schema)
+
+    def require_possible(self, curator: Curator) -> None:
+        """Every domain has a uniform density."""
+
+    def estimate(self, asking: Asking) -> Density:
+        if self.gives_points(asking.curator.schema):
+            return Density(Box.of(asking.curator.schema).random)
+        sizes = asking.curator.domain.sizes
+        return Density(lambda m, rng: np.column_stack([_evenly(np.ones(size), m, rng) for size in sizes]))
+
+    def describe(self) -> dict[str, Any]:
+        return {"reference": self.name}
+
+
+@dataclass(frozen=True)
+class Product(Reference):
+    """Independent columns with noisy marginals: the reference for tables of many columns."""
+
+    name: ClassVar[str] = "product"
+
+    def share_of(self, schema: Schema) -> float:
+        return 0.3
+
+    def require_possible(self, curator: Curator) -> None:
+        """Every table has columns."""
+
+    def estimate(self, asking: Asking) -> Density:
+        domain = asking.curator.domain
+        noise = asking.account.noise(asking.cost)
+        measured = measure(asking.account, domain, [(name,) for name in domain.attributes], noise)
+        asking.progress("measured columns", 0.3)
+        densities = [nearest_density(marginal.counts) for marginal in measured]
+        return Density(
+            lambda m, rng: np.column_stack([_evenly(density, m, rng) for density in densities]), tuple(measured)
+        )
+
+    def describe(self) -> dict[str, Any]:
+        return {"reference": self.name}
+
+
+def nearest_density(counts: np.ndarray) -> np.ndarray:
+    """The nearest density in Euclidean distance to noisy counts [k], each divided by their sum; uniform without one.
+
+    It is the likeliest one where noise is Gaussian and alike in all cells.
+    """
+    total = counts.sum()
+    if not total > 0:
+        return np.full(len(counts), 1 / len(counts))
+    shares = counts / total
+    falling = np.sort(shares)[::-1]
+    excess = np.cumsum(falling) - 1
+    kept = int(np.flatnonzero(falling * np.arange(1, len(shares) + 1) > excess)[-1])
+    return np.maximum(shares - excess[kept] / (kept + 1), 0.0)
+
+
+def is_continuous(schema: Schema) -> bool:
+    """Whether all columns hold real numbers that are never missing, so that records are points of a box."""
+    return all(isinstance(column, Real) and not column.missing for column in schema.synthesized)
+
+
+def _evenly(density: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
+    """int64 [m]: codes in random order, each as often as `density` says, up to one."""
+    return rng.permutation(systematic(density, m, rng)).astype(np.int64)

@@ -1,0 +1,111 @@
+"""Public records whose weights are fitted: draws from a reference density, as codes and as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from counterfoil.domain.domain import Clique
+from counterfoil.features.function_family import FunctionFamily
+from counterfoil.geometry.space import Space
+from counterfoil.schema import Schema
+from counterfoil.schema.rules import rows_that_hold
+from counterfoil.synthesis.table import encode
+
+_DRAWS = 16
+"""Values drawn within the bins of each record of codes, over which functions of values are averaged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """m distinct records, and the weights that the reference gives them.
+
+    Args:
+        schema: the public facts.
+        codes: int32 [m, attributes], in the domain's order.
+        prior: float64 [m], positive, of sum 1.
+        values: tables of m rows with the records' values: several where codes stand for bins, over which functions
+            are averaged.
+    """
+
+    schema: Schema
+    codes: np.ndarray
+    prior: np.ndarray
+    values: tuple[pa.Table, ...]
+
+    @property
+    def size(self) -> int:
+        """m."""
+        return len(self.prior)
+
+    def indicators(self, clique: Clique) -> np.ndarray:
+        """int64 [m]: the flat index of the cell of a marginal that each record lies in."""
+        domain = self.schema.domain
+        cells = np.zeros(self.size, dtype=np.int64)
+        for axis, size in zip(domain.axes(clique), domain.shape(clique), strict=True):
+            cells = cells * size + self.codes[:, axis]
+        return cells
+
+    def matrix(self, family: FunctionFamily) -> sparse.csc_array:
+        """float64 [K, m]: the value of each function at each record, in the functions' own whole numbers."""
+        codes = {name: self._by_name[name] for name in family.codes}
+        parts = [family.matrix(self.size, codes, self._numbers(table, family)) for table in self.values]
+        return sparse.csc_array(sum(parts[1:], parts[0]) / len(parts))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, np.ndarray]:
+        return dict(zip(self.schema.domain.attributes, self.codes.T, strict=True))
+
+    def _numbers(self, table: pa.Table, family: FunctionFamily) -> dict[str, np.ndarray]:
+        return {name: self.schema[name].numbers(table.column(name)) for name in family.numbers}
+
+
+def support_of_codes(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> Support:
+    """The support of `codes` [draws, attributes]: those that the rules bar are left out, equal ones are merged.
+
+    Raises:
+        ValueError: where the rules bar all of them.
+    """
+    codes = codes[_possible(schema, codes)]
+    distinct, counts = np.unique(codes, axis=0, return_counts=True)
+    if len(distinct):
+        codes, table = distinct.astype(np.int32), _decoded(schema, distinct, rng)
+        good = rows_that_hold(schema.row_rules, table)
+        codes, counts, table = codes[good], counts[good], table.filter(pa.array(good))
+    if not len(codes):
+        raise ValueError(
+            "None of the records that were drawn from the reference met the schema's rules: draw a larger `support`, "
+            "or use another reference."
+        )
+    more = range(_DRAWS - 1 if _has_bins(schema) else 0)
+    tables = (table, *(_decoded(schema, codes, rng) for _ in more))
+    return Support(schema, codes, counts / counts.sum(), tables)
+
+
+def support_of_points(schema: Schema, space: Space, points: np.ndarray, rng: np.random.Generator) -> Support:
+    """The support of `points` [m, d] of a space, each with the same weight; rules are met when rows are drawn."""
+    table = space.table(points, schema, rng)
+    codes = encode(schema, table)
+    stacked = np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
+    return Support(schema, stacked, np.full(len(points), 1 / len(points)), (table,))
+
+
+def _possible(schema: Schema, codes: np.ndarray) -> np.ndarray:
+    possible = np.ones(len(codes), dtype=bool)
+    for clique, impossible in schema.structural_zeros.items():
+        possible &= ~impossible[tuple(codes[:, axis] for axis in schema.domain.axes(clique))]
+    return possible
+
+
+def _has_bins(schema: Schema) -> bool:
+    return any(column.is_ordered and bool((column.ranges[0] < column.ranges[1]).any()) for column in schema.synthesized)
+
+
+def _decoded(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+    columns = zip(schema.synthesized, codes.T, strict=True)
+    return pa.table({column.name: column.decode(of, rng) for column, of in columns})
