@@ -16,10 +16,10 @@ from counterfoil.geometry.euclidean import Ball, Box, point_schema
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.measures.cleanup import Projection, Threshold
-from counterfoil.synthesis.resampling import independent, systematic
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Categorical, Integer, Real, Schema
+from counterfoil.synthesis.resampling import independent, systematic
 from counterfoil.theory import private_evolution as theory
 from counterfoil.transport import bounded_lipschitz, wasserstein
 from counterfoil.transport.nearest import assign

@@ -10,10 +10,10 @@ import pytest
 
 from counterfoil.geometry.euclidean import Box, point_schema
 from counterfoil.geometry.table_space import TableSpace
-from counterfoil.synthesis.resampling import systematic
 from counterfoil.schema import Schema
 from counterfoil.synthesis import point_rows
 from counterfoil.synthesis.point_rows import Placed, draw_rows
+from counterfoil.synthesis.resampling import systematic
 
 PLANE = point_schema((0, 0), (1, 1))
 BOX = Box.of(PLANE)
