@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -322,3 +323,15 @@ def test_references_are_named():
     assert {kind.name for kind in (Product, Uniform, PerturbedHistogram, BernsteinDensity, Tree)} == {
         *("product", "uniform", "histogram", "bernstein", "tree")
     }
+
+
+def test_a_solver_that_is_not_installed_is_asked_for_before_anything_is_charged(monkeypatch):
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    wide = Schema(tuple(Integer(f"c{i}", 0, 59) for i in range(3)))
+    table = pa.table({f"c{i}": np.arange(50) % 60 for i in range(3)})
+    with (
+        cf.Curator(table, wide, budget=cf.Budget(1.0, 1e-6)) as curator,
+        pytest.raises(ValueError, match=r"counterfoil\[minimax\]"),
+    ):
+        cf.Reweighting(fit="minimax").synthesize(curator)
+    assert curator.charged == 0

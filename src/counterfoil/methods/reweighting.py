@@ -19,9 +19,9 @@ from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, mea
 from counterfoil.marginals.measure import measure
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
-from counterfoil.reweighting.fitting import Fit, Weighting, weigh
+from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
-from counterfoil.reweighting.queries import AskedQuery, Wish, described, query_of
+from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, query_of
 from counterfoil.reweighting.reference import Asking, Density
 from counterfoil.reweighting.rounding import independent
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points
@@ -103,6 +103,8 @@ class Reweighting(Method):
             raise ValueError("Fidelity can't be measured for points: leave it out, or use the reference `product`.")
         wish = ("moments:2" if points else "marginals:2") if self.queries is None else self.queries
         query = query_of(wish, curator.schema, counted=not curator.row_count_is_public)
+        most = functions_in(query) + sum(curator.domain.sizes)
+        require_solver(self.fit, functions=most, points=self.support)
         default = reference.share_of(curator.schema)
         share = default if self.share is None or not default else self.share
         account = _opened(curator, query, pure=points or curator.budget.delta == 0)
@@ -129,7 +131,7 @@ class Reweighting(Method):
         self, curator: Curator, density: Density, answers: NoisyAnswers, parameters: dict[str, Any], rows: int | None
     ) -> Synthesis:
         rng = curator.randomness.generator()
-        support = support_of_codes(curator.schema, density.draw(self.support, rng), rng)
+        support = support_of_codes(curator.schema, density.draw, self.support, rng)
         fitted = self._weights(support, answers)
         total, total_error = answers.total()
         model = WeightedRecords(curator.domain, support.codes, fitted.weights, total, independent=self.independent_rows)

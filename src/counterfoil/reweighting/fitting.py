@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from counterfoil.graphical_model.outcome import FitOutcome
+from counterfoil.reweighting.highs_interior_point import highs
 from counterfoil.reweighting.likelihood_fit import fit_likelihood
-from counterfoil.reweighting.minimax_fit import fit_minimax
+from counterfoil.reweighting.minimax_fit import DENSE_SIZE, fit_minimax
 from counterfoil.reweighting.program import WeightProgram
 
 _NAMED = 10
@@ -52,6 +53,21 @@ class Weighting:
             "The weights are not as close to the noisy answers as they could be: the fit ended before its gap closed "
             f"(it is {self.diagnostics['gap']:.3g}). What is private stays so: fitting reads no record."
         ]
+
+
+def require_solver(fit: Fit, *, functions: int, points: int) -> None:
+    """Refuses a fit that needs a solver which is not installed, before anything is charged.
+
+    Args:
+        fit: which fit.
+        functions: how many averages it will have, at most.
+        points: how many support points, at most.
+
+    Raises:
+        ValueError: which says what to install.
+    """
+    if fit is Fit.MINIMAX and min(functions, points) > DENSE_SIZE:
+        highs()
 
 
 def weigh(program: WeightProgram, names: Sequence[str], fit: Fit, prior_weight: float | None) -> Weighting:

@@ -51,6 +51,13 @@ def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
     )
 
 
+def functions_in(query: AskedQuery) -> int:
+    """How many averages the query asks for."""
+    if isinstance(query, MarginalCounts):
+        return sum(map(query.domain.size, query.cliques))
+    return len(query.family.names)
+
+
 def described(query: AskedQuery) -> Any:
     """The query's public parameters for a receipt."""
     if isinstance(query, MarginalCounts):

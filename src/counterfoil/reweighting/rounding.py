@@ -9,7 +9,7 @@ from counterfoil.synthesis.resampling import independent as draw_independently
 from counterfoil.synthesis.resampling import systematic as draw_systematically
 
 
-def systematic(weights: np.ndarray, rows: int, rng: np.random.Generator, *, shuffle: bool = True) -> NDArray[np.int64]:
+def systematic(weights: np.ndarray, rows: int, rng: np.random.Generator, *, shuffle: bool = False) -> NDArray[np.int64]:
     """int64 [rows]: increasing indices of points, each `floor` or `ceil` of `rows` times its share of the weights.
 
     Each point is expected `rows` times its share. Of all roundings with that property, the sum of which is `rows`,
@@ -20,8 +20,9 @@ def systematic(weights: np.ndarray, rows: int, rng: np.random.Generator, *, shuf
         rows: how many there shall be.
         rng: randomness that needs no privacy: the weights are public.
         shuffle: whether points lie along the cumulative weights in a random order, which makes the roundings of any
-            two points nearly independent. Where it is False, they lie in their own order: if neighbors in that order
-            are alike, what one rounding adds the next takes away.
+            two points nearly independent. Otherwise they lie in their own order: where neighbors are alike, as in a
+            support sorted by its codes, what one rounding adds the next takes away. (COMPAS, 7214 rows: pairs are .0016
+            worse in L1 than those of the weights, shuffled .0030, drawn independently .0102.)
 
     Raises:
         ValueError: for weights that are negative or all zero, and a negative number of rows.

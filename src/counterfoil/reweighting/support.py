@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,9 @@ from counterfoil.geometry.space import Space
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import encode
+
+_MOST_TRIES = 50
+"""Rounds of draws from a reference that hardly ever meets the rules."""
 
 _DRAWS = 16
 """Values drawn within the bins of each record of codes, over which functions of values are averaged."""
@@ -65,13 +68,23 @@ class Support:
         return {name: self.schema[name].numbers(table.column(name)) for name in family.numbers}
 
 
-def support_of_codes(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> Support:
-    """The support of `codes` [draws, attributes]: those that the rules bar are left out, equal ones are merged.
+def support_of_codes(
+    schema: Schema, draw: Callable[[int, np.random.Generator], np.ndarray], m: int, rng: np.random.Generator
+) -> Support:
+    """The support of about `m` draws of codes: those that the rules bar are left out and drawn again, equal ones are
+    merged.
 
     Raises:
-        ValueError: where the rules bar all of them.
+        ValueError: where hardly any draw meets the rules.
     """
-    codes = codes[_possible(schema, codes)]
+    parts = [draw(m, rng)]
+    parts[0] = parts[0][_possible(schema, parts[0])]
+    for _ in range(_MOST_TRIES):
+        if 2 * sum(map(len, parts)) >= m:
+            break
+        more = draw(m, rng)
+        parts.append(more[_possible(schema, more)])
+    codes = np.concatenate(parts)
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
     if len(distinct):
         codes, table = distinct.astype(np.int32), _decoded(schema, distinct, rng)
