@@ -24,6 +24,7 @@ from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt.receipt import Receipt
+from sensitive_tables import schema_of
 
 DOMAIN = Domain(("a", "b"), (2, 3))
 CLIQUES = (("a",), ("b",), ("a", "b"))
@@ -65,7 +66,7 @@ def make_receipt(
         neighbors=neighbors,
         relation=neighbors.relation,
         randomness=randomness,
-        schema=SimpleNamespace(to_toml=lambda: "a schema"),
+        schema=schema_of(DOMAIN),
         source_name="people.csv",
     )
     return Receipt.from_curator(curator, method="aim", parameters={"workload": 2}, rows=7, warnings=["Few rows."])

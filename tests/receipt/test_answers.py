@@ -132,3 +132,14 @@ def test_answers_that_do_not_fit_are_refused(change):
     change(document["answers"], document)
     with pytest.raises(ValueError, match="The answers on this receipt can't be read"):
         read_answers(document)
+
+
+def test_a_receipt_whose_answers_are_of_another_schema_does_not_hold():
+    receipt = release(cf.MST()).receipt
+    assert receipt.verify().holds
+    document = receipt.to_json()
+    document["answers"]["schema"] = document["answers"]["schema"].replace("cook", "chef")
+    assert ["another schema" in problem for problem in cf.Receipt(document).verify().problems] == [True]
+    document = receipt.to_json()
+    document["answers"]["marginals"][0]["charge"] = 99
+    assert not cf.Receipt(document).verify().holds

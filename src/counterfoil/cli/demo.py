@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +11,11 @@ import typer
 from counterfoil.cli.evaluate import ALARM, ALARM_AGAIN
 from counterfoil.cli.options import Quiet
 from counterfoil.cli.outputs import Outputs, inputs, require_harmless
-from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.marginals import MarginalComparison
+    from counterfoil.synthesis.synthesis import Synthesis
 
 
 def demo(
@@ -41,6 +43,7 @@ def demo(
     write_text(schema, survey.schema.to_toml())
     terminal.say("")
     terminal.say(receipt.text())
+    show_inference(terminal, synthesis)
     terminal.alarm(ALARM)
     comparison = compare(survey.source, outputs.table, survey.schema, reason="the demonstration")
     show_kept(terminal, comparison.marginals[0], comparison.marginals[1])
@@ -48,6 +51,25 @@ def demo(
     terminal.say("\nThe files are in " + str(out.resolve()))
     for path in (outputs.table, outputs.receipt, schema):
         terminal.say(f"  {path.name}")
+
+
+def show_inference(terminal: Terminal, synthesis: Synthesis) -> None:
+    """What the copy says of the real women, beside what whoever took its rows for data would believe."""
+    from counterfoil.cli.infer import show
+    from counterfoil.inference.finding import Unanswerable
+    from counterfoil.inference.naive import naive_proportion
+    from counterfoil.inference.proportions import proportion
+
+    event, by = "affairs > 0", "rate_marriage"
+    terminal.say("\nWhat the copy says of all such women, by how they rate their marriage, 5 being")
+    terminal.say("best (counterfoil infer affairs.synthetic.parquet proportion 'affairs > 0' \\")
+    terminal.say("--by rate_marriage):\n")
+    try:
+        found = proportion(synthesis, event, by=by)
+    except Unanswerable as refusal:  # AIM chose other pairs, by noisy scores
+        terminal.say(textwrap.fill(str(refusal), WIDTH))
+        return
+    show(terminal, found, naive_proportion(synthesis, event, by=by))
 
 
 def show_kept(terminal: Terminal, singles: MarginalComparison, pairs: MarginalComparison) -> None:

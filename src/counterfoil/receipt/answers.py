@@ -24,6 +24,9 @@ from counterfoil.schema import Schema
 if TYPE_CHECKING:
     from counterfoil.curator.curator import Curator
 
+KINDS = ("discrete_gaussian", "discrete_laplace")
+"""Noises around the exact answer, whatever it is."""
+
 MOST_CELLS = 1_000_000
 """Cells that a receipt records; of more, the smallest marginals are kept."""
 
@@ -132,6 +135,8 @@ def answers_of(curator: Curator) -> dict[str, Any]:
     marginals: list[dict[str, Any]] = []
     averages: list[dict[str, Any]] = []
     for charge, query, answer in curator.account.answers:
+        if answer.noise.kind not in KINDS:
+            continue  # a threshold hides small counts: what is left is no noisy count of its cell
         if isinstance(query, MarginalCounts):
             parts = zip(query.cliques, query.split(answer.values), strict=True)
             marginals += [
@@ -216,7 +221,7 @@ def _noise(entry: Mapping[str, Any], document: Mapping[str, Any], query: str) ->
     if not 1 <= number <= len(charges) or charges[number - 1]["query"] != query:
         raise ValueError(f"charge {number} did not buy {query}.")
     noise = charges[number - 1]["noise"]
-    if noise["kind"] not in ("discrete_gaussian", "discrete_laplace") or not 0 < noise["scale"] < math.inf:
+    if noise["kind"] not in KINDS or not 0 < noise["scale"] < math.inf:
         raise ValueError(f"the noise of charge {number} is of no kind that is known.")
     return noise["kind"], float(noise["scale"]), number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.files import sha256_of
 from counterfoil.noise.known import noise_from_json
 from counterfoil.noise.noise import CountNoise
+from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
 from counterfoil.receipt.terms import Terms, declares, neighbors_of
 
@@ -58,7 +60,7 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
         folder: where the release's files lie, to compare their SHA-256 too; those that are not there are left out.
     """
     stated = float(document["spent"]["epsilon"])
-    problems = [problem for part in (_charges, _source_of_noise, _programs) for problem in part(document)]
+    problems = [problem for part in (_charges, _source_of_noise, _programs, _answers) for problem in part(document)]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]
@@ -192,6 +194,18 @@ def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
         yield "The noises of the charges are not those of the plan."
     elif len(made) < len(planned) and not terms.rule.affords(terms.budget, [noise.event() for noise in plan]):
         yield f"The plan as a whole costs more than the budget of epsilon {terms.budget.epsilon:.9g}."
+
+
+def _answers(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether the answers are of the charges that they name, and of the release's schema."""
+    if "answers" not in document:
+        return
+    try:
+        read_answers(document)
+    except ValueError as error:
+        yield str(error)
+    if hashlib.sha256(document["answers"]["schema"].encode()).hexdigest() != document["schema_sha256"]:
+        yield "The answers are of another schema than the release: its SHA-256 differs."
 
 
 def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:

@@ -106,9 +106,12 @@ class Real(NumberColumn):
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
-        ends = np.nextafter(self._edges[1:], -np.inf)
+        starts, ends = self._edges[:-1].copy(), np.nextafter(self._edges[1:], -np.inf)
         ends[-1] = self._edges[-1]
-        lows[self._order] = np.append(self._edges[:-1], self.points)
+        # A point has a code of its own, so that the intervals which it ends do not hold it.
+        starts = np.where(np.isin(starts, self.points) & (starts < ends), np.nextafter(starts, np.inf), starts)
+        ends = np.where(np.isin(ends, self.points) & (starts < ends), np.nextafter(ends, -np.inf), ends)
+        lows[self._order] = np.append(starts, self.points)
         highs[self._order] = np.append(ends, self.points)
         return lows, highs
 
