@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize_scalar
 from scipy.stats import binom, norm
 from scipy.stats import gamma as gamma_law
 
-from counterfoil.theory import reweighting, reweighting_lemmas
+from counterfoil.theory import reweighting, reweighting_lemmas, reweighting_theorems
 from counterfoil.theory.reweighting_lemmas import Reference
 
 FALSE_ALARM = 1e-7
@@ -339,7 +339,7 @@ def test_lemma_a_4_is_attained_and_gives_the_open_constants():
     assert math.log((p**2 / q).sum()) == pytest.approx(bound, rel=1e-9)
     fourth = math.expm1(3 * reweighting_lemmas.renyi_divergence(4, total_variation=0.01, ratio=2 / 3)) / 0.01
     third = math.expm1(2 * reweighting_lemmas.renyi_divergence(3, total_variation=0.01, ratio=2 / 3)) / 0.01
-    assert (fourth / 2, third) == pytest.approx((reweighting.C_1, reweighting.C_2))
+    assert (fourth / 2, third) == pytest.approx((reweighting_theorems.C_1, reweighting_theorems.C_2))
 
 
 @settings(max_examples=60, deadline=None)
@@ -431,7 +431,7 @@ def test_the_records_for_a_histogram_are_the_inverse_of_its_condition(condition,
 def test_the_histogram_needs_far_fewer_records_than_theorem_iii_1():
     """Uniform on 32 cells, gamma = .1: K <= 5 from about 8 N log(N / gamma) records, where 8 N^3 are printed."""
     n = reweighting_lemmas.histogram_records(5, cells=32, smallest=1 / 32, epsilon=1, failure_probability=0.2)
-    theorem = reweighting.theorem_iii_1_sizes(1, cells=32, smallest=1 / 32, delta=0.5, gamma=0.1, epsilon=1)
+    theorem = reweighting_theorems.theorem_iii_1_sizes(1, cells=32, smallest=1 / 32, delta=0.5, gamma=0.1, epsilon=1)
     assert n < 2000 < 8 * 32**3 < theorem.conditions["counts of the histogram"]
     far = reweighting_lemmas.histogram_reference(
         10**9, cells=32, smallest=1 / 32, epsilon=1, failure_probability=0.2
@@ -487,7 +487,7 @@ def test_kernel_estimates_of_the_uniform_density_fail_at_the_boundary():
 
 def test_theorem_ii_1_by_hand():
     """F = 11, gamma = .1: log(F/gamma) = 4.70048."""
-    sizes = reweighting.theorem_ii_1_sizes(11, delta=0.2, gamma=0.1, epsilon=1.0, condition=16)
+    sizes = reweighting_theorems.theorem_ii_1_sizes(11, delta=0.2, gamma=0.1, epsilon=1.0, condition=16)
     log = math.log(110)
     assert sizes.records == math.ceil(22 * log / 0.2) == 518
     assert sizes.rows == math.ceil(log / 0.04) == 118
@@ -510,31 +510,31 @@ def test_theorem_ii_1_by_hand():
     st.integers(1, 10**5), st.floats(1e-3, 0.5), st.floats(1e-6, 0.25), st.floats(0.01, 10), st.floats(1, 1e5),
 )  # fmt: skip
 def test_theorem_ii_1_forward_inverts_its_sizes_and_fails_as_seldom_as_printed(f, delta, gamma, epsilon, condition):
-    sizes = reweighting.theorem_ii_1_sizes(f, delta=delta, gamma=gamma, epsilon=epsilon, condition=condition)
+    sizes = reweighting_theorems.theorem_ii_1_sizes(f, delta=delta, gamma=gamma, epsilon=epsilon, condition=condition)
     assert sizes.bound.value <= 8 * delta * (1 + 1e-9)
     assert sizes.bound.failure_probability <= (2 * gamma + (gamma + 4 * gamma**2) / f) * (1 + 1e-9) <= 4 * gamma * 1.01
     known = {"noise": sizes.noise, "condition": condition, "gamma": gamma}
     found = {"points": sizes.points, "rows": sizes.rows, "records": sizes.records}
-    forward = reweighting.theorem_ii_1(f, **found, **known)
+    forward = reweighting_theorems.theorem_ii_1(f, **found, **known)
     assert forward.value == pytest.approx(sizes.bound.value)
-    population = reweighting.theorem_ii_1(f, **found, **known, against="population")
+    population = reweighting_theorems.theorem_ii_1(f, **found, **known, against="population")
     assert population.value == pytest.approx(1.25 * forward.value)
-    printed = reweighting.published_theorem_ii_1(f, **found, **known)
+    printed = reweighting_theorems.published_theorem_ii_1(f, **found, **known)
     assert (printed.value, printed.failure_probability) == (forward.value, min(1.0, 4 * gamma))
     # Half of a size, or twice the noise, and the theorem no longer gives delta.
     binding = "records" if sizes.conditions["records"] > 4 else None
     if binding and sizes.rows > 4:
         fewer = found | {"rows": sizes.rows // 2}
-        assert reweighting.theorem_ii_1(f, **fewer, **known).value > 8 * delta
+        assert reweighting_theorems.theorem_ii_1(f, **fewer, **known).value > 8 * delta
     if sizes.points > 4:
         fewer = found | {"points": sizes.points // 2}
-        assert reweighting.theorem_ii_1(f, **fewer, **known).value > 8 * delta
+        assert reweighting_theorems.theorem_ii_1(f, **fewer, **known).value > 8 * delta
 
 
 def test_the_figures_parameters_are_vacuous():
     f = reweighting.n_boolean_marginals(5, 2)
-    uniform = reweighting.published_theorem_b_1_sizes(f, cells=32, **FIGURES)
-    histogram = reweighting.published_theorem_iii_1_sizes(
+    uniform = reweighting_theorems.published_theorem_b_1_sizes(f, cells=32, **FIGURES)
+    histogram = reweighting_theorems.published_theorem_iii_1_sizes(
         f, cells=32, smallest=1 / 32, largest=1 / 32, chernoff=1.0, **FIGURES
     )
     for sizes in (uniform, histogram):
@@ -585,8 +585,8 @@ def test_the_noise_that_a_budget_gives():
 
 
 def test_theorem_b_1_asks_for_more_points_than_the_domain_has():
-    sizes = reweighting.published_theorem_b_1_sizes(11, cells=16, delta=0.2, gamma=0.1, epsilon=1.0)
-    same = reweighting.theorem_ii_1_sizes(11, delta=0.2, gamma=0.1, epsilon=1.0, condition=16)
+    sizes = reweighting_theorems.published_theorem_b_1_sizes(11, cells=16, delta=0.2, gamma=0.1, epsilon=1.0)
+    same = reweighting_theorems.theorem_ii_1_sizes(11, delta=0.2, gamma=0.1, epsilon=1.0, condition=16)
     assert (sizes.records, sizes.rows, sizes.points) == (same.records, same.rows, same.points)
     covering = reweighting_lemmas.coverage_points(cells=16, lightest=1 / 16, failure_probability=0.1)
     assert covering < 100 < sizes.points
@@ -595,7 +595,7 @@ def test_theorem_b_1_asks_for_more_points_than_the_domain_has():
 def test_theorem_iii_1_as_printed_by_hand():
     """N = 32 equal cells, F = 16, the figures' parameters; the corollary's closed forms."""
     log_f = math.log(16 / 0.5)
-    sizes = reweighting.published_theorem_iii_1_sizes(
+    sizes = reweighting_theorems.published_theorem_iii_1_sizes(
         16, cells=32, smallest=1 / 32, largest=1 / 32, chernoff=0.1, c_1=2.0, c_2=3.0, **FIGURES
     )
     assert sizes.conditions == pytest.approx({
@@ -617,7 +617,7 @@ def test_theorem_iii_1_as_printed_by_hand():
 
 
 def test_theorem_iii_1_corrected_by_hand():
-    sizes = reweighting.theorem_iii_1_sizes(16, cells=8, smallest=1 / 10, delta=0.1, gamma=0.05, epsilon=0.5)
+    sizes = reweighting_theorems.theorem_iii_1_sizes(16, cells=8, smallest=1 / 10, delta=0.1, gamma=0.05, epsilon=0.5)
     largest = -4 * math.log(1 - 0.95 ** (1 / 8))
     assert sizes.conditions["counts of the histogram"] == pytest.approx(800 * (8 + 2 * math.log(20)))
     assert sizes.conditions["noise of the histogram"] == pytest.approx(640 * largest)
@@ -640,8 +640,8 @@ def test_the_printed_conditions_leave_out_the_histograms_noise():
     """
     rng, runs, tau = np.random.default_rng(7), 300, 0.25
     arguments = {"cells": 4, "smallest": tau, "delta": 0.5, "gamma": 0.25, "epsilon": 0.02}
-    printed = reweighting.published_theorem_iii_1_sizes(4, largest=tau, chernoff=1.0, **arguments)
-    corrected = reweighting.theorem_iii_1_sizes(4, **arguments)
+    printed = reweighting_theorems.published_theorem_iii_1_sizes(4, largest=tau, chernoff=1.0, **arguments)
+    corrected = reweighting_theorems.theorem_iii_1_sizes(4, **arguments)
     assert corrected.conditions["noise of the histogram"] > 50 * printed.conditions["noise of the histogram"]
     failed = {}
     for name, n in (("printed", printed.records), ("corrected", corrected.records)):
@@ -659,11 +659,11 @@ def test_the_printed_conditions_leave_out_the_histograms_noise():
 
 def test_theorem_iv_1_as_printed_by_hand():
     spread = 2 / (0.2 * 2 * math.pi) * math.log(4)
-    theorem = reweighting.published_theorem_iv_1_sizes(10, dimension=2, smallest=0.5, constant=3.0, **FIGURES)
+    theorem = reweighting_theorems.published_theorem_iv_1_sizes(10, dimension=2, smallest=0.5, constant=3.0, **FIGURES)
     assert theorem.conditions["estimate of the density"] == pytest.approx(6**3 * spread)
     assert theorem.points == math.ceil(2 * 2.5 * 10 / (0.25 * 0.25))
     assert theorem.bound.failure_probability == pytest.approx(0.25 + 1 / theorem.records)
-    corollary = reweighting.published_corollary_iv_1_1_sizes(10, dimension=2, constant=7.0, **FIGURES)
+    corollary = reweighting_theorems.published_corollary_iv_1_1_sizes(10, dimension=2, constant=7.0, **FIGURES)
     assert corollary.conditions["estimate of the density"] == pytest.approx(27 * spread)
     assert corollary.points == math.ceil(7 * 10 / (0.25 * 0.25))
     assert corollary.bound.vacuous
@@ -671,7 +671,7 @@ def test_theorem_iv_1_as_printed_by_hand():
 
 def test_theorem_iv_1_corrected_by_hand():
     """d = 2 tau / 3, as in the paper's proof: K = 3 (1 + d), without constants left open."""
-    sizes = reweighting.theorem_iv_1_sizes(
+    sizes = reweighting_theorems.theorem_iv_1_sizes(
         10, deviation=0.2, smallest=0.3, density_failure=0.01, delta=0.1, gamma=0.05, epsilon=1.0
     )
     assert sizes.condition == pytest.approx(3 * 1.2)
@@ -680,7 +680,7 @@ def test_theorem_iv_1_corrected_by_hand():
     assert sizes.bound.failure_probability <= 0.01 + 4 * 0.05
     assert sizes.epsilon == 2.0
     with pytest.raises(ValueError, match="`deviation` must be below `smallest`"):
-        reweighting.theorem_iv_1_sizes(
+        reweighting_theorems.theorem_iv_1_sizes(
             10, deviation=0.3, smallest=0.3, density_failure=0.01, delta=0.1, gamma=0.05, epsilon=1.0
         )
 
@@ -775,7 +775,7 @@ def test_the_shares_are_about_the_best():
     st.integers(1, 10**4), st.floats(0.01, 0.4), st.floats(1e-4, 0.24), st.floats(0.05, 5), st.floats(1, 1000)
 )  # fmt: skip
 def test_accuracy_is_never_above_theorem_ii_1(f, delta, gamma, epsilon, condition):
-    sizes = reweighting.theorem_ii_1_sizes(f, delta=delta, gamma=gamma, epsilon=epsilon, condition=condition)
+    sizes = reweighting_theorems.theorem_ii_1_sizes(f, delta=delta, gamma=gamma, epsilon=epsilon, condition=condition)
     best = reweighting.accuracy(
         f, noise=sizes.noise, reference=Reference(condition), points=sizes.points, rows=sizes.rows,
         records=sizes.records, failure_probability=4 * gamma,
@@ -873,7 +873,9 @@ def test_theorem_ii_1_holds_in_simulation():
     rng, runs = np.random.default_rng(21), 200
     functions, _ = parities(4, 2)
     law = skewed(16, rng)
-    sizes = reweighting.theorem_ii_1_sizes(11, delta=0.05, gamma=0.1, epsilon=1.0, condition=16 * (law**2).sum())
+    sizes = reweighting_theorems.theorem_ii_1_sizes(
+        11, delta=0.05, gamma=0.1, epsilon=1.0, condition=16 * (law**2).sum()
+    )
     used = {"records": sizes.records, "rows": sizes.rows, "points": sizes.points, "noise": sizes.noise}
     data, population = runs_of_algorithm_1(
         rng, functions, law, reference=lambda _: np.full(16, 1 / 16), sizes=used, runs=runs
@@ -961,7 +963,10 @@ def test_the_bound_after_the_fact_holds_for_any_rows():
         (lambda: reweighting_lemmas.renyi_divergence(1, total_variation=0.1, ratio=0.5), "`order` must be above 1"),
         (lambda: reweighting_lemmas.frequency_excess(10, cells=3, largest=2), r"`largest` must be in \(0, 1\]"),
         (lambda: reweighting.residual_bound(-1, 3, noise=0.1, failure_probability=0.1), "`residual` must not be"),
-        (lambda: reweighting.theorem_ii_1_sizes(3, delta=0, gamma=0.1, epsilon=1, condition=1), "`delta` must be pos"),
+        (
+            lambda: reweighting_theorems.theorem_ii_1_sizes(3, delta=0, gamma=0.1, epsilon=1, condition=1),
+            "`delta` must be pos",
+        ),
         (
             lambda: reweighting_lemmas.histogram_records(
                 1.0, cells=3, smallest=0.1, epsilon=1, failure_probability=0.1

@@ -95,8 +95,8 @@ def support_of_codes(
             "None of the records that were drawn from the reference met the schema's rules: draw a larger `support`, "
             "or use another reference."
         )
-    more = range(_DRAWS - 1 if _has_bins(schema) else 0)
-    tables = (table, *(_decoded(schema, codes, rng) for _ in more))
+    draws = _DRAWS if _has_bins(schema) else 1
+    tables = (table, *(_decoded(schema, codes, rng) for _ in range(draws - 1)))
     return Support(schema, codes, counts / counts.sum(), tables)
 
 
