@@ -35,7 +35,9 @@ def bought_moments(
     scale = deviation * family.unit / (math.sqrt(2) if noise == "discrete_laplace" else 1)
     draw = rng.laplace if noise == "discrete_laplace" else rng.normal
     sums = exact + np.rint(draw(0, max(scale, 1e-300), len(exact))).astype(np.int64)
-    return RecordedAverages(family, family.names, sums, family.offsets, family.slopes, noise, max(scale, 1e-3), charge)
+    return RecordedAverages(
+        family, family.names, family.counted, sums, family.offsets, family.slopes, noise, max(scale, 1e-3), charge
+    )
 
 
 def noised(bought: RecordedAverages, rng: np.random.Generator) -> RecordedAverages:

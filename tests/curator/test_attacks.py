@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import counterfoil as cf
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.brought import brought_within
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.curator.queries.lattice import LatticeKernelDensity
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.source_facts import identity_of
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Domain
+from counterfoil.features.functions import Functions, Share, Value
+from counterfoil.features.moments import Moments
+from counterfoil.geometry.euclidean import Box
+from counterfoil.geometry.lattice import KernelLattice
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.reweighting import Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
@@ -32,7 +42,8 @@ from counterfoil.noise.noise import LARGEST_ANSWER, bounded_sum
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.schema import Integer, Real, Schema
+from counterfoil.reweighting.reference import Uniform
+from counterfoil.schema import Categorical, Integer, Real, Schema
 from sensitive_tables import frame_of, schema_of
 
 DOMAIN = Domain(("a",), (2,))
@@ -280,3 +291,130 @@ def test_a_hard_link_is_the_same_table(tmp_path):
     (tmp_path / "a.csv").write_text("a\n0\n")
     (tmp_path / "b.csv").hardlink_to(tmp_path / "a.csv")
     assert identity_of(tmp_path / "a.csv").is_the_same_as(identity_of(tmp_path / "b.csv"))
+
+
+# What an attack on averages of functions, and on what is released with them, found
+
+
+class TestFamilies:
+    SCHEMA = Schema((Categorical("c", ("a", "b")), Real("x", 0.0, 1e6, bins=4)))
+    OTHER = Schema((Categorical("c", ("b", "a")), Real("x", 0.0, 1e6, bins=4)))
+
+    def curator(self, rows=300, **more):
+        table = pa.table({"c": ["a", "b"] * (rows // 2), "x": np.linspace(1.0, 5.0, rows)})
+        return Curator(more.pop("table", table), self.SCHEMA, budget=Budget(1.0, 1e-6), **more)
+
+    @pytest.mark.parametrize("counted", [2, 1000, -1, 1, None])
+    def test_a_count_is_asked_for_once_or_not_at_all(self, counted):
+        """`counted=1000` gave n a thousand times over, charged as once."""
+        for make in (
+            lambda: Moments(self.SCHEMA, 2, counted),
+            lambda: Functions(self.SCHEMA, (Share.of_records(self.SCHEMA, "x > 3"),), counted),
+        ):
+            with pytest.raises(ValueError, match="`counted` must be True or False"):
+                make()
+
+    def test_a_family_that_was_changed_since_is_refused(self):
+        family = Functions(self.SCHEMA, (Share.of_records(self.SCHEMA, "x > 3"),), False)
+        query = FunctionAverages(family)
+        object.__setattr__(family, "counted", 1000)
+        with self.curator() as curator:
+            account = curator.filter(GaussianFilter())
+            with pytest.raises(ValueError, match="`counted` must be True or False"):
+                account.ask(query, account.noise(account.divisible))
+            assert not curator.charged
+
+    @pytest.mark.parametrize(
+        "wish",
+        [
+            [("log", lambda record: np.log(record["x"] - 1.0), -10.0, 10.0)],
+            (Share.of_records(SCHEMA, "x * 2e302 > 1"),),
+            (Value("v", 0.0, 1e-99, "x"),),
+            [("loud", lambda record: (warnings.warn(str(record["x"].sum()), stacklevel=1), record["x"])[1], 0.0, 1.0)],
+        ],
+    )
+    def test_nothing_is_said_on_the_side(self, wish):
+        """Overflows, logarithms of 0 and a user's own warnings showed that some record has a certain number."""
+        table = pa.table({"c": ["a"] * 300, "x": np.append(np.linspace(1.0, 5.0, 299), 900_000.0)})
+        family = Functions.of(self.SCHEMA, wish, counted=True)
+        with self.curator(table=table) as curator, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            account = curator.filter(GaussianFilter())
+            account.ask(FunctionAverages(family), account.noise(account.divisible))
+        assert {warning.category for warning in said} <= {cf.NoLedgerWarning}
+
+    @pytest.mark.parametrize("family", [Moments(OTHER, 1, True), Functions(OTHER, (Value("v", 0, 1, "x"),), True)])
+    def test_a_family_of_another_schema_is_refused_before_it_is_charged(self, family):
+        """Codes mean other values there: the share of one was answered with that of another."""
+        with self.curator() as curator:
+            account = curator.filter(GaussianFilter())
+            with pytest.raises(ValueError, match="another schema"):
+                account.ask(FunctionAverages(family), account.noise(account.divisible))
+            assert not curator.charged
+
+    def test_what_a_function_raises_is_not_repeated(self):
+        def revealing(record):
+            if len(record["x"]) == 300 and record["x"].max() > 4.9:
+                raise KeyError(f"record: {record['x'].max()}")
+            return record["x"]
+
+        family = Functions.of(self.SCHEMA, [("f", revealing, 0.0, 1.0)], counted=True)
+        with self.curator() as curator:
+            account = curator.filter(GaussianFilter())
+            with pytest.raises(ValueError, match=r"^The function 'f' failed: KeyError\.$"):
+                account.ask(FunctionAverages(family), account.noise(account.divisible))
+
+    def test_functions_never_see_more_rows_than_they_are_tried_on(self):
+        seen = []
+        family = Functions.of(
+            self.SCHEMA, [("f", lambda r: (seen.append(len(r["x"])), r["x"])[1], 0.0, 1.0)], counted=True
+        )
+        with self.curator(rows=10_000) as curator:
+            account = curator.filter(GaussianFilter())
+            account.ask(FunctionAverages(family), account.noise(account.divisible))
+        assert max(seen) <= 4096
+
+    def test_a_reference_of_a_users_own_is_named(self):
+        class Copied(Uniform):
+            pass
+
+        with self.curator() as curator:
+            made = Reweighting(reference=Copied(), support=50).synthesize(curator)
+        assert any("Copied" in sentence and "vouches for" in sentence for sentence in made.receipt.document["warnings"])
+
+    def test_a_reference_whose_receipt_does_not_hold_is_refused(self):
+        with self.curator() as curator:
+            prior = Reweighting(support=50).synthesize(curator)
+        document = prior.receipt.to_json()
+        document["budget"]["epsilon"] = 0.001
+        forged = replace(prior, receipt=Receipt(document))
+        with self.curator() as curator:
+            with pytest.raises(ValueError, match="does not hold"):
+                Reweighting(reference=forged).synthesize(curator)
+            assert not curator.charged
+
+    def test_the_references_of_references_are_counted(self):
+        made = None
+        for epsilon in (8.0, 0.5, 0.25):
+            table = pa.table({"c": ["a", "b"] * 50, "x": np.linspace(1.0, 5.0, 100)})
+            with Curator(table, self.SCHEMA, budget=Budget(epsilon, 1e-9)) as curator:
+                made = Reweighting(reference=made, support=50).synthesize(curator)
+        (sentence,) = made.receipt.document["warnings"]
+        assert "2 releases, which cost epsilon 8.5" in sentence
+        assert made.receipt.document["method"]["parameters"]["release"]["release"]["budget"]["epsilon"] == 8.0
+
+    def test_a_column_called_1_is_no_count(self):
+        schema = Schema((Real("1", 0.0, 10.0, bins=4), Real("y", 0.0, 10.0, bins=4)))
+        table = pa.table({"1": np.full(2000, 9.0), "y": np.full(2000, 5.0)})
+        with Curator(table, schema, budget=Budget(20.0), relation="replace_one") as curator:
+            made = Reweighting(reference="uniform", queries="moments:1").synthesize(curator)
+        assert made.to_arrow()["1"].to_numpy().mean() == pytest.approx(9.0, abs=0.3)
+
+    def test_a_missing_coordinate_does_not_show(self):
+        schema = Schema((Real("x", 0.0, 1.0, bins=4, missing=True),))
+        lattice = KernelLattice(Box(("x",), (0.0,), (1.0,)), (4,), 0.3)
+        with Curator(pa.table({"x": [0.5, None]}), schema, budget=Budget(1.0)) as curator:
+            account = curator.filter(PureFilter())
+            with pytest.raises(ValueError, match="never missing"):
+                account.ask(LatticeKernelDensity(lattice), account.noise(account.capacity))
+            assert not curator.charged

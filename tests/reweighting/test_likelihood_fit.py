@@ -214,20 +214,23 @@ def test_an_exhausted_fit_says_so_and_stays_certified():
 
 
 def test_the_default_weight_follows_from_what_noise_could_fit():
-    """sqrt(V / 2 kappa): here two indicators of variance 1/4 and deviations 1/10 and 1/20."""
+    """sqrt(V / 2 kappa): here two indicators of variance 1/4 and deviations 1 and 1/2."""
     values = np.array([[1.0, 1, 0, 0], [1.0, 0, 1, 0], [1, 1, 1, 1]])
-    program = WeightProgram(values, np.zeros(3), [0.1, 0.05, 0.01], np.full(4, 0.25))
-    information = 0.25 / 0.1**2 + 0.25 / 0.05**2
+    program = WeightProgram(values, np.zeros(3), [1.0, 0.5, 0.01], np.full(4, 0.25))
+    information = 0.25 / 1.0**2 + 0.25 / 0.5**2
     assert default_weight(program) == pytest.approx(np.sqrt(information / 2))
     assert default_weight(program, divergence=4.0) == pytest.approx(np.sqrt(information / 8))
     assert fit_likelihood(program).weight == default_weight(program)
+    # Where noise is small, no more than the functions that tell points apart can be lost to it.
+    precise = WeightProgram(values, np.zeros(3), [0.1, 0.05, 0.01], np.full(4, 0.25))
+    assert default_weight(precise, divergence=3.0) == pytest.approx(2 / 12)
 
 
 def test_the_default_weight_keeps_its_bound_and_beats_weights_far_from_it():
-    """The mean of half the squared error, over 100 noises, is below sqrt(2 kappa V), as `default_weight` proves.
+    """The mean of half the squared error, over 100 noises, is below what `default_weight` proves.
 
-    It is 0.19 of the bound here, with a standard error of 0.003; with a thirtieth of the weight it is 0.32, with thirty
-    times 0.25. Means of 100 are so near to normal that each comparison has a false-alarm probability below 1e-12.
+    It is 0.19 of sqrt(2 kappa V) here, with a standard error of 0.003; with a thirtieth of the weight it is 0.32, with
+    thirty times 0.25. Means of 100 are so near to normal that each comparison's false-alarm probability is below 1e-12.
     """
     rng = np.random.default_rng(1)
     points, functions, scale = 200, 150, 0.05
@@ -246,9 +249,12 @@ def test_the_default_weight_keeps_its_bound_and_beats_weights_far_from_it():
             errors.append(((program.averages(fit.weights) - exact) ** 2).sum() / (2 * scale**2))
         return float(np.mean(errors))
 
-    information = (WeightProgram(values, exact, scale, prior).variances() / scale**2).sum()
+    weight = default_weight(WeightProgram(values, exact, scale, prior), divergence=kappa)
+    powers = ((values.toarray() - (values @ prior)[:, None]) ** 2).sum(axis=0) / scale**2
+    bound = weight * (kappa + np.log(prior @ np.exp(powers / (2 * weight**2))))
+    assert bound == pytest.approx(np.sqrt(2 * kappa * (prior @ powers)), rel=0.05)
     error = mean_error(1.0)
-    assert error <= np.sqrt(2 * kappa * information)
+    assert error <= bound
     assert error < mean_error(1 / 30) / 1.4
     assert error < mean_error(30.0) / 1.2
 

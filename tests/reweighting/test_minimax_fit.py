@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -178,7 +179,7 @@ def test_binding_functions_are_those_that_decide():
 
 def test_without_highspy_the_error_names_the_extra(monkeypatch):
     program = WeightProgram(np.eye(2), [0.1, 0.2], 0.1, [0.5, 0.5])
-    monkeypatch.setitem(__import__("sys").modules, "highspy", None)
+    monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(ValueError, match=r'pip install "counterfoil\[minimax\]"'):
         highs_interior_point.highs()
     monkeypatch.setattr(minimax_fit, "DENSE_SIZE", 1)

@@ -15,6 +15,7 @@ from counterfoil.cli.certify import certify
 from counterfoil.cli.demo import demo
 from counterfoil.cli.evaluate import evaluate
 from counterfoil.cli.failure import failure_of
+from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
 from counterfoil.cli.receipt import receipt
 from counterfoil.cli.schema import schema
@@ -33,6 +34,7 @@ app.command()(schema)
 app.add_typer(ledger, name="ledger")
 app.add_typer(receipt, name="receipt")
 app.command()(certify)
+app.command()(infer)
 app.command()(evaluate)
 app.command()(demo)
 

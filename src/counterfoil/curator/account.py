@@ -16,6 +16,7 @@ from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, r
 from counterfoil.brought import Brought, brought_within
 from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.silence import silent
 from counterfoil.ledger.errors import LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
@@ -24,6 +25,7 @@ from counterfoil.noise.exact_answers import require_finite, require_positive, re
 from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
+from counterfoil.schema.schema import Schema
 
 
 class Account:
@@ -44,6 +46,7 @@ class Account:
         neighbors: Neighbors,
         randomness: Randomness,
         trial: Callable[[Query], int],
+        schema: Schema | None = None,
         planned: Sequence[Noise] | None = None,
         replacement_factor: float = ANY_QUESTION,
     ) -> None:
@@ -54,6 +57,7 @@ class Account:
         self._neighbors = neighbors
         self._randomness = randomness
         self._trial = trial
+        self._schema = schema
         # By the objects that were tried, which are kept: no other may get their ids.
         self._tried: dict[tuple[object, ...], list[Brought]] = {}
         self._cells: dict[int, int] = {}
@@ -107,7 +111,9 @@ class Account:
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
         with noting_refusals(self._release):
-            exact = require_whole(query.name, query.exact(self._records), cells=self._cells.get(id(query)))
+            with silent():
+                exact = query.exact(self._records)
+            exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
         values = noise.add(exact, sensitivity, self._randomness)
         answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
         self._answers.append((self.charged, query, answer))
@@ -122,8 +128,18 @@ class Account:
         """
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         with noting_refusals(self._release):
-            scores = require_finite(query.name, query.exact(self._records), candidates=self._cells.get(id(query)))
+            with silent():
+                scores = query.exact(self._records)
+            scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
+
+    def admit(self, query: Query) -> None:
+        """Refuses, before anything is charged, a query that could not be asked.
+
+        Raises:
+            ValueError: for a query that is not registered, of another schema, or whose trial fails.
+        """
+        self._admit(query)
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
         """The deviation that the `Answer` would have, for planning: nothing is computed, and nothing charged."""
@@ -177,6 +193,8 @@ class Account:
         """
         brought = require_registered(query)
         query.check()
+        if self._schema is not None:
+            query.require_fits(self._schema)
         words = list(dict.fromkeys(one.words for one in brought))
         key = (type(query), *(id(one.value) for one in brought))
         if not brought or key in self._tried:

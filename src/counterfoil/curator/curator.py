@@ -20,6 +20,7 @@ from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
@@ -85,7 +86,7 @@ class Curator:
         self._engine = engine_for(opened, in_memory=in_memory)(
             opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
         )
-        with noting_refusals(self._ledger):
+        with noting_refusals(self._ledger), silent():
             self._engine.prepare(self.domain.attributes)
         self._records = ExactRecords(self._engine, self.domain)
         self._release: Release | None = None
@@ -334,6 +335,7 @@ class Curator:
             "neighbors": self.neighbors,
             "randomness": self.randomness,
             "trial": partial(require_sound, schema=self.schema),
+            "schema": self.schema,
             # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }

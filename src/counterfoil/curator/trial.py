@@ -11,6 +11,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.silence import silent
 from counterfoil.noise.exact_answers import require_finite, require_whole
 from counterfoil.schema import Schema
 
@@ -103,7 +104,8 @@ class _Trial:
         """For the rows with these positions, block by block."""
         query, domain = self.query, self.rows.schema.domain
         try:
-            exact = query.exact(ExactRecords(self.rows.in_blocks(*blocks), domain))
+            with silent():
+                exact = query.exact(ExactRecords(self.rows.in_blocks(*blocks), domain))
         except Exception as error:  # a user's code may raise anything
             raise ValueError(f"{_tried(query)}, and failed there: {type(error).__name__}: {error}") from error
         return (

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.schema import Schema
 
 MOST_FUNCTIONS = 200_000
 
@@ -22,9 +23,23 @@ class FunctionFamily(ABC):
 
     Attributes:
         kind: the name on receipts.
+        schema: the public facts that the functions are about.
+        counted: whether the first function is the constant 1.
     """
 
     kind: ClassVar[str]
+
+    schema: Schema
+    counted: bool
+
+    def check(self) -> None:
+        """What was required of the fields when they were given, once more.
+
+        Raises:
+            ValueError: for a field of another type.
+        """
+        if not isinstance(self.counted, bool):
+            raise ValueError(f"`counted` must be True or False. Found {self.counted!r}.")
 
     @property
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,14 @@ from counterfoil.schema.expression import Expression, Range
 
 UNIT = 2**20
 """The whole number that stands for the upper end of a function's range; its lower end is 0."""
+
+_LEAST_WIDTH = 1e-100
+"""Of a range: the width of a step of its whole numbers is a number too."""
+
+_NUMBERS_AT_ONCE = 1 << 22
+
+_ROWS = 4096
+"""Rows that functions see at once: as many as they are tried on."""
 
 Values = Mapping[str, np.ndarray]
 Own = tuple[str, Callable[[Values], np.ndarray], float, float]
@@ -42,13 +50,16 @@ class BoundedFunction(ABC):
     upper: float
 
     def __post_init__(self) -> None:
-        ends = (self.lower, self.upper)
-        numbers = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in ends)
-        if not numbers or not all(map(math.isfinite, ends)) or not 0 < self.upper - self.lower < math.inf:
+        if type(self.name) is not str or not self.name or not self.name.isprintable():
+            raise ValueError(f"A function needs a name of printable text. Found {self.name!r}.")
+        ends = [_number(end) for end in (self.lower, self.upper)]
+        if not _LEAST_WIDTH < ends[1] - ends[0] < math.inf:
             raise ValueError(
-                f"The range of the function {self.name!r} must be two finite numbers, the lower one first. "
-                f"Found {self.lower!r} and {self.upper!r}."
+                f"The range of the function {self.name!r} must be two finite numbers, the lower one first and not "
+                f"closer than {_LEAST_WIDTH}. Found {shown(self.lower)} and {shown(self.upper)}."
             )
+        object.__setattr__(self, "lower", ends[0])
+        object.__setattr__(self, "upper", ends[1])
 
     @property
     @abstractmethod
@@ -135,7 +146,10 @@ class OwnFunction(BoundedFunction):
             name: numbers[name].copy() if column.is_ordered else np.array(column.labels, dtype=object)[codes[name]]
             for name, column in columns.items()
         }
-        values = np.asarray(self.function(given))
+        try:
+            values = np.asarray(self.function(given))
+        except Exception as error:  # a user's code may raise anything, and say in it what a record holds
+            raise ValueError(f"The function {self.name!r} failed: {type(error).__name__}.") from None
         if values.shape != (rows,) or values.dtype.kind not in "buif":
             raise ValueError(f"The function {self.name!r} must return one number for each row.")
         return values.astype(np.float64)
@@ -169,11 +183,25 @@ class Functions(FunctionFamily):
     counted: bool
 
     def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        super().check()
+        if not isinstance(self.functions, tuple) or not all(isinstance(f, BoundedFunction) for f in self.functions):
+            raise ValueError("`functions` must be a tuple of functions with ranges: make them with `Functions.of`.")
         require_few(len(self.functions))
         names = [function.name for function in self.functions]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"Functions must have distinct names. Found {twice!r} twice.")
+        known = {column.name: column for column in self.schema.synthesized}
+        for function in self.functions:
+            for name in function.columns or ():
+                if name not in known or (isinstance(function, Value) and not known[name].is_ordered):
+                    raise ValueError(
+                        f"The function {function.name!r} reads {name!r}, which is no such column of the schema."
+                        f"{did_you_mean(name, known)}"
+                    )
 
     @classmethod
     def of(cls, schema: Schema, functions: Sequence[Own | BoundedFunction], *, counted: bool) -> Functions:
@@ -214,10 +242,14 @@ class Functions(FunctionFamily):
         return np.array(widths) / UNIT
 
     def matrix(self, rows: int, codes: Values, numbers: Values) -> sparse.csr_array:
-        return sparse.csr_array(self._whole(rows, codes, numbers))
+        parts = [sparse.csr_array(part) for part in self._parts(rows, codes, numbers)]
+        return sparse.hstack(parts, format="csr")
 
     def sums(self, rows: int, codes: Values, numbers: Values) -> np.ndarray:
-        return self._whole(rows, codes, numbers).sum(axis=1).astype(np.int64)
+        total = np.zeros(self.counted + len(self.functions), dtype=np.int64)
+        for part in self._parts(rows, codes, numbers):
+            total += part.sum(axis=1).astype(np.int64)
+        return total
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return float(UNIT * self._moved(relation))
@@ -242,6 +274,14 @@ class Functions(FunctionFamily):
         """Each function with its range, for receipts."""
         return [_described(function) for function in self.functions]
 
+    def _parts(self, rows: int, codes: Values, numbers: Values) -> Iterator[np.ndarray]:
+        """The whole numbers [K, some rows] of a few rows at a time; at least once, for no rows too."""
+        step = max(min(_ROWS, _NUMBERS_AT_ONCE // (1 + len(self.functions))), 1)
+        for start in range(0, max(rows, 1), step):
+            part = slice(start, min(start + step, rows))
+            of_codes, of_numbers = ({name: of[part] for name, of in given.items()} for given in (codes, numbers))
+            yield self._whole(part.stop - part.start, of_codes, of_numbers)
+
     def _whole(self, rows: int, codes: Values, numbers: Values) -> np.ndarray:
         """float64 [K, rows]: whole numbers from 0 to UNIT. Only arithmetic on single numbers is done here."""
         columns = {column.name: column for column in self.schema.synthesized}
@@ -253,6 +293,21 @@ class Functions(FunctionFamily):
             inside = np.where(np.isnan(share), 0.0, np.clip(share, 0.0, 1.0))
             whole[row] = np.rint(inside * UNIT)
         return whole
+
+
+def _number(end: object) -> float:
+    """The end of a range as a float; NaN for what is none."""
+    try:
+        return float(end) if isinstance(end, (int, float)) and not isinstance(end, bool) else math.nan
+    except OverflowError:
+        return math.inf
+
+
+def shown(value: object) -> str:
+    """What was found, cut short: an integer may have thousands of digits, which Python does not print."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**30:
+        return "an integer of many digits"
+    return repr(value)[:80]
 
 
 def _bounded(given: Any) -> BoundedFunction:

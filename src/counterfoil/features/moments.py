@@ -75,6 +75,10 @@ class Moments(FunctionFamily):
     counted: bool
 
     def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        super().check()
         if self.order not in (1, 2) or isinstance(self.order, bool):
             raise ValueError(f"Moments have `order` 1 or 2. Found {self.order!r}.")
         sizes = self.features.sizes

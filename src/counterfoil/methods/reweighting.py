@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.brought import brought_within
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
@@ -22,9 +23,10 @@ from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
 from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, query_of
-from counterfoil.reweighting.reference import Asking, Density
+from counterfoil.reweighting.reference import Asking, Density, product_of
+from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.rounding import independent
-from counterfoil.reweighting.support import Support, support_of_codes, support_of_points
+from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
@@ -33,6 +35,9 @@ from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.weighted_records import WeightedRecords
 
 MOST_SUPPORT = 5_000_000
+LEAST_SHARE = 0.001
+MOST_ENTRIES = 80_000_000
+"""Of the table of a fit: 12 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Reweighting(Method):
         support: how many records are drawn from the reference, equal ones merged.
         share: the share of the budget for the reference; its own default where None.
         prior_weight: nats; how strongly the likelihood's weights are held near the reference; derived where None.
+        refinements: for marginals over a product, how often points are drawn where the fitted weights are and added to
+            the support; fewer where the fit would take more than a gigabyte.
         independent_rows: whether rows are independent draws, as in the paper; else each record is drawn as often as
             its weight says, up to one.
 
@@ -70,6 +77,7 @@ class Reweighting(Method):
     support: int = 20_000
     share: float | None = None
     prior_weight: float | None = None
+    refinements: int = 3
     independent_rows: bool = False
 
     may_give_points: ClassVar[bool] = True
@@ -82,8 +90,11 @@ class Reweighting(Method):
         whole = isinstance(self.support, int) and not isinstance(self.support, bool)
         if not whole or not 1 <= self.support <= MOST_SUPPORT:
             raise ValueError(f"`support` must be a whole number from 1 to {MOST_SUPPORT:,}. Found {self.support!r}.")
-        if self.share is not None and not 0 < self.share < 1:
-            raise ValueError(f"`share` must lie between 0 and 1. Found {self.share!r}.")
+        if not isinstance(self.refinements, int) or self.refinements < 0:
+            raise ValueError(f"`refinements` must be a whole number of at least 0. Found {self.refinements!r}.")
+        number = isinstance(self.share, (int, float)) and not isinstance(self.share, bool)
+        if self.share is not None and not (number and LEAST_SHARE <= self.share <= 1 - LEAST_SHARE):
+            raise ValueError(f"`share` must lie between {LEAST_SHARE} and {1 - LEAST_SHARE}. Found {self.share!r}.")
         if self.prior_weight is not None and not 0 < self.prior_weight < np.inf:
             raise ValueError(f"`prior_weight` must be positive and finite. Found {self.prior_weight!r}.")
 
@@ -105,14 +116,25 @@ class Reweighting(Method):
         query = query_of(wish, curator.schema, counted=not curator.row_count_is_public)
         most = functions_in(query) + sum(curator.domain.sizes)
         require_solver(self.fit, functions=most, points=self.support)
+        if isinstance(query, MarginalCounts):
+            self._require_memory(len(query.cliques) + len(curator.domain.attributes))
         default = reference.share_of(curator.schema)
         share = default if self.share is None or not default else self.share
         account = _opened(curator, query, pure=points or curator.budget.delta == 0)
+        account.admit(query)
         progress("estimating the reference", 0.0)
+        brought = [
+            f"The guarantee also rests on {one.words}, a reference that the maker of this release brought and vouches "
+            "for."
+            for one in brought_within(reference)
+        ]
         density = reference.estimate(Asking(curator, account, share * account.divisible, progress))
         progress("measuring averages", share)
         answers = _asked(curator, account, query, (1 - share) * account.divisible, density)
+        if density.columns:  # the sums of what was measured since say more about columns
+            density = product_of(density.measured, answers.marginals)
         progress("fitting weights", 1.0)
+        density = replace(density, warnings=(*brought, *density.warnings))
         parameters = {
             **reference.describe(),
             **({"estimated": density.parameters} if density.parameters else {}),
@@ -123,16 +145,43 @@ class Reweighting(Method):
         finish = self._points if points else self._table
         return finish(curator, density, answers, parameters, rows)
 
-    def _weights(self, support: Support, answers: NoisyAnswers) -> Weighting:
+    def _require_memory(self, marginals: int) -> None:
+        if self.support * marginals > MOST_ENTRIES:
+            raise ValueError(
+                f"{self.support:,} records in {marginals:,} marginals are more than the {MOST_ENTRIES:,} entries that "
+                f"a fit may have: lower `support` to {MOST_ENTRIES // marginals:,}, or name fewer marginals."
+            )
+
+    def _weights(
+        self, support: Support, answers: NoisyAnswers, prior_weight: float | None, start: np.ndarray | None = None
+    ) -> Weighting:
         program, names = answers.program(support)
-        return weigh(program, names, self.fit, self.prior_weight)
+        return weigh(program, names, self.fit, prior_weight, start=start)
+
+    def _fitted(
+        self, curator: Curator, density: Density, answers: NoisyAnswers, rng: np.random.Generator
+    ) -> tuple[Support, Weighting]:
+        """The support of draws from the reference and their weights; refined where that is possible."""
+        support = first = support_of_codes(curator.schema, density.draw, self.support, rng)
+        fitted = self._weights(support, answers, self.prior_weight)
+        if not density.columns or answers.averages or fitted.potentials is None:
+            return support, fitted
+        family = ColumnFamily(curator.domain, density.columns, answers.cliques(curator.domain))
+        rounds: list[tuple[np.ndarray, np.ndarray]] = []
+        most = MOST_ENTRIES // (self.support * len(family.cliques)) - 1
+        for _ in range(min(self.refinements, most)):
+            assert fitted.potentials is not None
+            begin = support.codes[rng.permutation(systematic(fitted.weights, self.support, rng))]
+            rounds.append((family.moved(begin, fitted.potentials, rng), fitted.potentials))
+            support = with_draws(first, family, rounds, self.support)
+            fitted = self._weights(support, answers, fitted.prior_weight, fitted.potentials)
+        return support, fitted
 
     def _table(
         self, curator: Curator, density: Density, answers: NoisyAnswers, parameters: dict[str, Any], rows: int | None
     ) -> Synthesis:
         rng = curator.randomness.generator()
-        support = support_of_codes(curator.schema, density.draw, self.support, rng)
-        fitted = self._weights(support, answers)
+        support, fitted = self._fitted(curator, density, answers, rng)
         total, total_error = answers.total()
         model = WeightedRecords(curator.domain, support.codes, fitted.weights, total, independent=self.independent_rows)
         bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
@@ -152,7 +201,7 @@ class Reweighting(Method):
     ) -> PointSynthesis:
         rng, box = curator.randomness.generator(), Box.of(curator.schema)
         points = density.draw(self.support, rng)
-        fitted = self._weights(support_of_points(curator.schema, box, points, rng), answers)
+        fitted = self._weights(support_of_points(curator.schema, box, points, rng), answers, self.prior_weight)
         take = independent if self.independent_rows else systematic
         return release_points(
             curator,

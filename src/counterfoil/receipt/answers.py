@@ -6,6 +6,7 @@ the sums of a family of functions, stand in one text of whole numbers, so that a
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ class RecordedAverages:
     Args:
         family: the functions; None where they were a user's own, which no receipt can hold.
         names: of the functions.
+        counted: whether the first function is the constant 1, whose sum is the number of records.
         sums: int64 [functions], in whole numbers of the family.
         offsets: float64 [functions]: the value of a function whose whole number is 0.
         slopes: float64 [functions]: by how much its value grows with the whole number.
@@ -74,6 +76,7 @@ class RecordedAverages:
 
     family: FunctionFamily | None
     names: tuple[str, ...]
+    counted: bool
     sums: np.ndarray
     offsets: np.ndarray
     slopes: np.ndarray
@@ -177,6 +180,12 @@ def read_answers(document: Mapping[str, Any]) -> RecordedAnswers:
         marginals = tuple(_marginal(entry, document, schema) for entry in section["marginals"])
         averages = tuple(_averages(entry, document, schema) for entry in section["averages"])
         records = None if section.get("records") is None else int(section["records"])
+        _require_once(marginals, document)
+        if len({one.charge for one in averages}) < len(averages):
+            raise ValueError("the averages of a charge are there twice.")
+        public = document["neighboring_relation"] == "replace_one" and document["privacy_unit"] is None
+        if records is not None and not public:
+            raise ValueError("the number of records is there, which is not public under this relation.")
         bars = tuple(_bar(entry, schema) for entry in section.get("error_bars", ()))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The answers on this receipt can't be read: {error}") from None
@@ -239,20 +248,42 @@ def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
 
 def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedAverages:
     noise, sums = _noise(entry, document, FunctionAverages.name), _numbers(entry["values"])
+    counted = entry["counted"]
     family: FunctionFamily | None
+    ready: FunctionFamily
     if entry["family"] == Moments.kind:
-        family = Moments(schema, entry["order"], bool(entry["counted"]))
-        names, offsets, slopes = family.names, family.offsets, family.slopes
+        family = ready = Moments(schema, entry["order"], counted)
     elif entry["family"] == Functions.kind:
-        listed, counted = entry["functions"], bool(entry["counted"])
+        listed = entry["functions"]
         ready = Functions.of(schema, [_placeholder(one, schema) for one in listed], counted=counted)
-        names, offsets, slopes = ready.names, ready.offsets, ready.slopes
         family = ready if all("where" in one or "column" in one for one in listed) else None
     else:
         raise ValueError(f"there is no family of functions {entry['family']!r}.")
+    names, offsets, slopes = ready.names, ready.offsets, ready.slopes
     if len(sums) != len(names):
         raise ValueError(f"{len(sums)} sums are recorded for {len(names)} functions.")
-    return RecordedAverages(family, names, sums, offsets, slopes, *noise)
+    _require_bought(entry, document, ready.describe())
+    return RecordedAverages(family, names, counted, sums, offsets, slopes, *noise)
+
+
+def _require_bought(entry: Mapping[str, Any], document: Mapping[str, Any], described: Mapping[str, Any]) -> None:
+    """The unit, the columns and the order decide the sensitivity and how sums are read: they must be the charge's."""
+    parameters = dict(document["charges"][entry["charge"] - 1]["parameters"])
+    parameters.pop("vouched_for", None)
+    if parameters != dict(described):
+        raise ValueError(f"the functions are not those that charge {entry['charge']} bought.")
+
+
+def _require_once(marginals: Sequence[RecordedMarginal], document: Mapping[str, Any]) -> None:
+    """Each marginal was bought by its charge, and is there once, in the order of the charge."""
+    places = []
+    for marginal in marginals:
+        bought = [tuple(clique) for clique in document["charges"][marginal.charge - 1]["parameters"]["cliques"]]
+        if marginal.clique not in bought:
+            raise ValueError(f"charge {marginal.charge} did not buy {', '.join(marginal.clique)}.")
+        places.append((marginal.charge, bought.index(marginal.clique)))
+    if any(one >= other for one, other in itertools.pairwise(places)):
+        raise ValueError("a marginal is there twice, or out of the order in which it was bought.")
 
 
 def _placeholder(entry: Mapping[str, Any], schema: Schema) -> Any:

@@ -39,11 +39,16 @@ class Weighting:
         weights: float64 [m], of sum 1.
         outcome: how the fit ended.
         diagnostics: for the receipt: the fit, what is certified, and which functions decide it.
+        potentials: float64 [F]: what the likelihood's exponent adds for each function at a point, -nu / weight; None
+            for the minimax fit.
+        prior_weight: nats; what the divergence was multiplied by; None for the minimax fit.
     """
 
     weights: np.ndarray
     outcome: FitOutcome
     diagnostics: dict[str, Any]
+    potentials: np.ndarray | None = None
+    prior_weight: float | None = None
 
     def warnings(self) -> list[str]:
         """What whoever uses the release should know."""
@@ -70,7 +75,14 @@ def require_solver(fit: Fit, *, functions: int, points: int) -> None:
         highs()
 
 
-def weigh(program: WeightProgram, names: Sequence[str], fit: Fit, prior_weight: float | None) -> Weighting:
+def weigh(
+    program: WeightProgram,
+    names: Sequence[str],
+    fit: Fit,
+    prior_weight: float | None,
+    *,
+    start: np.ndarray | None = None,
+) -> Weighting:
     """Fits the weights of `program` by `fit`.
 
     Args:
@@ -78,18 +90,21 @@ def weigh(program: WeightProgram, names: Sequence[str], fit: Fit, prior_weight: 
         names: of the functions, in its order.
         fit: which fit.
         prior_weight: nats; for the likelihood, what the divergence from the reference is multiplied by.
+        start: float64 [F]: for the likelihood, potentials to start from.
 
     Raises:
         ValueError: where the program needs a solver that is not installed.
     """
     if fit is Fit.LIKELIHOOD:
-        likely = fit_likelihood(program, weight=prior_weight)
+        begin = None if start is None or prior_weight is None else -start * prior_weight
+        likely = fit_likelihood(program, weight=prior_weight, start=begin)
         # A multiplier in units of its noise: how far the fit is from the answer, in standard deviations.
         strengths = likely.multipliers * program.scales
         said: dict[str, Any] = {"prior_weight": likely.weight, "objective": likely.primal, "gap": likely.outcome.gap}
-        weights, outcome = likely.weights, likely.outcome
+        weights, outcome, weight = likely.weights, likely.outcome, likely.weight
+        potentials = -likely.multipliers / weight
     else:
-        least = fit_minimax(program)
+        least, weight, potentials = fit_minimax(program), None, None
         strengths = np.zeros(program.n_functions)
         strengths[least.binding] = least.multipliers
         said = {"largest_error": least.distance, "at_least": least.bound, "gap": least.outcome.gap}
@@ -97,7 +112,8 @@ def weigh(program: WeightProgram, names: Sequence[str], fit: Fit, prior_weight: 
         weights, outcome = least.weights, least.outcome
     said["effective_points"] = float(1 / np.square(weights).sum())
     said["binding"] = _strongest(strengths, names)
-    return Weighting(weights, outcome, {"fit": fit.value, "points": len(weights), "functions": len(names), **said})
+    sizes = {"fit": fit.value, "points": len(weights), "functions": len(names)}
+    return Weighting(weights, outcome, {**sizes, **said}, potentials, weight)
 
 
 def _strongest(strengths: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:

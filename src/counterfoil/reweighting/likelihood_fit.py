@@ -66,20 +66,25 @@ class LikelihoodFit:
 
 
 def default_weight(program: WeightProgram, *, divergence: float = 1.0) -> float:
-    r"""The weight under which the fit's expected error is bounded best, for data that are so far from the prior.
+    r"""The weight under which a bound on the fit's expected error is least, for data that are so far from the prior.
 
     Let the data have the density w*, z_f / s_f be the score of f's noise, of mean 0 and Fisher information 1 / s_f^2,
     and c_i = (A_fi - (A w0)_f) / s_f. For Gaussian noise the fit w is no worse than w*, so that
 
         ||A (w - w*) / s||^2 / 2  <=  z^T c (w - w*)  +  weight * (KL(w* || w0) - KL(w || w0)).
 
-    By the variational formula of Donsker and Varadhan z^T c w - weight * KL(w || w0) is at most weight * log sum_i w0_i
-    exp(z^T c_i / weight), whose mean is at most V / (2 weight) by Jensen's inequality, with V = sum_f Var_w0(f) /
-    s_f^2; and z^T c w* has mean 0. Hence, with kappa = KL(w* || w0),
+    By the variational formula of Donsker and Varadhan, z^T c w - weight * KL(w || w0) is at most weight * log sum_i
+    w0_i exp(z^T c_i / weight), whose mean is by Jensen's inequality at most weight * log sum_i w0_i exp(|c_i|^2 /
+    2 weight^2); and z^T c w* has mean 0. Hence, with kappa = KL(w* || w0),
 
-        E ||A (w - w*) / s||^2 / 2  <=  weight * kappa + V / (2 weight),
+        E ||A (w - w*) / s||^2 / 2  <=  weight * (kappa + log sum_i w0_i exp(|c_i|^2 / 2 weight^2)).
 
-    which is least, sqrt(2 kappa V), at weight = sqrt(V / (2 kappa)).
+    Where all |c_i|^2 are near their mean V = sum_f Var_w0(f) / s_f^2, as for indicators of many small cells, that is
+    weight * kappa + V / (2 weight), which is least, sqrt(2 kappa V), at weight = sqrt(V / (2 kappa)).
+
+    Where functions are few and noise is small, another bound is better. With u = A (w - w*) / s, z^T u is at most
+    |z|^2 + |u|^2 / 4 (z in deviations), so that E |u|^2 / 2 <= 2 F + 2 weight * kappa. At weight = F / (4 kappa) that
+    is 2.5 F, and the weight is taken wherever this is below sqrt(2 kappa V).
 
     Args:
         program: its scales and its prior decide.
@@ -89,6 +94,9 @@ def default_weight(program: WeightProgram, *, divergence: float = 1.0) -> float:
     if not (math.isfinite(divergence) and divergence > 0):
         raise ValueError(f"`divergence` must be a positive finite number of nats. Found {divergence}.")
     information = float((program.variances() / program.scales**2).sum())
+    functions = int((program.variances() > 0).sum())
+    if 2.5 * functions < math.sqrt(2 * divergence * information):
+        return functions / (4 * divergence)
     # No function tells points apart: the prior is the fit under every weight.
     return math.sqrt(information / (2 * divergence)) or 1.0
 

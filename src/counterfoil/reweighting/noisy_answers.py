@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.domain.domain import Clique, Domain
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.noise.answer import Answer
@@ -38,7 +39,7 @@ class NoisyAverages:
     @property
     def counted(self) -> tuple[float, float] | None:
         """The number of records and its standard error, where the family counts them."""
-        if self.family.names[0] != "1":
+        if not self.family.counted:
             return None
         slope = float(self.family.slopes[0])
         return float(self.answer.values[0]) * slope, self.answer.deviation * slope
@@ -70,6 +71,10 @@ class NoisyAnswers:
         found = [(value, error**-2) for value, error in filter(None, estimates)]
         precision = sum(weight for _, weight in found)
         return max(sum(value * weight for value, weight in found) / precision, 1.0), precision**-0.5
+
+    def cliques(self, domain: Domain) -> tuple[Clique, ...]:
+        """The marginals in the order of the functions of `program`, which come before the averages'."""
+        return tuple(marginal.clique for marginal in combine(domain, self.marginals))
 
     def program(self, support: Support) -> tuple[WeightProgram, tuple[str, ...]]:
         """What the weights of `support` are fitted to, and the names of the functions in its order."""

@@ -38,6 +38,8 @@ def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
     if isinstance(wish, Workload):
         return _marginals(wish, schema)
     if isinstance(wish, FunctionFamily):
+        if counted and not wish.counted:
+            raise ValueError("The number of records is not public here: make the family with `counted=True`.")
         return FunctionAverages(wish)
     if isinstance(wish, (str, Path)):
         return _named(str(wish), schema, counted)

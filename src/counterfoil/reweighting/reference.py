@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -12,8 +13,9 @@ import numpy as np
 from counterfoil.accounting.filter import PureFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.domain.domain import Domain
 from counterfoil.geometry.euclidean import Box
-from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
 from counterfoil.marginals.measure import measure
 from counterfoil.schema import Real, Schema
 from counterfoil.synthesis.progress import Progress
@@ -30,6 +32,7 @@ class Density:
     Args:
         draw: gives draws from it.
         measured: noisy marginals that it was made from, which say something about the weights too.
+        columns: of a product, the density of each column, float64 [codes].
         total: the number of records as it implies it; None where it does not.
         parameters: what is to stand on the receipt about it.
         warnings: public sentences.
@@ -37,6 +40,7 @@ class Density:
 
     draw: Draw
     measured: tuple[NoisyMarginal, ...] = ()
+    columns: tuple[np.ndarray, ...] = ()
     total: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -130,7 +134,7 @@ class Product(Reference):
     name: ClassVar[str] = "product"
 
     def share_of(self, schema: Schema) -> float:
-        return 0.3
+        return 0.2
 
     def require_possible(self, curator: Curator) -> None:
         """Every table has columns."""
@@ -140,13 +144,32 @@ class Product(Reference):
         noise = asking.account.noise(asking.cost)
         measured = measure(asking.account, domain, [(name,) for name in domain.attributes], noise)
         asking.progress("measured columns", 0.3)
-        densities = [nearest_density(marginal.counts) for marginal in measured]
-        return Density(
-            lambda m, rng: np.column_stack([_evenly(density, m, rng) for density in densities]), tuple(measured)
-        )
+        return product_of(tuple(measured), measured)
 
     def describe(self) -> dict[str, Any]:
         return {"reference": self.name}
+
+
+def product_of(measured: tuple[NoisyMarginal, ...], known: Sequence[NoisyMarginal]) -> Density:
+    """The product density of the columns of `measured`, by all that is `known` of them: their own counts and the sums
+    of marginals that hold them, averaged with the inverse of their variances."""
+    columns = []
+    for column in measured:
+        (name,) = column.clique
+        sums = [_summed_to(marginal, name) for marginal in known if name in marginal.clique]
+        (joined,) = combine(Domain((name,), column.counts.shape), sums)
+        columns.append(nearest_density(joined.counts))
+
+    def draw(m: int, rng: np.random.Generator) -> np.ndarray:
+        return np.column_stack([_evenly(density, m, rng) for density in columns])
+
+    return Density(draw, measured, tuple(columns))
+
+
+def _summed_to(marginal: NoisyMarginal, name: str) -> NoisyMarginal:
+    others = tuple(axis for axis, other in enumerate(marginal.clique) if other != name)
+    counts = marginal.counts.sum(axis=others)
+    return NoisyMarginal((name,), counts, marginal.scale * math.sqrt(marginal.counts.size / counts.size))
 
 
 def nearest_density(counts: np.ndarray) -> np.ndarray:

@@ -1,17 +1,23 @@
-"""Another release as the reference density: its model, its weighted points, or its rows."""
+"""Another release as the reference density: its model, or its rows."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from counterfoil.curator.curator import Curator
 from counterfoil.files import sha256_of
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.reweighting.reference import Asking, Density, Reference
+from counterfoil.schema import Schema
 from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -22,34 +28,35 @@ _POINTS = '"counterfoil.points"'
 
 @dataclass(frozen=True, eq=False)
 class SavedRelease(Reference):
-    """A release of this package, which was paid for when it was made. What both cost together adds up.
+    """A release of this package, which was paid for when it was made: what releases of the same people cost adds up.
 
     Args:
-        release: a `Synthesis`, of whose model records are drawn, or a `PointSynthesis`, of its rows.
-        receipt_sha256: of the receipt of a release that was read from files.
+        receipt: its receipt.
+        model: what records are drawn from; the rows where None.
+        codes: int32 [rows, attributes]: its rows, where there is no model.
 
     Source: any density that is private may be the reference of Bojkovic and Loh's Algorithm 1.
     """
 
     name: ClassVar[str] = "release"
 
-    release: Synthesis | PointSynthesis | None
-    codes: np.ndarray | None
     receipt: Receipt
-    columns: tuple[tuple[str, int], ...]
+    model: TableModel | None
+    codes: np.ndarray | None
 
     @classmethod
     def of(cls, release: Synthesis | PointSynthesis) -> SavedRelease:
         """The reference of a release that is at hand."""
-        codes = None if isinstance(release, Synthesis) else _codes(release.schema, release.to_arrow())
-        return cls(release, codes, release.receipt, _columns(release.schema))
+        if isinstance(release, Synthesis):
+            return cls(release.receipt, release.model, None)
+        return cls(release.receipt, None, _codes(release.schema, release.to_arrow()))
 
     @classmethod
-    def load(cls, path: str | Path, curator_schema: Any) -> SavedRelease:
+    def load(cls, path: str | Path, schema: Schema) -> SavedRelease:
         """The reference of a saved folder, or of a table as `synth` wrote it, whose receipt lies beside it.
 
         Raises:
-            ValueError: for anything else, or a table that is not its receipt's.
+            ValueError: for anything else, a table that is not its receipt's, or one without rows.
             OSError: when a file can't be read.
         """
         source = Path(path)
@@ -60,50 +67,82 @@ class SavedRelease(Reference):
         receipt = Receipt.load(source.with_name(f"{source.stem}.receipt.json"))
         if sha256_of(source) not in {output["sha256"] for output in receipt.document["outputs"]}:
             raise ValueError(f"{source} is not the table that its receipt was made for: its SHA-256 differs.")
-        table = load_parquet(source) if source.suffix == ".parquet" else load_csv(source)
-        return cls(None, _codes(curator_schema, table), receipt, _columns(curator_schema))
+        _require_schema(receipt, schema)
+        try:
+            table = load_parquet(source) if source.suffix == ".parquet" else load_csv(source)
+        except (ValueError, pa.ArrowException) as error:
+            raise ValueError(f"{source} can't be read as a table that synth wrote: {type(error).__name__}.") from None
+        return cls(receipt, None, _codes(schema, table))
 
     def require_possible(self, curator: Curator) -> None:
         if not self.receipt.private and curator.randomness.private:
             raise ValueError("The reference release was made with a seed, and protects nobody: use another one.")
-        if self.columns != _columns(curator.schema):
-            raise ValueError("The reference release has other columns or codes than the schema: use one of this table.")
+        if problems := self.receipt.verify().problems:
+            raise ValueError(f"The receipt of the reference release does not hold: {problems[0]}")
+        _require_schema(self.receipt, curator.schema)
+        if self.model is None and not (self.codes is not None and len(self.codes)):
+            raise ValueError("The reference release has no rows: use another one.")
 
     def estimate(self, asking: Asking) -> Density:
         def draw(m: int, rng: np.random.Generator) -> np.ndarray:
-            if isinstance(self.release, Synthesis):
-                return self.release.model.sample(m, rng)
+            if self.model is not None:
+                return self.model.sample(m, rng)
             assert self.codes is not None, "releases without a model have rows"
             order = rng.permutation(len(self.codes))
             return self.codes[np.resize(order, max(m, len(order)))[:m]]
 
-        budget = self.receipt.document["budget"]
-        return Density(
-            draw,
-            warnings=(
-                f"The reference is another release, with a budget of epsilon {budget['epsilon']:g} and delta "
-                f"{budget['delta']:g}. Where it was made from records of the same people, both budgets add up.",
-            ),
-        )
+        return Density(draw, warnings=(self._warning(asking.curator),))
 
     def describe(self) -> dict[str, Any]:
         document = self.receipt.document
-        return {
-            "reference": self.name,
-            "release": {
-                "method": document["method"]["name"],
-                "source": document["source"],
-                "created": document["created"],
-                "budget": dict(document["budget"]),
-                "neighboring_relation": document["neighboring_relation"],
-            },
+        text = json.dumps(document, sort_keys=True, allow_nan=False)
+        described = {
+            "method": document["method"]["name"],
+            "source": document["source"],
+            "created": document["created"],
+            "budget": dict(document["budget"]),
+            "neighboring_relation": document["neighboring_relation"],
+            "privacy_unit": document["privacy_unit"],
+            "receipt_sha256": hashlib.sha256(text.encode()).hexdigest(),
         }
+        inner = document["method"]["parameters"].get("release")
+        return {"reference": self.name, "release": described | ({"release": inner} if inner else {})}
+
+    def _warning(self, curator: Curator) -> str:
+        """What the releases that this one builds on cost, and whether that adds up."""
+        chain = list(_chain(self.describe()["release"]))
+        budgets = [one["budget"] for one in chain]
+        epsilon, delta = (sum(float(budget[name]) for budget in budgets) for name in ("epsilon", "delta"))
+        unit = curator.neighbors.unit
+        here = (curator.relation.value, None if unit is None else (unit.column, unit.max_rows))
+        alike = all(_protects(one) == here for one in chain)
+        spent = f"epsilon {epsilon:g} and delta {delta:g}"
+        releases = "another release, which cost" if len(chain) == 1 else f"{len(chain)} releases, which cost"
+        return f"The reference rests on {releases} {spent}" + (
+            ": where it was made from records of the same people, that is to be added to what this one costs."
+            if alike
+            else ", in part for another relation or privacy unit than this one: such budgets can't simply be added."
+        )
 
 
-def _codes(schema: Any, table: Any) -> np.ndarray:
+def _chain(release: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A release, and those that its references were."""
+    yield release
+    if isinstance(inner := release.get("release"), Mapping):
+        yield from _chain(inner)
+
+
+def _protects(release: Mapping[str, Any]) -> tuple[str, tuple[str, int] | None]:
+    unit = release["privacy_unit"]
+    return release["neighboring_relation"], None if unit is None else (unit["column"], unit["max_rows"])
+
+
+def _require_schema(receipt: Receipt, schema: Schema) -> None:
+    """Codes of one schema mean other values under another, though there be as many."""
+    if receipt.document["schema_sha256"] != hashlib.sha256(schema.to_toml().encode()).hexdigest():
+        raise ValueError("The reference release was made with another schema: use one of this schema.")
+
+
+def _codes(schema: Schema, table: pa.Table) -> np.ndarray:
     codes = encode(schema, table)
     return np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
-
-
-def _columns(schema: Any) -> tuple[tuple[str, int], ...]:
-    return tuple(zip(schema.domain.attributes, schema.domain.sizes, strict=True))

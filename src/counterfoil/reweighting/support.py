@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
+from scipy.special import logsumexp
 
 from counterfoil.domain.domain import Clique
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.geometry.space import Space
+from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import encode
 
 _MOST_TRIES = 50
 """Rounds of draws from a reference that hardly ever meets the rules."""
+
+_REPETITIONS = 20
+
+_LEAST_PRIOR = 1e-12
+"""Weights under the reference below which a point is left out."""
 
 _DRAWS = 16
 """Values drawn within the bins of each record of codes, over which functions of values are averaged."""
@@ -33,7 +40,7 @@ class Support:
         codes: int32 [m, attributes], in the domain's order.
         prior: float64 [m], positive, of sum 1.
         values: tables of m rows with the records' values: several where codes stand for bins, over which functions
-            are averaged.
+            are averaged. Empty where no function of values is asked.
     """
 
     schema: Schema
@@ -100,6 +107,52 @@ def support_of_codes(
     return Support(schema, codes, counts / counts.sum(), tables)
 
 
+def with_draws(
+    support: Support, family: ColumnFamily, rounds: Sequence[tuple[np.ndarray, np.ndarray]], m: int
+) -> Support:
+    """The support of the draws of `support`, which are `m`, and those of `rounds`, with the reference as prior.
+
+    Args:
+        support: the first draws, from the reference, and its prior.
+        family: the densities of the rounds.
+        rounds: for each, the codes [draws, attributes] and the potentials of the density that they were drawn from.
+        m: how many draws the support was made of.
+    """
+    schema, parts, counts = support.schema, [support.codes], [support.prior * m]
+    for codes, _ in rounds:
+        kept = _allowed(schema, codes)
+        parts.append(kept)
+        counts.append(np.ones(len(kept)))
+    distinct, places = np.unique(np.concatenate(parts), axis=0, return_inverse=True)
+    of_each = np.bincount(places.ravel(), weights=np.concatenate(counts))
+    exponents = np.stack([np.zeros(len(distinct)), *(family.exponents(distinct, of) for _, of in rounds)])
+    prior = balanced(of_each, exponents, np.array([m, *(len(part) for part in parts[1:])], dtype=np.float64))
+    kept = prior > _LEAST_PRIOR
+    return Support(schema, distinct[kept].astype(np.int32), prior[kept] / prior[kept].sum(), ())
+
+
+def balanced(counts: np.ndarray, exponents: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """The weights [m] under which draws from several densities are a sample of the first: each point's count over the
+    density of the mixture of all, over the first's.
+
+    The densities are p_j proportional to p_0 exp(exponents[j]); their normalizers are those that the weights imply,
+    found by repeating (the multistate Bennett acceptance ratio of Shirts and Chodera 2008).
+
+    Args:
+        counts: [m], how often each point was drawn, by whatever density.
+        exponents: [densities, m]; zeros for the first.
+        draws: [densities], how many draws each made.
+    """
+    logs, normalizers = np.log(counts), np.zeros(len(draws))
+    with np.errstate(divide="ignore"):  # a round of which no draw is left counts for nothing
+        shares = np.log(draws)[:, None]
+    for _ in range(_REPETITIONS):
+        weights = logs - logsumexp(shares + exponents - normalizers[:, None], axis=0)
+        weights -= logsumexp(weights)
+        normalizers = logsumexp(weights + exponents, axis=1)
+    return np.exp(weights)
+
+
 def support_of_points(schema: Schema, space: Space, points: np.ndarray, rng: np.random.Generator) -> Support:
     """The support of `points` [m, d] of a space, each with the same weight; rules are met when rows are drawn."""
     table = space.table(points, schema, rng)
@@ -113,6 +166,15 @@ def _possible(schema: Schema, codes: np.ndarray) -> np.ndarray:
     for clique, impossible in schema.structural_zeros.items():
         possible &= ~impossible[tuple(codes[:, axis] for axis in schema.domain.axes(clique))]
     return possible
+
+
+def _allowed(schema: Schema, codes: np.ndarray) -> np.ndarray:
+    """Those of `codes` [draws, attributes] that no rule bars, each by values drawn within its bins."""
+    codes = codes[_possible(schema, codes)]
+    if not schema.row_rules:
+        return codes
+    rng = np.random.default_rng(0)  # whether a value within a bin meets a rule is drawn again with the rows
+    return codes[rows_that_hold(schema.row_rules, _decoded(schema, codes, rng))]
 
 
 def _has_bins(schema: Schema) -> bool:

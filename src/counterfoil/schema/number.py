@@ -67,7 +67,10 @@ class NumberColumn(Column):
     def constant(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.mistake(f"a rule compares it with {value!r}; expected a number")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.mistake("a rule compares it with an integer of too many digits") from None
 
     @property
     def comparable(self) -> str:

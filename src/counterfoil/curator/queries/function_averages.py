@@ -13,9 +13,12 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
+from counterfoil.features.feature_map import UNIT as MOMENT_UNIT
 from counterfoil.features.function_family import FunctionFamily
+from counterfoil.features.functions import UNIT as FUNCTION_UNIT
 from counterfoil.features.moments import moments_l1
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.schema import Schema
 
 
 @shipped
@@ -38,6 +41,15 @@ class FunctionAverages(CountQuery):
 
     family: FunctionFamily
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.family, FunctionFamily):
+            raise ValueError(f"`family` must be a family of functions. Found {type(self.family).__name__}.")
+        self.family.check()
+
+    def require_fits(self, schema: Schema) -> None:
+        if self.family.schema != schema:
+            raise ValueError("This family of functions was made for another schema: make it for the one in use.")
+
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return self.family.l1_sensitivity(relation)
 
@@ -55,16 +67,23 @@ class FunctionAverages(CountQuery):
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        if not isinstance(parameters["counted"], bool):
+            raise ValueError("whether records are counted must be true or false.")
         if parameters["family"] == "moments":
             return _restated_moments(parameters, moved, norm)
+        if parameters["family"] != "functions" or parameters["unit"] != FUNCTION_UNIT or parameters["functions"] < 1:
+            raise ValueError("the parameters are not those of a family of functions.")
         sums = int(parameters["functions"]) + (bool(parameters["counted"]) and moved == 1)
         return float(parameters["unit"]) * (sums if norm is Norm.L1 else math.sqrt(sums))
 
 
 def _restated_moments(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+    columns, ordered, order = (int(parameters[name]) for name in ("columns", "ordered", "order"))
+    inside = 0 <= parameters["never_missing"] <= ordered <= columns
+    if order not in (1, 2) or parameters["unit"] != MOMENT_UNIT**order or not inside:
+        raise ValueError("the parameters are not those of moments.")
     if norm is Norm.L1:
         return moments_l1(parameters, moved)
-    columns, ordered = int(parameters["columns"]), int(parameters["ordered"])
     counted, unit = bool(parameters["counted"]), float(parameters["unit"])
     if moved == 1:
         products = 0 if parameters["order"] == 1 else columns * (columns - 1) / 2 + ordered

@@ -12,10 +12,11 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.query import CountQuery, Records, require_never_missing
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.geometry.lattice import KernelLattice
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.schema import Schema
 
 
 @shipped
@@ -67,6 +68,9 @@ class LatticeKernelDensity(CountQuery):
     def l2_sensitivity(self, relation: NeighboringRelation) -> float:
         added = math.prod(int((table**2).sum(axis=1).max()) for table in self.lattice.tables)
         return math.sqrt(added if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2 * added)
+
+    def require_fits(self, schema: Schema) -> None:
+        require_never_missing(schema, self.lattice.box.numbers)
 
     def exact(self, records: Records) -> np.ndarray:
         return records.fold(self._sums, (), self.lattice.box.numbers)

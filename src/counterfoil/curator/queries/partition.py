@@ -11,11 +11,12 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.query import CountQuery, Records, require_never_missing
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.domain.counting import count_places
 from counterfoil.geometry.partition import Partition
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.schema import Schema
 
 
 @shipped
@@ -38,6 +39,9 @@ class PartitionCounts(CountQuery):
 
     def l2_sensitivity(self, relation: NeighboringRelation) -> float:
         return math.sqrt(self.l1_sensitivity(relation))
+
+    def require_fits(self, schema: Schema) -> None:
+        require_never_missing(schema, self.partition.box.numbers)
 
     def exact(self, records: Records) -> np.ndarray:
         return records.fold(self._counts, (), self.partition.box.numbers)

@@ -18,6 +18,7 @@ from counterfoil.curator.engines.engine import Block as Block  # part of what a 
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.schema import Schema
 
 
 class Records(Protocol):
@@ -55,6 +56,13 @@ class Query(ABC):
         """What was required of the fields when they were given, once more: arrays may have changed since."""
         if (required := getattr(self, "__post_init__", None)) is not None:
             required()
+
+    def require_fits(self, schema: Schema) -> None:  # noqa: B027 - most queries fit any schema of their domain
+        """Refuses the records of a schema that the query was not made for: its functions would be of other values.
+
+        Raises:
+            ValueError: with what differs.
+        """
 
     @abstractmethod
     def exact(self, records: Records) -> np.ndarray:
@@ -100,3 +108,15 @@ class SelectionQuery(Query):
     @abstractmethod
     def score_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes any one score."""
+
+
+def require_never_missing(schema: Schema, numbers: Sequence[str]) -> None:
+    """Refuses coordinates that a record may lack: whether one does would show in a failure.
+
+    Raises:
+        ValueError: naming the column.
+    """
+    for name in numbers:
+        column = schema[name]
+        if column.missing or not column.is_ordered:
+            raise ValueError(f"Column {name!r} must be a number that is never missing to be a coordinate.")

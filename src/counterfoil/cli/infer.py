@@ -1,0 +1,238 @@
+"""`counterfoil infer`: what a release says about the real table, with intervals that count its noise."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfoil.cli.options import Json
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.inference.evidence import Evidence
+    from counterfoil.inference.finding import Finding, Test
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of inference.
+
+    Args:
+        home: the module of its function, which has its name.
+        least, most: how many arguments it takes.
+        arguments: what they are, for the sentence that asks for them.
+        listed: from which argument on they are given as one list; None where each is given by itself.
+        options: the options that it takes.
+    """
+
+    home: str
+    least: int
+    most: float
+    arguments: str
+    listed: int | None = None
+    options: tuple[str, ...] = ()
+
+
+KINDS = {
+    "proportion": Kind("proportions", 1, 1, 'an event, such as "age >= 65"', options=("by", "naive")),
+    "mean": Kind("means", 1, 1, "a column of numbers", options=("by", "naive")),
+    "chi2": Kind("contingency", 2, 2, "two columns"),
+    "covariance": Kind("covariances", 1, math.inf, "columns of numbers", listed=0),
+    "correlation": Kind("covariances", 2, math.inf, "at least two columns of numbers", listed=0),
+    "pca": Kind("principal_components", 2, math.inf, "at least two columns of numbers", listed=0),
+    "ols": Kind("least_squares", 2, math.inf, "a target and its predictors", listed=1),
+    "graph": Kind("edges", 2, math.inf, "at least two columns of numbers", listed=0),
+    "risk": Kind("linear_risk", 1, 2, "a target of two values, and which of them counts as 1", options=("norm",)),
+}
+
+
+def infer(
+    release: Annotated[
+        Path, typer.Argument(help="A table that synth wrote, or a folder of a saved release.", metavar="RELEASE")
+    ],
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", metavar="KIND")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="An event, or columns: see below.", metavar="[ARGUMENTS]...")
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Within each value of this column.", metavar="COLUMN")] = None,
+    level: Annotated[float, typer.Option("--level", help="The probability that an interval holds.")] = 0.95,
+    receipt: Annotated[
+        Path | None,
+        typer.Option("--receipt", help="The table's receipt; the one beside it if left out.", metavar="R.json"),
+    ] = None,
+    norm: Annotated[
+        float | None, typer.Option("--norm", help="With risk: how large weights may be, in norm1; 1 if left out.")
+    ] = None,
+    naive: Annotated[
+        bool, typer.Option("--naive", help="Show beside it what the synthetic rows alone would say, which misleads.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Say what a release tells about the real table, counting noise and sampling.
+
+    \b
+    counterfoil infer people.synthetic.parquet proportion "age >= 65" --by sex
+    counterfoil infer people.synthetic.parquet mean age --by sex
+    counterfoil infer people.synthetic.parquet chi2 race income
+    counterfoil infer people.synthetic.parquet ols income age hours
+
+    It rests on the noisy answers on the receipt, and reads no record. What was never measured is told with the
+    release's error bar, or refused. Kinds: proportion EVENT, mean COLUMN, chi2 COLUMN COLUMN; where moments were
+    bought, covariance, correlation, pca and graph COLUMNS, ols TARGET PREDICTORS, risk TARGET [VALUE].
+    """
+    from counterfoil.inference.evidence import Evidence
+
+    terminal = Terminal(json=json)
+    options: dict[str, Any] = {"by": by, "norm": norm, "naive": naive or None}
+    given = {name: value for name, value in options.items() if value is not None}
+    wanted = require_kind(kind, arguments or [], given)
+    try:
+        evidence = Evidence.of(release, receipt=receipt)
+        found = run(kind, wanted, evidence, arguments or [], level, given)
+        misled = run_naive(kind, evidence, arguments or [], level, given) if naive else []
+    except ValueError as error:
+        # Names in a release's files are anybody's; nothing that a terminal obeys is printed. No record was read.
+        if str(error).isprintable():
+            raise
+        raise ValueError(inert(str(error))) from error
+    show(terminal, found, misled)
+    if not evidence.receipt.private:
+        terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
+    results = [one.to_json() for one in found] if isinstance(found, list) else found.to_json()
+    naively = {"naive": [one.to_json() for one in misled]} if naive else {}
+    asked = {"release": str(release), "private": evidence.receipt.private, "kind": kind, "arguments": arguments or []}
+    terminal.document({**asked, "found": results, **naively})
+
+
+def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> Kind:
+    """The kind of that name.
+
+    Raises:
+        ValueError: for an unknown kind, too few or too many arguments, or an option that it does not take.
+    """
+    from counterfoil.schema.errors import did_you_mean
+
+    if kind not in KINDS:
+        raise ValueError(f"KIND must be one of {', '.join(KINDS)}. Found {kind!r}.{did_you_mean(kind, KINDS)}")
+    wanted = KINDS[kind]
+    if not wanted.least <= len(arguments) <= wanted.most:
+        raise ValueError(
+            f"`{kind}` takes {wanted.arguments}. Found {len(arguments)} arguments; an event is one argument, between "
+            "quotes."
+        )
+    for option in given:
+        if option not in wanted.options:
+            takers = " and ".join(name for name, one in KINDS.items() if option in one.options)
+            raise ValueError(f"`--{option}` goes with {takers}. Found it with {kind}: leave it out.")
+    return wanted
+
+
+def run(
+    kind: str, wanted: Kind, evidence: Evidence, arguments: Sequence[str], level: float, given: dict[str, Any]
+) -> list[Finding] | Test:
+    """What the function of this kind finds."""
+    from importlib import import_module
+
+    function: Callable[..., Any] = getattr(import_module(f"counterfoil.inference.{wanted.home}"), kind)
+    options = {name: value for name, value in given.items() if name != "naive"}
+    if wanted.listed is None:
+        return function(evidence, *arguments, level=level, **options)
+    return function(evidence, *arguments[: wanted.listed], list(arguments[wanted.listed :]), level=level, **options)
+
+
+def run_naive(
+    kind: str, evidence: Evidence, arguments: Sequence[str], level: float, given: dict[str, Any]
+) -> list[Finding]:
+    """What the synthetic rows alone would say."""
+    from counterfoil.inference.naive import naive_mean, naive_proportion
+
+    function = {"proportion": naive_proportion, "mean": naive_mean}[kind]
+    return function(evidence, arguments[0], by=given.get("by"), level=level)
+
+
+def show(terminal: Terminal, found: list[Finding] | Test, misled: Sequence[Finding]) -> None:
+    """Findings as a table, or a test as lines, and what they rest on."""
+    from counterfoil.inference.finding import Test
+
+    if isinstance(found, Test):
+        show_test(terminal, found)
+        basis = found.basis
+    else:
+        show_findings(terminal, found)
+        basis = tuple(dict.fromkeys(sentence for one in found for sentence in one.basis))
+    terminal.say("\nRests on:")
+    for sentence in basis:
+        terminal.say(textwrap.fill(inert(f"- {sentence}"), WIDTH, subsequent_indent="  "))
+    if misled:
+        terminal.say("")
+        terminal.alarm(textwrap.fill(misled[0].basis[0], WIDTH))
+        terminal.show(table_of(misled, naive=True))
+
+
+def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
+    """The findings as a table under what they have in common."""
+    if not found:
+        terminal.say("Nothing was found.")
+        return
+    heading = common(found)
+    if heading:
+        terminal.say(textwrap.fill(inert(f"{heading[0].upper()}{heading[1:]}:"), WIDTH))
+    terminal.show(table_of(found))
+    levels = sorted({one.level for one in found})
+    terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
+    if not all(one.measured for one in found):
+        terminal.alarm("NEVER MEASURED: intervals are error bars around what the method assumed.")
+
+
+def show_test(terminal: Terminal, test: Test) -> None:
+    """A test as lines."""
+    terminal.say(textwrap.fill(inert(f"Hypothesis: {test.about}."), WIDTH))
+    terminal.say(f"  statistic    {test.statistic:.4g}, of which {100 * test.noise_share:.0f}% is noise under it")
+    terminal.say(f"  p-value      {test.p_value:.4g}, with the noise counted")
+
+
+def common(found: Sequence[Finding]) -> str:
+    """What all findings are about, where each is about one group of it; empty where there is no such thing."""
+    starts = {one.about.partition(", where ")[0] for one in found}
+    return next(iter(starts)) if len(starts) == 1 else ""
+
+
+def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
+    """The findings as a table of at most 80 columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    heading = common(found)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("" if heading else "what", overflow="fold")
+    for name in ("estimate", "interval", *(() if naive else ("noise", "sampling"))):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found:
+        what = (one.about.partition(", where ")[2] or "all records") if heading else one.about
+        halves = () if naive else (f"±{number_of(one, one.noise)}", f"±{number_of(one, one.sampling)}")
+        interval = f"{number_of(one, one.lower)} to {number_of(one, one.upper)}"
+        table.add_row(Text(inert(what)), number_of(one, one.estimate), interval, *halves)
+    return table
+
+
+def number_of(finding: Finding, value: float) -> str:
+    """A number with as many places as half the interval needs for two digits that count."""
+    if not math.isfinite(value):
+        return "unknown"
+    half = (finding.upper - finding.lower) / 2
+    scale = half if math.isfinite(half) and half > 0 else max(abs(finding.estimate), 1e-3)
+    scale = scale if math.isfinite(scale) else 1.0
+    if not 1e-7 < scale < 1e9:
+        return f"{value:.4g}"
+    return f"{value:,.{min(max(1 - math.floor(math.log10(scale)), 0), 6)}f}"
+
+
+def inert(text: str) -> str:
+    """The text with everything that a terminal could obey written out."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)

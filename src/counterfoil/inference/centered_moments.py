@@ -1,0 +1,183 @@
+"""Covariances of columns on the scale of their bounds, as functions of noisy sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.inference.evidence import Evidence
+from counterfoil.inference.finding import Unanswerable
+from counterfoil.inference.moment_basis import Variable
+from counterfoil.inference.moment_matrix import MomentMatrix
+from counterfoil.inference.noise_law import NoiseLaw
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredMoment:
+    """The covariance of two variables among the records where neither is missing, scaled to [-1, 1].
+
+    With noisy means m_hat = m + e and a noisy mean product, the estimate errs by the product's noise minus m_hat_u e_v
+    + m_hat_v e_u, which is linear, and plus e_u e_v, whose mean is subtracted.
+
+    Args:
+        value: the estimate.
+        gradient: float64 [K]: by how much it grows with each distinct sum.
+        quadratic: the variance of e_u e_v.
+        means: the estimated means of the two.
+        records: how many records have both, estimated.
+    """
+
+    value: float
+    gradient: np.ndarray
+    quadratic: float
+    means: tuple[float, float]
+    records: float
+
+
+def centered(moments: MomentMatrix, one: Variable, other: Variable) -> CenteredMoment:
+    """The scaled covariance of two variables.
+
+    Raises:
+        Unanswerable: where noise leaves fewer than two records that have both.
+    """
+    product, first, second, present = _sums(moments, one, other)
+    records = float(present @ moments.sums)
+    if records < 2:
+        raise Unanswerable(
+            f"By its noisy answers the release has fewer than two records with both {one.name!r} and {other.name!r}."
+        )
+    scale = one.stretch * other.stretch
+    means = float(first @ moments.sums) / records, float(second @ moments.sums) / records
+    mean_product = float(product @ moments.sums) / records
+    gradient = product - means[0] * second - means[1] * first + (2 * means[0] * means[1] - mean_product) * present
+    errors = np.stack([first - means[0] * present, second - means[1] * present]) / records
+    covariance = errors @ moments.covariance @ errors.T
+    return CenteredMoment(
+        scale * (mean_product - means[0] * means[1] + float(covariance[0, 1])),
+        scale * gradient / records,
+        scale**2 * float(covariance[0, 0] * covariance[1, 1] + covariance[0, 1] ** 2),
+        (_scaled(one, means[0]), _scaled(other, means[1])),
+        records,
+    )
+
+
+def _scaled(variable: Variable, mean: float) -> float:
+    """The mean of the variable on its scale from that of its feature, which for an indicator goes from 0 to 1."""
+    return mean if variable.stretch == 1 else variable.stretch * mean - 1
+
+
+def _sums(moments: MomentMatrix, one: Variable, other: Variable) -> tuple[np.ndarray, ...]:
+    """float64 [K] each: the sums of the product, of either feature, and of 1, over records that have both columns.
+
+    A number counts as 0 where it is missing, so that only the other one's absence has to be taken off.
+    """
+    size = len(moments.basis.names)
+    present = {variable: np.eye(size)[0] for variable in (one, other)}
+    for variable, indicator in present.items():
+        if variable.absent is not None:
+            indicator[variable.absent] = -1.0
+    left, right = np.eye(size)[one.feature], np.eye(size)[other.feature]
+    pairs = [(left, right), (left, present[other]), (present[one], right), (present[one], present[other])]
+    return tuple(moments.gradient(np.outer(first, second)) for first, second in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceMatrix:
+    """The covariances of several variables that are never missing, scaled to [-1, 1].
+
+    Args:
+        moments: what it is made of.
+        variables: d of them.
+        values: float64 [d, d].
+        gradients: float64 [d, d, K].
+        means: float64 [d].
+    """
+
+    moments: MomentMatrix
+    variables: tuple[Variable, ...]
+    values: np.ndarray
+    gradients: np.ndarray
+    means: np.ndarray
+
+    @staticmethod
+    def of(evidence: Evidence, columns: Sequence[str], purpose: str) -> CovarianceMatrix:
+        """The covariances of columns.
+
+        Args:
+            purpose: what needs them, for the sentences of errors.
+
+        Raises:
+            ValueError: for fewer than two columns, an unknown one, or one that is no number.
+            Unanswerable: where products were never measured, as those of squares with "is missing" are not.
+        """
+        moments = MomentMatrix.of(evidence.answers, columns)
+        variables = tuple(moments.basis.variable(name, purpose) for name in moments.basis.columns)
+        if len(variables) < 2:
+            raise ValueError(f"{purpose} needs at least two columns. Found {len(variables)}.")
+        for variable in variables:
+            if variable.absent is not None:
+                raise Unanswerable(
+                    f"Column {variable.name!r} may be missing, and the squares of the others where it is present were "
+                    f"never measured, which {purpose[0].lower()}{purpose[1:]} needs. Leave it out."
+                )
+        parts = [[centered(moments, one, other) for other in variables] for one in variables]
+        return CovarianceMatrix(
+            moments,
+            variables,
+            np.array([[part.value for part in row] for row in parts]),
+            np.array([[part.gradient for part in row] for row in parts]),
+            np.array([row[0].means[0] for row in parts]),
+        )
+
+    @property
+    def records(self) -> float:
+        """The number of records."""
+        return self.moments.records
+
+    def law(self, weights: np.ndarray) -> NoiseLaw:
+        """The law of the noise in the sum over u, v of weights[u, v] times the covariances."""
+        return self.moments.law(np.tensordot(weights, self.gradients, axes=2))
+
+    def errors(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """float64 [count, d, d]: draws of the noise in the matrix, with what is quadratic in the noise of the means."""
+        draws = self.moments.draws(count, rng)
+        linear = np.tensordot(draws, self.gradients, axes=([1], [2]))
+        means = np.stack([self._mean_gradient(u) for u in range(len(self.variables))])
+        shifts = draws @ means.T
+        return linear + shifts[:, :, None] * shifts[:, None, :] - means @ self.moments.covariance @ means.T
+
+    def _mean_gradient(self, u: int) -> np.ndarray:
+        """float64 [K]: by how much the mean of variable u grows with each sum."""
+        variable, place = self.variables[u], self.moments.basis.place
+        mean = self.means[u] if variable.stretch == 1 else (self.means[u] + 1) / 2
+        gradient = np.zeros(self.moments.basis.size)
+        gradient[place[0, variable.feature]] = 1.0
+        gradient[0] -= mean
+        return variable.stretch / self.records * gradient
+
+    @property
+    def reaches(self) -> np.ndarray:
+        """float64 [d]: upper bounds on how far a value can be from its mean, three standard errors allowed for."""
+        errors = [self.moments.law(self._mean_gradient(u)).deviation for u in range(len(self.variables))]
+        return np.minimum(1 + np.abs(self.means) + 3 * np.array(errors), 2.0)
+
+
+def bernstein_norm(reach: float, largest: float, size: int, records: float, failure: float) -> float:
+    """By how much the mean of n independent matrices x x' may differ in spectral norm from its expectation A [d, d].
+
+    Matrix Bernstein inequality (Tropp 2015, Theorem 6.1.1): x x' - A has norm at most R where norm(x)^2 <= R and the
+    norm of A is at most R, its square has expectation at most E norm(x)^2 x x' <= R A. So with l = ln(2 d / failure) /
+    n, the t with t^2 / 2 = l R (norm(A) + t / 3) is exceeded with probability at most `failure`.
+
+    Args:
+        reach: R.
+        largest: an upper bound on the norm of A.
+        size: d.
+        records: n.
+        failure: the probability that the bound may fail.
+    """
+    rate = reach * math.log(2 * size / failure) / records
+    return rate / 3 + math.sqrt((rate / 3) ** 2 + 2 * rate * largest)

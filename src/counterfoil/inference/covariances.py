@@ -1,0 +1,200 @@
+"""Variances, covariances and correlations from bought moments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from counterfoil.inference.centered_moments import CenteredMoment, CovarianceMatrix, centered
+from counterfoil.inference.evidence import Evidence
+from counterfoil.inference.finding import Finding, Unanswerable
+from counterfoil.inference.moment_basis import Variable
+from counterfoil.inference.moment_matrix import MomentMatrix
+from counterfoil.inference.noise_law import NoiseLaw
+from counterfoil.inference.ratio import require_level
+
+_COVARIANCE_BASIS = (
+    "sampling is bounded without fourth moments: the variance of (u - mean)(v - mean) is at most the variance of one "
+    "times the largest squared distance of the other from its mean that the declared bounds allow"
+)
+_CORRELATION_BASIS = (
+    "sampling is bounded without fourth moments, by what correlation and declared bounds allow, for large samples"
+)
+
+
+def covariance(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
+    """The variances and covariances of columns, in their own units, of the records that have both.
+
+    A column of two categories counts as 1 for the second one and 0 for the first.
+
+    Args:
+        release: an `Evidence`, or what `Evidence.of` takes.
+        columns: ordered, or of two categories.
+        level: of each interval.
+
+    Raises:
+        Unanswerable: where a product of two of them was never measured.
+        ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
+    """
+    require_level(level)
+    evidence = Evidence.of(release)
+    moments = MomentMatrix.of(evidence.answers, columns)
+    variables = [moments.basis.variable(name, "A covariance") for name in moments.basis.columns]
+    own = {one: centered(moments, one, one) for one in variables}
+    return [
+        _covariance(moments, one, other, (own[one], own[other]), level)
+        for one, other in combinations_with_replacement(variables, 2)
+    ]
+
+
+def _covariance(
+    moments: MomentMatrix, one: Variable, other: Variable, own: tuple[CenteredMoment, CenteredMoment], level: float
+) -> Finding:
+    part = centered(moments, one, other)
+    law = moments.law(part.gradient).plus_normal(part.quadratic)
+    sampling = _sampling_variance(moments, part, own, law)
+    unit = one.half * other.half
+    lowest, highest = (0.0 if one == other else -1.0), 1.0
+    half = law.plus_normal(sampling).quantile(level)
+    ends = np.clip([part.value - half, part.value + half], lowest, highest) * unit
+    about = f"variance of {one.label}" if one == other else f"covariance of {one.label} and {other.label}"
+    return Finding(
+        about=about,
+        estimate=float(np.clip(part.value, lowest, highest)) * unit,
+        lower=float(ends[0]),
+        upper=float(ends[1]),
+        level=level,
+        noise=law.quantile(level) * unit,
+        sampling=NoiseLaw(sampling, np.zeros(0), np.zeros(0)).quantile(level) * unit,
+        charges=moments.charges,
+        basis=(*moments.sentences, _COVARIANCE_BASIS),
+    )
+
+
+def _sampling_variance(
+    moments: MomentMatrix,
+    part: CenteredMoment,
+    own: tuple[CenteredMoment, CenteredMoment],
+    law: NoiseLaw,
+) -> float:
+    """A bound on the variance of the mean over n records of the centered product, scaled.
+
+    E (u - a)^2 (v - b)^2 <= max (u - a)^2 Var v, and the same with the two exchanged; the square of the covariance is
+    taken off. Each quantity is moved by three standard deviations of its noise so that the bound grows.
+    """
+    slack = [3 * moments.law(one.gradient).deviation for one in own]
+    reach = [min(1 + abs(mean) + more, 2.0) for mean, more in zip(part.means, slack, strict=True)]
+    spread = [min(max(one.value, 0.0) + more, 1.0) for one, more in zip(own, slack, strict=True)]
+    second = min(reach[0] ** 2 * spread[1], reach[1] ** 2 * spread[0])
+    least = max(abs(part.value) - 3 * law.deviation, 0.0)
+    return max(second - least**2, 0.0) / part.records
+
+
+def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
+    """The correlations of columns that are never missing; intervals are symmetric for Fisher's z = artanh r.
+
+    Args:
+        release: an `Evidence`, or what `Evidence.of` takes.
+        columns: at least two, ordered or of two categories.
+        level: of each interval.
+
+    Raises:
+        Unanswerable: where a product of two of them was never measured, or a variance can't be told from 0.
+        ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
+    """
+    require_level(level)
+    matrix = CovarianceMatrix.of(Evidence.of(release), columns, "A correlation")
+    _require_variances(matrix)
+    return [_correlation(matrix, u, v, level) for u, v in combinations(range(len(matrix.variables)), 2)]
+
+
+def _require_variances(matrix: CovarianceMatrix) -> None:
+    for u, variable in enumerate(matrix.variables):
+        law = matrix.moments.law(matrix.gradients[u, u])
+        if matrix.values[u, u] <= 3 * law.deviation:
+            raise Unanswerable(
+                f"The variance of {variable.name!r} is within the noise of the bought moments, so that nothing can be "
+                "said of its correlations: leave it out, or buy the moments with more budget."
+            )
+
+
+def _correlation(matrix: CovarianceMatrix, u: int, v: int, level: float) -> Finding:
+    deviations = np.sqrt(np.diag(matrix.values))
+    estimate = float(np.clip(matrix.values[u, v] / (deviations[u] * deviations[v]), -1, 1))
+    weights = np.zeros_like(matrix.values)
+    weights[u, v] = 1 / (deviations[u] * deviations[v])
+    weights[[u, v], [u, v]] = -estimate / 2 / deviations[[u, v]] ** 2
+    spread = _spread_of_correlation(estimate, matrix.means[[u, v]], deviations[[u, v]])
+    law = matrix.law(weights)
+    return fisher_finding(
+        f"correlation of {matrix.variables[u].label} and {matrix.variables[v].label}",
+        estimate,
+        law,
+        spread / matrix.records,
+        level,
+        charges=matrix.moments.charges,
+        basis=(*matrix.moments.sentences, _CORRELATION_BASIS),
+    )
+
+
+def _spread_of_correlation(r: float, means: np.ndarray, deviations: np.ndarray) -> float:
+    """A bound on n times the variance of the correlation of n records, for large n.
+
+    It is the variance of q = X Y - r (X^2 + Y^2) / 2 for the standardized X and Y, whose mean is 0. With A and B =
+    (X +- Y) / sqrt 2, whose mean squares are 1 + r and 1 - r, q = (1 - r) A^2 / 2 - (1 + r) B^2 / 2, hence E abs(q) <=
+    1 - r^2 and E q^2 <= max abs(q) (1 - r^2); and E q^2 <= -min q max q (Bhatia and Davis 2000). q has no extreme
+    value inside the rectangle that the bounds leave to (X, Y): on an edge it is at a corner or where its slope is 0.
+    """
+    low, high = (-1 - means) / deviations, (1 - means) / deviations
+    points = [(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])]
+    if r:
+        points += [(x, float(np.clip(x / r, low[1], high[1]))) for x in (low[0], high[0])]
+        points += [(float(np.clip(y / r, low[0], high[0])), y) for y in (low[1], high[1])]
+    values = [x * y - r / 2 * (x * x + y * y) for x, y in points]
+    least, most = min(*values, 0.0), max(*values, 0.0)
+    return min(-least * most, max(-least, most) * (1 - r * r))
+
+
+def fisher_finding(
+    about: str,
+    estimate: float,
+    law: NoiseLaw,
+    sampling: float,
+    level: float,
+    *,
+    charges: tuple[int, ...],
+    basis: tuple[str, ...],
+) -> Finding:
+    """A finding on a correlation whose interval is symmetric for artanh r.
+
+    Args:
+        estimate: r.
+        law: of its noise.
+        sampling: the variance that sampling gives it.
+    """
+    bent = max(1 - estimate**2, 1e-9)
+    z = math.atanh(min(max(estimate, -1 + 1e-9), 1 - 1e-9))
+
+    def ends(of: NoiseLaw) -> tuple[float, float]:
+        half = of.quantile(level) / bent
+        return math.tanh(z - half), math.tanh(z + half)
+
+    nothing = NoiseLaw(0.0, np.zeros(0), np.zeros(0))
+    (lower, upper), noise, alone = (
+        ends(one) for one in (law.plus_normal(sampling), law, nothing.plus_normal(sampling))
+    )
+    return Finding(
+        about=about,
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        level=level,
+        noise=(noise[1] - noise[0]) / 2,
+        sampling=(alone[1] - alone[0]) / 2,
+        charges=charges,
+        basis=basis,
+    )

@@ -1,0 +1,116 @@
+"""Shares of records with an event, in all and by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from counterfoil.features.functions import UNIT, Functions, Share
+from counterfoil.inference.event import Event, group_labels
+from counterfoil.inference.evidence import Evidence
+from counterfoil.inference.finding import Finding
+from counterfoil.inference.group_means import GroupMean, GroupMeans, findings, from_marginal
+from counterfoil.inference.linear_answer import LinearAnswer, Source
+from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
+from counterfoil.inference.ratio import Ratio, require_level
+from counterfoil.inference.unmeasured import RowGroup, from_error_bar, require_bar
+from counterfoil.receipt.answers import RecordedAnswers
+from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
+
+
+def proportion(release: Any, event: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
+    """The share of the population that has `event`; with `by`, the share within each of its values.
+
+    It rests on the noisy counts of all marginals that hold the columns, or on the share itself where it was bought. The
+    interval counts the noise and the sampling, which the finding also states apart. Where the columns were never
+    counted together, it is as wide as the release's error bar on them.
+
+    Args:
+        release: an `Evidence`, or what `Evidence.of` takes.
+        event: a condition in the language of the schema's rules, such as "age >= 65 and sex == 'F'".
+        by: a column.
+        level: of each interval.
+
+    Raises:
+        Unanswerable: where nothing bounds the relation of the columns: with their names.
+        ValueError: for a level outside (0, 1), or an unknown column.
+        SchemaError: for an event that is no condition on the columns.
+    """
+    require_level(level)
+    evidence = Evidence.of(release)
+    schema = evidence.schema
+    condition = Event(schema, event)
+    columns = (
+        condition.columns if by is None else schema.domain.canonical((*condition.columns, require_column(schema, by)))
+    )
+    known = [_from_table(pooled, condition, by, schema) for pooled in pooled_marginals(evidence.answers, columns)]
+    if by is None:
+        known += _bought(evidence.answers, event)
+    about = f"share of records with {event}"
+    if known:
+        best = min(known, key=lambda answer: answer.preference)
+        return findings(best, level, about=about, bounds=(0.0, 1.0), total=total_of(evidence.answers), share=True)
+    require_bar(evidence.answers, columns)
+    low, high = (part.astype(float) for part in condition.rows(evidence.codes))
+    groups = row_groups(evidence, by, low, high)
+    return from_error_bar(evidence, columns, groups, level, about=about, bounds=(0.0, 1.0))
+
+
+def require_column(schema: Schema, name: str) -> str:
+    """The name of a synthesized column.
+
+    Raises:
+        ValueError: for another, with the closest.
+    """
+    known = schema.domain.attributes
+    if name not in known:
+        raise ValueError(f"Inference is about synthesized columns. Found {name!r}.{did_you_mean(name, known)}")
+    return name
+
+
+def table_groups(pooled: PooledMarginal, by: str | None, schema: Schema) -> list[tuple[str, np.ndarray]]:
+    """The groups of `by` with 1 for their cells; all cells in one where it is None."""
+    if by is None:
+        return [("", np.ones_like(pooled.counts))]
+    slots = [1] * pooled.counts.ndim
+    slots[pooled.columns.index(by)] = -1
+    labels = group_labels(schema, by, pooled.groups[by])
+    inside = [(np.arange(len(labels)) == group).astype(float).reshape(slots) for group in range(len(labels))]
+    return [(label, np.broadcast_to(part, pooled.counts.shape)) for label, part in zip(labels, inside, strict=True)]
+
+
+def row_groups(evidence: Evidence, by: str | None, low: np.ndarray, high: np.ndarray) -> list[RowGroup]:
+    """The groups of the synthetic rows [rows] by their code in `by`."""
+    if by is None:
+        return [RowGroup("", np.ones(len(low), dtype=bool), low, high)]
+    codes = evidence.codes[by]
+    labels: Sequence[str] = evidence.schema[by].labels
+    return [RowGroup(f"{by} = {label}", codes == code, low, high) for code, label in enumerate(labels)]
+
+
+def _from_table(pooled: PooledMarginal, condition: Event, by: str | None, schema: Schema) -> GroupMeans:
+    low, high = (part.astype(float) for part in condition.cells(pooled.columns, pooled.groups))
+    return from_marginal(pooled, low, high, table_groups(pooled, by, schema), indicator=True)
+
+
+def _bought(answers: RecordedAnswers, event: str) -> list[GroupMeans]:
+    """Shares that were bought directly for the same event, of all records."""
+    found = []
+    for place, averages in enumerate(answers.averages):
+        if not isinstance(averages.family, Functions):
+            continue
+        for row, function in enumerate(averages.family.functions, int(averages.family.counted)):
+            if isinstance(function, Share) and function.expression.split() == event.split():
+                source = Source(averages.charge, ("averages", place, row), averages.noise, averages.scale)
+                top = LinearAnswer(float(averages.sums[row]) / UNIT, {source: np.array(1 / UNIT)})
+                ratio = Ratio(top, total_of(answers))
+                deviation = averages.deviation / UNIT
+                sentence = (
+                    f"Charge {averages.charge} bought this share: the noise in the number of records that have it has "
+                    f"standard deviation {deviation:.3g}."
+                )
+                found.append(GroupMeans((GroupMean("", ratio, ratio),), 0.0, (sentence,)))
+    return found

@@ -1,0 +1,185 @@
+"""Means of columns: coverage by simulated answers, bins, missing values, groups, and bought moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterfoil.features.functions import UNIT, Functions, Value
+from counterfoil.inference import Unanswerable, mean
+from counterfoil.receipt.answers import RecordedAverages, RecordedMarginal
+from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
+from noisy_moments import bought_moments
+from noisy_tables import GAUSSIAN, LAPLACE, evidence_of, noisy_marginal, require_coverage
+
+SCHEMA = Schema((Categorical("sex", ("F", "M")), Integer("k", 0, 9, missing=True), Real("pay", 0.0, 100.0, bins=4)))
+TRIALS = 2000
+SHARES = np.array([4, 1, 1, 1, 2, 5, 1, 1, 1, 1, 2]) / 20
+"""Of k, the last one missing."""
+MEAN = float(np.arange(10) @ SHARES[:10] / SHARES[:10].sum())
+
+
+@pytest.mark.parametrize(
+    ("n", "scale", "public"), [(300, 1, True), (300, 5, False), (5000, 1, False), (5000, 40, False)]
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_intervals_of_means_hold(n, scale, public, grouped):
+    """Of k among those who have one; in groups, among the fifth that is M. False alarms: 1e-6 each."""
+    rng = np.random.default_rng([n, scale, grouped])
+    cells, hits = np.outer([0.8, 0.2], SHARES), 0
+    for _ in range(TRIALS):
+        counts = rng.multinomial(n, cells.ravel()).reshape(2, 11)
+        marginals = [
+            noisy_marginal(rng, ("sex", "k"), counts, GAUSSIAN, scale, 1),
+            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 2),
+        ]
+        release = evidence_of(SCHEMA, marginals, records=n if public else None)
+        found = mean(release, "k", by="sex" if grouped else None)[-1]
+        hits += found.lower <= MEAN <= found.upper
+    require_coverage(hits, TRIALS, at_least=0.94, at_most=0.985)
+
+
+def test_the_estimate_is_the_mean_of_those_who_have_a_number():
+    counts = np.array([10, 0, 0, 0, 0, 0, 0, 0, 0, 30, 60])
+    release = evidence_of(SCHEMA, [RecordedMarginal(("k",), counts, {}, GAUSSIAN, 1e-3, 1)], records=100)
+    (found,) = mean(release, "k")
+    assert found.estimate == pytest.approx(9 * 30 / 40)
+    assert found.sampling == pytest.approx(1.96 * np.sqrt(81 * 0.25 * 0.75 / 40), rel=0.01)
+    assert found.noise < 1e-3
+
+
+def test_bins_widen_the_interval_by_their_width():
+    counts = np.array([10, 20, 30, 40]) * 10**6
+    release = evidence_of(SCHEMA, [RecordedMarginal(("pay",), counts, {}, GAUSSIAN, 1e-3, 1)], records=10**8)
+    (found,) = mean(release, "pay")
+    assert (found.lower, found.upper) == pytest.approx((50.0, 75.0), abs=0.02)
+    assert found.estimate == pytest.approx(62.5, abs=1e-6)
+    assert max(found.noise, found.sampling) < 0.02
+    assert any("leaves the mean between 50 and 75 even without noise" in sentence for sentence in found.basis)
+
+
+def test_missing_values_in_a_group_with_others_leave_no_mean():
+    groups = {"k": np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2])}
+    merged = RecordedMarginal(("k",), np.array([10, 20, 30]), groups, GAUSSIAN, 1.0, 1)
+    with pytest.raises(Unanswerable, match="Missing values of k were counted together with others"):
+        mean(evidence_of(SCHEMA, [merged], records=60), "k")
+    apart = {"k": np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2])}
+    fine = RecordedMarginal(("k",), np.array([10, 20, 30]), apart, GAUSSIAN, 1e-3, 1)
+    (found,) = mean(evidence_of(SCHEMA, [fine], records=60), "k")
+    assert found.estimate == pytest.approx(((0 + 3) / 2 * 10 + (4 + 9) / 2 * 20) / 30)
+
+
+def people(rng: np.random.Generator, n: int) -> pa.Table:
+    sex = np.where(rng.random(n) < 0.7, "F", "M")
+    k = rng.binomial(9, np.where(sex == "F", 0.3, 0.6))
+    return pa.table(
+        {
+            "sex": sex,
+            "k": pa.array(k, mask=rng.random(n) < 0.2),
+            "pay": 100 * rng.beta(2, 6, n),
+        }
+    )
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_moments_tell_means_without_bins(order):
+    """Exact but for the noise: of pay, 25; squares, where they were bought, narrow what sampling can do."""
+    rng = np.random.default_rng(order)
+    table = people(rng, 4000)
+    pay = np.asarray(table["pay"])
+    release = evidence_of(SCHEMA, [], [bought_moments(SCHEMA, table, 0.001, rng, order=order, counted=True)])
+    (found,) = mean(release, "pay")
+    assert found.estimate == pytest.approx(pay.mean(), abs=0.02)
+    deviation = pay.std() if order == 2 else np.sqrt(pay.mean() * (100 - pay.mean()))
+    assert found.sampling == pytest.approx(1.96 * deviation / np.sqrt(4000), rel=0.02)
+    (present,) = mean(release, "k")
+    k = np.array([value for value in table["k"].to_pylist() if value is not None])
+    assert present.estimate == pytest.approx(k.mean(), abs=0.01)
+
+
+def test_moments_of_order_two_tell_means_within_groups():
+    rng = np.random.default_rng(3)
+    table = people(rng, 4000)
+    sex = np.array(table["sex"].to_pylist())
+    release = evidence_of(SCHEMA, [], [bought_moments(SCHEMA, table, 0.001, rng, order=2)], records=4000)
+    for column, exact in (("pay", np.asarray(table["pay"])), ("k", np.array(table["k"].to_pylist(), dtype=float))):
+        for found, group in zip(mean(release, column, by="sex"), ("F", "M"), strict=True):
+            assert found.about == f"mean of {column}, where sex = {group}"
+            assert found.estimate == pytest.approx(np.nanmean(exact[sex == group]), abs=0.02)
+    only_first = evidence_of(SCHEMA, [], [bought_moments(SCHEMA, table, 0.001, rng, order=1)], records=4000)
+    with pytest.raises(Unanswerable, match="relation of sex and pay was never measured"):
+        mean(only_first, "pay", by="sex")
+
+
+@pytest.mark.parametrize(("noise", "trials"), [(GAUSSIAN, 2000), (LAPLACE, 500)])
+def test_intervals_from_moments_hold(noise, trials):
+    """Sums of pay scaled to [-1, 1], of 400 records, with noise as large as the sampling. False alarms: 1e-6."""
+    rng = np.random.default_rng(9)
+    base = bought_moments(SCHEMA, people(rng, 400), 1.0, rng, noise=noise, order=2, counted=True)
+    deviation, hits = 12.0, 0
+    family = base.family
+    place = {name: row for row, name in enumerate(base.names)}
+    for _ in range(trials):
+        scaled = 2 * rng.beta(2, 6, 400) - 1
+        sums = np.zeros(len(base.names))
+        sums[[place["1"], place["sex = F"]]] = 400
+        sums[[place["pay"], place["pay * pay"]]] = scaled.sum(), (scaled**2).sum()
+        drawn = rng.normal(0, deviation, len(sums)) if noise == GAUSSIAN else rng.laplace(0, deviation, len(sums))
+        answer = np.rint((sums + drawn) * family.unit).astype(np.int64)
+        averages = RecordedAverages(
+            family, base.names, base.counted, answer, base.offsets, base.slopes, noise, deviation * family.unit, 1
+        )
+        (found,) = mean(evidence_of(SCHEMA, [], [averages]), "pay")
+        hits += found.lower <= 25.0 <= found.upper
+    require_coverage(hits, trials, at_least=0.94)
+
+
+def averaged(lower: float, upper: float, column: str, total: float, scale: float) -> RecordedAverages:
+    family = Functions.of(SCHEMA, [Value(column, lower, upper, column)], counted=False)
+    sums = np.array([round(total * UNIT / (upper - lower))])
+    return RecordedAverages(
+        family,
+        family.names,
+        family.counted,
+        sums,
+        family.offsets,
+        family.slopes,
+        GAUSSIAN,
+        scale * UNIT / (upper - lower),
+        2,
+    )
+
+
+def test_an_average_that_was_bought_is_used_within_its_range():
+    """Its whole numbers count from its own lower end; one that is clipped further than the bounds is another number."""
+    wide = averaged(-50.0, 150.0, "pay", 1000 * (30.0 + 50.0), 10.0)
+    (found,) = mean(evidence_of(SCHEMA, [], [wide], records=1000), "pay")
+    assert found.estimate == pytest.approx(30.0, abs=1e-3)
+    assert found.noise == pytest.approx(1.96 * 10.0 / 1000, rel=0.01)
+    assert found.charges == (2,)
+    clipped = averaged(0.0, 50.0, "pay", 1000 * 30.0, 10.0)
+    with pytest.raises(Unanswerable, match="The column pay was never counted"):
+        mean(evidence_of(SCHEMA, [], [clipped], records=1000), "pay")
+    with_missing = averaged(0.0, 9.0, "k", 1000 * 3.0, 10.0)
+    with pytest.raises(Unanswerable):
+        mean(evidence_of(SCHEMA, [], [with_missing], records=1000), "k")
+
+
+def test_columns_without_numbers_are_refused():
+    import datetime
+
+    schema = Schema(
+        (
+            Categorical("size", ("S", "M", "L"), ordered=True),
+            Date("day", datetime.date(2020, 1, 1), datetime.date(2020, 1, 9)),
+            Boolean("ill"),
+        )
+    )
+    release = evidence_of(schema, [RecordedMarginal(("ill",), np.array([30, 10]), {}, GAUSSIAN, 1e-3, 1)], records=40)
+    for name, kind in (("size", "categorical"), ("day", "date")):
+        with pytest.raises(ValueError, match=f"A mean is of a column of numbers. Found '{name}', which is {kind}"):
+            mean(release, name)
+    assert mean(release, "ill")[0].estimate == pytest.approx(0.25)
+    with pytest.raises(ValueError, match=r"Found 'il'\. Did you mean 'ill'\?"):
+        mean(release, "il")
