@@ -23,9 +23,9 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid, Halving
-from counterfoil.synthesis.resampling import systematic
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.schema import Schema
+from counterfoil.synthesis.resampling import systematic
 from counterfoil.transport import sliced, wasserstein
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "california_housing.csv.gz"

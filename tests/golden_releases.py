@@ -132,6 +132,15 @@ CASES = {
         f"evolution {preset}": Case(evolution(preset), places, NUMBERS)
         for preset in ("bounded-lipschitz", "practical", "theoretical", "laplace-threshold")
     },
+    "reweighting": Case(cf.Reweighting(support=300)),
+    "reweighting, pure, of moments": Case(cf.Reweighting(queries="moments:2", support=300), budget=PURE),
+    "reweighting of a histogram, minimax": Case(
+        cf.Reweighting(reference="histogram", fit="minimax", support=300), pairs, TINY
+    ),
+    **{
+        f"reweighting of points, {name}": Case(cf.Reweighting(reference=name, support=300), places, NUMBERS, budget=PURE)
+        for name in ("uniform", "histogram", "bernstein", "tree")
+    },
     "evolution of tables": Case(evolution("bounded-lipschitz", lookahead=2)),
     "evolution in a box": Case(evolution("practical", space=cf.Box(("x", "y"), (0, 0), (1, 1))), places, NUMBERS),
     "signed-measure": Case(cf.SignedMeasure(), places, NUMBERS),
