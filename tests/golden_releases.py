@@ -138,7 +138,9 @@ CASES = {
         cf.Reweighting(reference="histogram", fit="minimax", support=300), pairs, TINY
     ),
     **{
-        f"reweighting of points, {name}": Case(cf.Reweighting(reference=name, support=300), places, NUMBERS, budget=PURE)
+        f"reweighting of points, {name}": Case(
+            cf.Reweighting(reference=name, support=300), places, NUMBERS, budget=PURE
+        )
         for name in ("uniform", "histogram", "bernstein", "tree")
     },
     "evolution of tables": Case(evolution("bounded-lipschitz", lookahead=2)),

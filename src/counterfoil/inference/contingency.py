@@ -34,7 +34,8 @@ def chi2(release: Any, one: str, other: str, *, seed: int = 0, simulations: int 
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
-        one, other: the columns.
+        one: a column.
+        other: another.
         seed: of the simulations, which are public.
         simulations: how many.
         level: 1 - the significance level that the test's sentence speaks of.
