@@ -259,5 +259,5 @@ def test_first_moments_alone_are_not_enough():
     columns = rows_of(100, np.random.default_rng(0))
     bought = bought_moments(SCHEMA, pa.table(columns), 1.0, np.random.default_rng(0), order=1)
     evidence = evidence_of(SCHEMA, [bought], records=100)
-    with pytest.raises(Unanswerable, match="The relation of 'x1' and 'y' was never measured"):
+    with pytest.raises(Unanswerable, match="The product of 'x1' and 'y' was never measured"):
         ols(evidence, "y", ["x1"])

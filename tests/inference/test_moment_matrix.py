@@ -245,7 +245,10 @@ def test_codes_counted_in_groups_are_not_used():
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        (("age", "rich"), "The relation of 'age' and 'rich' was never measured. Buy second moments"),
+        (
+            ("age", "rich"),
+            "The product of 'age' and 'rich' was never measured: counts in bins do not give it. Buy second moments",
+        ),
         (("age",), "The mean and the mean square of 'age' were never measured"),
     ],
 )

@@ -266,9 +266,9 @@ class TestAnotherRelease:
     ("parameters", "sentence"),
     [
         ({"reference": "produkt"}, "Did you mean 'product'"),
-        ({"reference": "tree"}, "must be a number"),
+        ({"reference": "tree"}, "all numbers that are never missing"),
         ({"queries": "marginal:2"}, "must be marginals:K, moments:1"),
-        ({"queries": "nowhere.toml"}, "can't be read as TOML"),
+        ({"queries": "nowhere.toml"}, "There is no file 'nowhere.toml'"),
         ({"queries": "moments:3"}, "`order` 1 or 2"),
         ({"queries": "marginals:0"}, "at least 1"),
         ({"queries": []}, "at least one function"),

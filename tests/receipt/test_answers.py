@@ -79,7 +79,10 @@ def test_functions_are_recorded_with_their_family():
     assert averages.names == ("age >= 3 and rich",)
     mine = [("mine", lambda record: record["age"], 0, 30)]
     (averages,) = read_answers(release(cf.Reweighting(queries=mine, support=500)).receipt.document).averages
-    assert (averages.family, averages.names) == (None, ("mine",))
+    assert averages.names == ("mine",)
+    family = averages.family
+    with pytest.raises(ValueError, match="'mine' failed"):
+        family.sums(1, *(dict.fromkeys(names, np.zeros(1, int)) for names in (family.codes, family.numbers)))
     (averages,) = read_answers(
         release(cf.Reweighting(queries="moments:2", support=500), relation="add_or_remove_one").receipt.document
     ).averages

@@ -193,7 +193,9 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
 def show_test(terminal: Terminal, test: Test) -> None:
     """A test as lines."""
     terminal.say(textwrap.fill(inert(f"Hypothesis: {test.about}."), WIDTH))
-    terminal.say(f"  statistic    {test.statistic:.4g}, of which {100 * test.noise_share:.0f}% is noise under it")
+    terminal.say(
+        f"  statistic    {test.statistic:.4g} (where the hypothesis holds, {100 * test.noise_share:.0f}% is noise)"
+    )
     terminal.say(f"  p-value      {test.p_value:.4g}, with the noise counted")
 
 

@@ -362,11 +362,11 @@ def function_of(entry: Any, schema: Schema) -> BoundedFunction:
         SchemaError: for a condition that is none.
     """
     known = {"name", "where", "column", "lower", "upper"}
-    if not isinstance(entry, Mapping) or ("where" in entry) == ("column" in entry):
-        raise ValueError("it must have either `where` or `column`.")
-    unknown = sorted(set(entry) - known)
+    unknown = sorted(set(entry) - known) if isinstance(entry, Mapping) else []
     if unknown:
         raise ValueError(f"it has an unknown key {unknown[0]!r}.{did_you_mean(unknown[0], sorted(known))}")
+    if not isinstance(entry, Mapping) or ("where" in entry) == ("column" in entry):
+        raise ValueError("it must have either `where` or `column`.")
     name = entry.get("name", entry.get("where", entry.get("column")))
     if not isinstance(name, str) or not name:
         raise ValueError("its `name` must be a text.")

@@ -54,6 +54,13 @@ class Evidence:
         path = Path(release)
         if path.is_dir():
             return cls.of(_loaded(path))
+        if not path.exists():
+            raise ValueError(f"There is no release {str(path)!r}: give a table that synth wrote, or a saved folder.")
+        if receipt is None and not receipt_beside(path).exists():
+            raise ValueError(
+                f"No receipt lies beside {path} ({receipt_beside(path).name}): give it by `--receipt`, or give a table "
+                "that synth wrote."
+            )
         document = Receipt.load(receipt_beside(path) if receipt is None else Path(receipt))
         if sha256_of(path) not in {output["sha256"] for output in document.document["outputs"]}:
             raise ValueError(

@@ -142,15 +142,18 @@ def _finding(
     if opened > 0:
         ends = " and ".join(f"{bounds[0] + width * ratio.estimate:.4g}" for ratio in (mean.low, mean.high))
         what = "the share" if share else "the mean"
+        values = f"{mean.group}: values" if mean.group else "Values"
         basis.append(
-            f"Values were counted in bins or groups, which leaves {what} between {ends} even without noise; the "
-            "interval covers both, and the estimate is their middle."
+            f"{values} were counted in bins or groups, which leaves {what} "
+            f"between {ends} even without noise; the interval covers both, and the estimate is their middle."
         )
     below = mean.low.below
     if both[1:] == (0.0, 1.0) and below.terms:
+        records = f"The records with {mean.group}" if mean.group else "The records"
         basis.append(
-            f"The records that are counted in it, {below.value:,.0f}, can't be told from none with this noise "
-            f"(standard deviation {math.sqrt(below.covariance(below)):.3g}): nothing is known of {about}."
+            f"{records}, {below.value:,.0f}, can't be told from none with this noise (standard deviation "
+            f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {'share' if share else 'mean'} "
+            "among them."
         )
     charges = tuple(sorted({*mean.low.top.charges, *mean.high.top.charges, *below.charges}))
     said = f"{about}, where {mean.group}" if mean.group else about

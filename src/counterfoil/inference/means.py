@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.features.moments import Moments
+from counterfoil.inference.bought import bought_by_name
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, findings, from_marginal, spread_of
@@ -29,7 +30,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
-        column: of numbers, or of true and false.
+        column: of numbers, or of true and false; or the name of a function that was bought.
         by: another column.
         level: of each interval.
 
@@ -40,6 +41,8 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     require_level(level)
     evidence = Evidence.of(release)
     schema, answers = evidence.schema, evidence.answers
+    if column not in schema.domain.attributes and by is None and (named := bought_by_name(answers, column, level)):
+        return named
     numbers = require_numbers(schema, column)
     columns = schema.domain.canonical((column,) if by is None else (column, require_column(schema, by)))
     bounds = float(np.nanmin(numbers.ranges[0])), float(np.nanmax(numbers.ranges[1]))

@@ -245,7 +245,7 @@ def _require_measured(basis: MomentBasis, rows: np.ndarray, records: int | None)
     relation = {
         0: "The number of records was never measured, nor is it public.",
         1: f"The mean and the mean square of {', '.join(map(repr, owners))} were never measured.",
-        2: f"The relation of {' and '.join(map(repr, owners))} was never measured.",
+        2: f"The product of {' and '.join(map(repr, owners))} was never measured: counts in bins do not give it.",
     }[len(owners)]
     raise Unanswerable(f"{relation} Buy second moments with the release (`moments` of order 2) to have it answered.")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Share
+from counterfoil.inference.bought import bought_by_name
 from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
@@ -18,7 +19,7 @@ from counterfoil.inference.ratio import Ratio, require_level
 from counterfoil.inference.unmeasured import RowGroup, from_error_bar, require_bar
 from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
-from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.errors import SchemaError, did_you_mean
 
 
 def proportion(release: Any, event: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
@@ -30,7 +31,8 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
-        event: a condition in the language of the schema's rules, such as "age >= 65 and sex == 'F'".
+        event: a condition in the language of the schema's rules, such as "age >= 65 and sex == 'F'", or the name of a
+            function that was bought.
         by: a column.
         level: of each interval.
 
@@ -42,7 +44,12 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
     require_level(level)
     evidence = Evidence.of(release)
     schema = evidence.schema
-    condition = Event(schema, event)
+    try:
+        condition = Event(schema, event)
+    except SchemaError:
+        if by is None and (named := bought_by_name(evidence.answers, event, level)):
+            return named
+        raise
     columns = (
         condition.columns if by is None else schema.domain.canonical((*condition.columns, require_column(schema, by)))
     )

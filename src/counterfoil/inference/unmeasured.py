@@ -120,7 +120,7 @@ def never_measured(answers: RecordedAnswers, columns: Clique) -> str:
     pairs = [pair for pair in itertools.combinations(columns, 2) if not any(set(pair) <= one for one in together)]
     remedy = "ask for it in a new release, by --workload or --queries"
     if len(columns) == 1:
-        return f"The column {columns[0]} was never counted, so that nothing is known of it: {remedy}."
+        return f"The column {columns[0]} was never counted: {remedy}."
     if len(columns) > 2 and pairs:
         named = "; ".join(" and ".join(pair) for pair in pairs[:4]) + ("; and more" if len(pairs) > 4 else "")
         missing = f"The relation of {', '.join(columns)} was never measured, nor was that of {named}"

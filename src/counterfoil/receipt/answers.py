@@ -63,7 +63,7 @@ class RecordedAverages:
     """Noisy sums of the functions of a family.
 
     Args:
-        family: the functions; None where they were a user's own, which no receipt can hold.
+        family: the functions; those of a user's own have their names and ranges, and can't be evaluated.
         names: of the functions.
         counted: whether the first function is the constant 1, whose sum is the number of records.
         sums: int64 [functions], in whole numbers of the family.
@@ -74,7 +74,7 @@ class RecordedAverages:
         charge: the number of the charge that bought them, from 1.
     """
 
-    family: FunctionFamily | None
+    family: FunctionFamily
     names: tuple[str, ...]
     counted: bool
     sums: np.ndarray
@@ -249,20 +249,18 @@ def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
 def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedAverages:
     noise, sums = _noise(entry, document, FunctionAverages.name), _numbers(entry["values"])
     counted = entry["counted"]
-    family: FunctionFamily | None
-    ready: FunctionFamily
+    family: FunctionFamily
     if entry["family"] == Moments.kind:
-        family = ready = Moments(schema, entry["order"], counted)
+        family = Moments(schema, entry["order"], counted)
     elif entry["family"] == Functions.kind:
         listed = entry["functions"]
-        ready = Functions.of(schema, [_placeholder(one, schema) for one in listed], counted=counted)
-        family = ready if all("where" in one or "column" in one for one in listed) else None
+        family = Functions.of(schema, [_placeholder(one, schema) for one in listed], counted=counted)
     else:
         raise ValueError(f"there is no family of functions {entry['family']!r}.")
-    names, offsets, slopes = ready.names, ready.offsets, ready.slopes
+    names, offsets, slopes = family.names, family.offsets, family.slopes
     if len(sums) != len(names):
         raise ValueError(f"{len(sums)} sums are recorded for {len(names)} functions.")
-    _require_bought(entry, document, ready.describe())
+    _require_bought(entry, document, family.describe())
     return RecordedAverages(family, names, counted, sums, offsets, slopes, *noise)
 
 

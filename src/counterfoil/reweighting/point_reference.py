@@ -16,6 +16,7 @@ from counterfoil.measures.bernstein import BernsteinMeasure
 from counterfoil.measures.private_tree import MOST_DIMENSIONS, TreeCounts
 from counterfoil.reweighting.reference import Asking, Density, Reference
 from counterfoil.schema import Schema
+from counterfoil.schema.number import NumberColumn
 from counterfoil.synthesis.point_synthesis import require_space
 
 _STEPS = {1: 200, 2: 60, 3: 20}
@@ -34,6 +35,12 @@ class PointReference(Reference):
         return 0.8
 
     def require_possible(self, curator: Curator) -> None:
+        for column in curator.schema.synthesized:
+            if not isinstance(column, NumberColumn) or column.missing:
+                raise ValueError(
+                    f"The reference `{self.name}` is for tables whose columns are all numbers that are never missing. "
+                    f"Found {column.name!r}: use product, uniform or histogram."
+                )
         box = Box.of(curator.schema)
         if box.dimension > self.most_dimensions:
             raise ValueError(

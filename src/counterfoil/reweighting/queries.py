@@ -76,6 +76,8 @@ def _named(text: str, schema: Schema, counted: bool) -> AskedQuery:
         return _marginals(Workload.of_order(schema.domain, order), schema)
     if not text.endswith(".toml"):
         raise ValueError(f"`queries` must be marginals:K, moments:1, moments:2, or a TOML file. Found {text!r}.")
+    if not Path(text).is_file():
+        raise ValueError(f"There is no file {text!r} of queries.")
     try:
         keys = set(tomllib.loads(Path(text).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
