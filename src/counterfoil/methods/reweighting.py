@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +79,6 @@ class Reweighting(Method):
     prior_weight: float | None = None
     refinements: int = 3
     independent_rows: bool = False
-
-    may_give_points: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         try:
