@@ -217,10 +217,15 @@ def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
         table.add_column(name, justify="right", no_wrap=True)
     for one in found:
         what = (one.about.partition(", where ")[2] or "all records") if heading else one.about
-        halves = () if naive else (f"±{number_of(one, one.noise)}", f"±{number_of(one, one.sampling)}")
+        halves = () if naive else (half_of(one, one.noise), half_of(one, one.sampling))
         interval = f"{number_of(one, one.lower)} to {number_of(one, one.upper)}"
         table.add_row(Text(inert(what)), number_of(one, one.estimate), interval, *halves)
     return table
+
+
+def half_of(finding: Finding, value: float) -> str:
+    """Half the width of an interval."""
+    return f"±{number_of(finding, value)}" if math.isfinite(value) else "unknown"
 
 
 def number_of(finding: Finding, value: float) -> str:

@@ -14,7 +14,7 @@ class Finding:
 
     Args:
         about: what it is, in words.
-        estimate: the number.
+        estimate: the number; NaN where nothing is known of it, and the interval holds all that it can be.
         lower: the lower end of the interval.
         upper: its upper end.
         level: the probability that the interval holds the number, at least.

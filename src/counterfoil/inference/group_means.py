@@ -155,6 +155,7 @@ def _finding(
             f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {'share' if share else 'mean'} "
             "among them."
         )
+        middle = sampling = math.nan
     charges = tuple(sorted({*mean.low.top.charges, *mean.high.top.charges, *below.charges}))
     said = f"{about}, where {mean.group}" if mean.group else about
     said_of_all = (*basis, POPULATION)
