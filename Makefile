@@ -77,7 +77,7 @@ $(BIN)/python:
 		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; } >&2
 
 $(VENV)/.installed-demo: EXTRAS := demo,evaluation
-$(VENV)/.installed-test: EXTRAS := test
+$(VENV)/.installed-test: EXTRAS := test,test-torch
 $(VENV)/.installed-lint: EXTRAS := lint
 $(VENV)/.installed-docs: EXTRAS := docs
 
