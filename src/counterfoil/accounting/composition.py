@@ -7,18 +7,22 @@ before the first answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.accounting.renyi_filter import RenyiFilter
 
 
 class Composition(Protocol):
     """A rule that turns events into one (epsilon, delta). A `Filter` is one that holds for adaptive noise too."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """The name that receipts and ledgers write."""
+        ...
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         """The smallest epsilon, rounded up, such that all `events` together are (epsilon, delta)-private."""
@@ -33,6 +37,16 @@ class Composition(Protocol):
         ...
 
 
-COMPOSITIONS: dict[str, Composition] = {
-    rule.name: rule for rule in (GaussianFilter(), ConcentratedFilter(), PureFilter(), PrivacyLossPlan())
-}
+class _Rules(dict[str, Composition]):
+    """The rules by name: those without parameters are listed; a Renyi filter is made from the order in its name."""
+
+    def __missing__(self, name: str) -> Composition:
+        try:
+            return RenyiFilter.named(name)
+        except ValueError as error:
+            raise KeyError(name) from error
+
+
+COMPOSITIONS: dict[str, Composition] = _Rules(
+    {rule.name: rule for rule in (GaussianFilter(), ConcentratedFilter(), PureFilter(), PrivacyLossPlan())}
+)

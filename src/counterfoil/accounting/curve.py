@@ -109,13 +109,13 @@ def _largest(delta_of: Callable[[float], float], bound_of: Callable[[float], Dec
     root = math.exp(brentq(lambda x: _log(delta_of(math.exp(x)) / delta), math.log(low), math.log(high), xtol=1e-12))
     while delta_of(root) > delta:
         root *= 1 - 1e-9
-    return _certified(root * (1 - 1e-9), -1e-9, bound_of, delta)
+    return certified(root * (1 - 1e-9), -1e-9, bound_of, delta)
 
 
 def _smallest_epsilon(delta_of: Callable[[float], float], bound_of: Callable[[float], Decimal], delta: float) -> float:
     """The smallest epsilon with `delta_of(epsilon) <= delta`, for a falling function; rounded up, and certified."""
     if delta_of(0.0) <= delta:
-        return 0.0 if bound_of(0.0) <= delta else _certified(1e-15, 1.0, bound_of, delta)
+        return 0.0 if bound_of(0.0) <= delta else certified(1e-15, 1.0, bound_of, delta)
     low = high = 1.0
     while delta_of(high) > delta:
         high *= 2
@@ -124,10 +124,10 @@ def _smallest_epsilon(delta_of: Callable[[float], float], bound_of: Callable[[fl
     root = math.exp(brentq(lambda x: _log(delta_of(math.exp(x)) / delta), math.log(low), math.log(high), xtol=1e-12))
     while delta_of(root) > delta:
         root *= 1 + 1e-11
-    return _certified(root, 1e-11, bound_of, delta)
+    return certified(root, 1e-11, bound_of, delta)
 
 
-def _certified(root: float, change: float, bound_of: Callable[[float], Decimal], delta: float) -> float:
+def certified(root: float, change: float, bound_of: Callable[[float], Decimal], delta: float) -> float:
     """`root`, moved towards privacy until its bound proves it; where floats are as exact as expected, it stays."""
     while bound_of(root) > delta:
         root *= 1 + change

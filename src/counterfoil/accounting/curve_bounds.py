@@ -46,6 +46,12 @@ def is_above_response(mu: float, epsilon: float) -> bool:
         return _tail(Decimal(mu) / 2)[1] * (1 + Decimal(epsilon).exp()) <= 1 - _ROUNDING
 
 
+def central_mass(x: Decimal) -> Decimal:
+    """At least Phi(x) - Phi(-x), the mass of the standard normal law within `x` >= 0 of its center; off by 10**-28."""
+    with decimal.localcontext(_context(_DIGITS + 40)):
+        return 1 - 2 * _tail(x)[0] + _ROUNDING
+
+
 def concentrated_delta_bound(epsilon: float, rho: float, excess: float) -> Decimal:
     """At least the bound of rho-zCDP at the order a = 1 + `excess`: e**((a-1) (a rho - epsilon)) (1-1/a)**a / (a-1).
 

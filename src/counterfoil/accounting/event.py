@@ -143,13 +143,72 @@ class ApproximateEvent(PrivacyEvent):
             raise ValueError(f"`delta` must be below 1. Found {self.delta!r}.")
 
 
+@dataclass(frozen=True)
+class SubsampledGaussianEvent(PrivacyEvent):
+    """A whole run of `steps` noisy sums over random batches, all of it fixed before the first batch is drawn.
+
+    Each step draws n'_j of the n_j records of each public group j without replacement, by itself, and adds Gaussian
+    noise of standard deviation `noise_multiplier` times the l2 sensitivity of the batch's sum to the replacement of
+    one record of the batch. `PrivacyLossPlan` counts what not knowing the batch hides;
+    `counterfoil.accounting.subsampling` has the proof, and holds for replaced records alone, as the sizes of the
+    groups must be the same in both tables. The run has no pure epsilon.
+
+    Args:
+        noise_multiplier: standard deviation of the noise of one step, in units of that sensitivity.
+        sampling_probability: at least n'_j / n_j for each group, at most 1.
+        steps: how many steps, at most 2**53.
+
+    Raises:
+        ValueError: for a parameter out of its range, or a number of steps that is no whole number.
+    """
+
+    kind: ClassVar[str] = "subsampled_gaussian"
+    noise_multiplier: float
+    sampling_probability: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if isinstance(value, bool):
+                raise ValueError(f"`{name}` must be a number. Found {value!r}.")
+        super().__post_init__()
+        if self.sampling_probability > 1:
+            raise ValueError(f"`sampling_probability` must be at most 1. Found {self.sampling_probability!r}.")
+        if not (isinstance(self.steps, int) and self.steps <= 2**53):
+            raise ValueError(f"`steps` must be a whole number, at most 2**53. Found {self.steps!r}.")
+
+    @property
+    def mu(self) -> float:
+        """sqrt(steps) / noise_multiplier: no larger for the sampling, and no smaller either.
+
+        Formal guarantee: of two tables that differ in one record, couple the batches of a step so that either both
+        are the same records or they differ in that one (`counterfoil.accounting.subsampling`). Whoever is told which
+        of the two it was, and the other records of the batch, sees the same law twice or two Gaussians at most
+        1 / noise_multiplier apart, whose trade-off curve is above that of a Gaussian mechanism in either case, and so
+        is that of whoever is told nothing, by post-processing. Squares add up over the steps. No smaller mu holds:
+        with probability q**steps all batches have the record, and the tail of the losses is then that of the noise.
+        """
+        return math.sqrt(self.steps) / self.noise_multiplier
+
+    @property
+    def rho(self) -> float:
+        """steps / (2 noise_multiplier**2), as what is mu-Gaussian is mu**2 / 2-zero-concentrated: no sampling counted.
+
+        Renyi divergences of large orders see the rarest losses, which sampling makes rarer and hardly smaller.
+        """
+        return 0.5 * self.mu * self.mu
+
+
 def bounded_range_of_mu(mu: float) -> float:
     """The epsilon of the bounded-range event that costs `mu`: the inverse of `BoundedRangeEvent.mu`."""
     _require_positive(mu=mu)
     return float(2 * (log_ndtr(mu / 2) - log_ndtr(-mu / 2))) * (1 - 1e-12)
 
 
-_EVENTS = {event.kind: event for event in (GaussianEvent, PureEvent, BoundedRangeEvent, ApproximateEvent)}
+_EVENTS = {
+    event.kind: event
+    for event in (GaussianEvent, PureEvent, BoundedRangeEvent, ApproximateEvent, SubsampledGaussianEvent)
+}
 
 
 def event_from_json(record: dict[str, Any]) -> PrivacyEvent:

@@ -17,21 +17,24 @@ from counterfoil.accounting.curve import concentrated_epsilon, gaussian_epsilon,
 from counterfoil.accounting.event import GaussianEvent, PrivacyEvent, PureEvent
 
 # A root and a quotient round in the sixteenth digit.
-_NEVER_MORE = 1 + 1e-12
+NEVER_MORE = 1 + 1e-12
 
 
 class Filter(ABC):
     """A composition in which costs add up even where each noise is chosen after the earlier answers.
 
     Attributes:
-        name: the name that receipts and ledgers write.
         unit: the unit of its costs.
         growth: costs grow with this power of a sensitivity.
     """
 
-    name: ClassVar[str]
     unit: ClassVar[str]
     growth: ClassVar[int] = 2
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that receipts and ledgers write."""
 
     @abstractmethod
     def capacity(self, budget: Budget) -> float:
@@ -81,17 +84,17 @@ class GaussianFilter(Filter):
     unit: ClassVar[str] = "mu_squared"
 
     def capacity(self, budget: Budget) -> float:
-        mu = largest_mu(_usable(budget, self.name))
+        mu = largest_mu(usable_budget(budget, self.name))
         return mu * mu
 
     def cost(self, event: PrivacyEvent) -> float:
         return event.mu * event.mu
 
     def event(self, cost: float) -> GaussianEvent:
-        return GaussianEvent(1 / math.sqrt(cost) * _NEVER_MORE)
+        return GaussianEvent(1 / math.sqrt(cost) * NEVER_MORE)
 
     def epsilon_of(self, cost: float, delta: float) -> float:
-        return _with_slack(gaussian_epsilon, math.sqrt(cost), delta)
+        return with_slack(gaussian_epsilon, math.sqrt(cost), delta)
 
 
 class ConcentratedFilter(Filter):
@@ -101,16 +104,16 @@ class ConcentratedFilter(Filter):
     unit: ClassVar[str] = "rho"
 
     def capacity(self, budget: Budget) -> float:
-        return largest_rho(_usable(budget, self.name))
+        return largest_rho(usable_budget(budget, self.name))
 
     def cost(self, event: PrivacyEvent) -> float:
         return event.rho
 
     def event(self, cost: float) -> GaussianEvent:
-        return GaussianEvent(1 / math.sqrt(2 * cost) * _NEVER_MORE)
+        return GaussianEvent(1 / math.sqrt(2 * cost) * NEVER_MORE)
 
     def epsilon_of(self, cost: float, delta: float) -> float:
-        return _with_slack(concentrated_epsilon, cost, delta)
+        return with_slack(concentrated_epsilon, cost, delta)
 
 
 class PureFilter(Filter):
@@ -136,7 +139,12 @@ class PureFilter(Filter):
         return cost
 
 
-def _usable(budget: Budget, rule: str) -> Budget:
+def usable_budget(budget: Budget, rule: str) -> Budget:
+    """What is left of `budget` without its slack.
+
+    Raises:
+        ValueError: if that is nothing.
+    """
     if budget.delta == 0:
         raise ValueError(
             f"`delta` must be positive for noise composed as {rule!r}. Found 0: give a delta, such as 1e-9, "
@@ -147,7 +155,8 @@ def _usable(budget: Budget, rule: str) -> Budget:
     return Budget(budget.epsilon - EPSILON_SLACK, budget.delta * (1 - DELTA_SLACK))
 
 
-def _with_slack(epsilon_of: Callable[[float, float], float], cost: float, delta: float) -> float:
+def with_slack(epsilon_of: Callable[[float, float], float], cost: float, delta: float) -> float:
+    """The epsilon of `cost` at `delta`, with the slack; infinite where nothing is promised."""
     if cost == 0:
         return 0.0
     if not (0 < delta < 1 and math.isfinite(cost)):

@@ -52,13 +52,44 @@ class PrivacyUnit:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Between which tables the guarantee holds."""
+    """Between which tables the guarantee holds.
+
+    Args:
+        relation: which tables are neighbors.
+        unit: whose records are protected together; a single row when None.
+        groups: columns whose combinations of values are the *public groups*: a record is replaced by another of the
+            same group alone, so that the sizes of groups are public (the k-end relation of Rodriguez-Vitores, Lalanne
+            and Loubes 2025, Definition 2.1). Which group a person belongs to is then not protected.
+
+    Raises:
+        ValueError: for groups under another relation than `replace_one`, or beside a privacy unit.
+    """
 
     relation: NeighboringRelation
     unit: PrivacyUnit | None = None
+    groups: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.groups and self.relation is not NeighboringRelation.REPLACE_ONE:
+            raise ValueError(
+                "Sizes of groups are public only where a record is replaced by another of its group. "
+                f"Found {self.relation.value}: use replace_one."
+            )
+        if self.groups and self.unit is not None:
+            raise ValueError(
+                f"With public groups each row is protected by itself. Found the privacy unit {self.unit.column!r}, "
+                "whose rows may lie in several groups: reduce the table to one row a unit first."
+            )
+
+    @property
+    def group_sizes_are_public(self) -> bool:
+        """Whether all neighbors have as many rows in each group: `replace_one`, one row a unit."""
+        return self.relation is NeighboringRelation.REPLACE_ONE and self.unit is None
 
     def describe(self) -> str:
         """One phrase; releases of one ledger must agree on it, because their budgets add up only then."""
+        if self.groups:
+            return f"{self.relation.value} within groups of equal {' and '.join(self.groups)}"
         if self.unit is None:
             return self.relation.value
         return f"{self.relation.value} of {self.unit.column} with at most {self.unit.max_rows} rows"

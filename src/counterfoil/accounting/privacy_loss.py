@@ -159,19 +159,22 @@ class LossGrid:
         return LossGrid(2 * self.step, (self.first - odd) // 2, coarse, self.infinite, self.roundings + 4)
 
     def convolved(self, other: LossGrid) -> LossGrid:
-        """The sum of two independent losses, on the same step: one shifted copy for each mass of the smaller.
+        """The sum of two independent losses, on the same step, each mass of one times each of the other.
 
         It is infinite if one of them is: if that of `large` is i, and of `small` k, with probability i + k at most,
         and as the finite masses M of `large` may be more than 1, i + M k is what covers.
         """
         large, small = (self, other) if len(self.masses) >= len(other.masses) else (other, self)
-        masses = np.zeros(len(large.masses) + len(small.masses) - 1)
         present = np.flatnonzero(small.masses)
-        for shift in present:
-            masses[shift : shift + len(large.masses)] += small.masses[shift] * large.masses
+        if 8 * len(present) < len(small.masses):
+            masses = np.zeros(len(large.masses) + len(small.masses) - 1)
+            for shift in present:
+                masses[shift : shift + len(large.masses)] += small.masses[shift] * large.masses
+        else:
+            masses = np.convolve(large.masses, small.masses)  # which sums directly, too
         infinite = large.infinite + float(large.masses.sum()) * small.infinite
         # Roundings: a product and as many sums; one more sum and the product in `infinite`.
-        roundings = large.roundings + small.roundings + max(len(present), len(large.masses)) + 2
+        roundings = large.roundings + small.roundings + len(large.masses) + 2
         return LossGrid(self.step, self.first + other.first, masses, infinite, roundings)
 
     def trimmed(self, tail: float) -> LossGrid:

@@ -14,8 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from counterfoil.accounting.composition import COMPOSITIONS
+from counterfoil.accounting.composition import COMPOSITIONS, Composition
 from counterfoil.accounting.neighbors import Neighbors
+from counterfoil.accounting.renyi_filter import RenyiFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.files import sha256_of, write_text
 from counterfoil.receipt.answers import answers_of
@@ -41,6 +42,19 @@ COMPOSITION_SENTENCES = {
     "privacy_loss_distribution": "Privacy-loss distributions are convolved; all noise was fixed before the first "
     "answer.",
 }
+
+_RENYI_SENTENCE = (
+    "Renyi divergences at order {order}, fixed before the first answer, add up, also where noise is chosen after "
+    "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta."
+)
+
+
+def composition_sentence(rule: Composition) -> str:
+    """How `rule` adds up, in words for a receipt."""
+    if isinstance(rule, RenyiFilter):
+        return _RENYI_SENTENCE.format(order=rule.order)
+    return COMPOSITION_SENTENCES[rule.name]
+
 
 _PROGRAMS = ("counterfoil", "dp-accounting", "numpy", "opendp", "scipy")
 
@@ -76,6 +90,7 @@ class Receipt:
         rows_short: bool = False,
         error_bars: Sequence[Mapping[str, Any]] = (),
         warnings: Sequence[str] = (),
+        released: str = "table",
     ) -> Self:
         """The receipt of the queries that `curator` answered.
 
@@ -88,6 +103,7 @@ class Receipt:
             rows_short: whether more rows were requested than could be drawn.
             error_bars: bounds on marginals that were not measured, as `answers.ErrorBarEntry` has them.
             warnings: public sentences; none may depend on the records.
+            released: what was made: "table", "model", or "measures" of a model.
 
         Raises:
             ValueError: when no query was asked.
@@ -102,7 +118,9 @@ class Receipt:
             "private": curator.randomness.private,
             "source": curator.source_name,
             "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
+            **({} if released == "table" else {"released": released}),
             "neighboring_relation": curator.relation.value,
+            **({"public_groups": list(curator.neighbors.groups)} if curator.neighbors.groups else {}),
             "privacy_unit": None
             if unit is None
             else {"column": unit.column, "max_rows": unit.max_rows, "rows_without_id": "each_alone"},
@@ -110,7 +128,10 @@ class Receipt:
             **costs,
             "ledger": curator.has_ledger,
             "noise_source": curator.randomness.source,
-            "rows": {"drawn": int(rows), "how": _how_many(curator.neighbors, rows_requested, rows_short)},
+            "rows": {
+                "drawn": int(rows),
+                "how": _how_many(curator.neighbors, rows_requested, rows_short) if released == "table" else "no rows",
+            },
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
             **_answers(curator, error_bars),
@@ -209,7 +230,7 @@ def _costs(curator: Curator) -> dict[str, Any]:
             "adaptive": isinstance(account, FilterAccount),
             "replacement_factor": account.replacement_factor,
             **plan,
-            "sentence": COMPOSITION_SENTENCES[account.rule.name],
+            "sentence": composition_sentence(account.rule),
         },
         "charges": records,
         "spent": {"epsilon": account.rule.epsilon(events, terms.delta), "delta": terms.delta},
