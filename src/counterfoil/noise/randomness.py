@@ -10,9 +10,12 @@ from typing import Protocol
 import numpy as np
 
 from counterfoil.noise.sampler import gaussian_sampler, laplace_sampler
+from counterfoil.noise.wide_gaussian import wide_gaussian_sampler
 
 # Below this many draws OpenDP's exact sampler is fast enough; above, building a table takes less time than it saves.
 _TABLE_FROM = 2048
+# Wide laws need tables of a few thousand entries alone, most of which are the same for all scales.
+_WIDE_FROM = 128
 
 
 class Randomness(Protocol):
@@ -52,6 +55,9 @@ class SystemRandomness:
         table = gaussian_sampler(scale) if size >= _TABLE_FROM else None
         if table is not None:
             return table.draw(size, self.words)
+        wide = wide_gaussian_sampler(scale) if size >= _WIDE_FROM else None
+        if wide is not None:
+            return wide.draw(size, self.words)
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
         return np.array(dp.m.make_gaussian(*space, scale=scale)([0] * size), dtype=np.int64)

@@ -10,7 +10,8 @@ compares a uniform number of 256 bits with the table, so that each of the 2 b + 
 of two entries: TV(P, Q) <= 2**-200 + (2 b + 1) 2**-255 <= 2**-199, as b <= 2**17. Two mechanisms that differ only in
 n such draws have outputs within n 2**-199 (couple the draws), whatever is asked between them, which adds
 (1 + e**epsilon) n 2**-199 to delta. `budget.DELTA_SLACK` holds 2**-20 of delta back: enough for 2**40 draws at
-any delta above 1e-15 and epsilon below 60. Wider laws, which no table of this size holds, go to OpenDP.
+any delta above 1e-15 and epsilon below 60. Wider laws, which no table of this size
+holds, go to `wide_gaussian` or to OpenDP.
 """
 
 from __future__ import annotations

@@ -1,0 +1,78 @@
+"""The answers of a training run: one noisy gradient after another, each from a fresh batch, all charged at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.curator.batches import GroupedRecords
+from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
+from counterfoil.curator.silence import silent
+from counterfoil.noise.exact_answers import require_whole
+from counterfoil.noise.randomness import Randomness
+from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyGradient:
+    """What one step released. All of it is public.
+
+    Args:
+        values: float64 [P], the gradient plus noise.
+        deviation: of the noise of each value, in the same units.
+        loss: the batch's mean loss plus noise.
+        loss_deviation: of its noise.
+    """
+
+    values: np.ndarray
+    deviation: float
+    loss: float
+    loss_deviation: float
+
+
+class Training:
+    """The steps of one charge. Made by `Account.train`, which charges all of them before the first.
+
+    Batches are drawn afresh for each step and never leave the curator; nobody learns who is in one.
+    """
+
+    def __init__(
+        self,
+        records: GroupedRecords,
+        query: GradientQuery,
+        noise: SubsampledGaussianNoise,
+        sensitivity: float,
+        randomness: Randomness,
+    ) -> None:
+        self._records = records
+        self._query = query
+        self._noise = noise
+        self._sensitivity = sensitivity
+        self._randomness = randomness
+        self.steps_left = noise.steps
+
+    def step(self, parameters: np.ndarray, draws: PublicDraws | None = None) -> NoisyGradient:
+        """The noisy gradient at `parameters`, from a new batch.
+
+        Args:
+            parameters: float64 [P]; public, as they follow from earlier answers.
+            draws: what the query takes that is drawn without a look at records.
+
+        Raises:
+            ValueError: when all steps that were charged are taken, or for parameters that are not float64 [P].
+        """
+        if not self.steps_left:
+            raise ValueError(f"All {self._noise.steps} steps that were charged are taken. Charge further ones first.")
+        query = self._query
+        query.network.load_vector(parameters)  # refuses others before a batch is read
+        self.steps_left -= 1
+        with silent():
+            batch = self._records.draw(query.batch_sizes, self._randomness)
+            exact = query.exact_of_batch(batch, parameters, draws or PublicDraws())
+        exact = require_whole(query.name, exact, cells=query.size + 1)
+        values = self._noise.add(exact, self._sensitivity, self._randomness)
+        scale = self._noise.scale(self._sensitivity)
+        return NoisyGradient(
+            values[:-1] * query.unit, scale * query.unit, float(values[-1] * query.loss_unit), scale * query.loss_unit
+        )
