@@ -36,8 +36,8 @@ from counterfoil.reweighting import highs_interior_point, interior_point
 from counterfoil.reweighting.likelihood_fit import default_weight, fit_likelihood
 from counterfoil.reweighting.minimax_fit import fit_minimax
 from counterfoil.reweighting.program import WeightProgram
-from counterfoil.reweighting.rounding import independent, systematic
 from counterfoil.schema import Schema
+from counterfoil.synthesis.resampling import independent, systematic
 from counterfoil.threads import on_one_thread
 
 SCHEMA = Path(__file__).parent / "schemas" / "encoded_compas.schema.toml"
@@ -252,9 +252,10 @@ def tables(data: Path, seeds: int) -> None:
 def roundings(weights: np.ndarray, rows: int, seed: int) -> dict[str, np.ndarray]:
     """Weights of rows that were drawn from weights, in three ways."""
     rng = np.random.default_rng(seed)
+    order = rng.permutation(len(weights))
     drawn = {
-        "systematic, random order": systematic(weights, rows, rng),
-        "systematic, sorted codes": systematic(weights, rows, rng, shuffle=False),
+        "systematic, random order": order[systematic(weights[order], rows, rng)],
+        "systematic, sorted codes": systematic(weights, rows, rng),
         "independent": independent(weights, rows, rng),
     }
     return {name: np.bincount(chosen, minlength=len(weights)) / rows for name, chosen in drawn.items()}

@@ -126,6 +126,40 @@ def test_what_rests_on_moments_needs_them(released, arguments):
     assert len(ended.err.strip().splitlines()) == 1
 
 
+def test_models_by_their_losses(office):
+    """From the losses that a release bought, through its receipt, to a set that holds the best model's weights."""
+    asked = "--queries", "losses:logistic:income~age,sex:1:100"
+    assert office.synth(*SEEDED, *asked, method="reweighting", epsilon="3").status == 0
+    assert office.run("receipt", "verify", "people.synthetic.receipt.json").status == 0
+    said = office.run("infer", MADE, "m-estimate")
+    assert said.status == 0, said.err
+    assert "weight of age" in said.out
+    assert "smallest logistic loss, of the" in said.out
+    assert "models for income = high have norm1 of the weights at most 1" in words(said.out)
+    assert max(map(len, said.out.splitlines())) <= 80
+    ended = office.run("infer", MADE, "m-estimate", "income", "--penalty", "0.1", "--json")
+    assert ended.status == 0, ended.err
+    found = ended.document["found"]
+    assert [one["about"] for one in found[::2]] == [
+        "smallest logistic loss and penalty",
+        "excess risk of the estimated weights",
+        "constant of the best model",
+        "weight of age in the best model",
+        "weight of sex = male in the best model",
+    ]
+    for one in found:
+        assert one["lower"] <= one["estimate"] <= one["upper"]
+        assert one["charges"] == [1, 2]
+    # Those with a high income are those above 50, of numbers from 0 to 99: without a penalty the best weight is 1.
+    (weight,) = [
+        one for one in office.run("infer", MADE, "m-estimate", "--json").document["found"] if "age" in one["about"]
+    ][:1]
+    assert weight["estimate"] > 0.3
+    named = office.run("infer", MADE, "m-estimate", "sex")
+    assert named.status == 2
+    assert "losses of models for sex were never measured. Those of income were." in words(named.err)
+
+
 def test_saved_folders_and_receipts_elsewhere(released):
     import counterfoil
 
@@ -155,6 +189,10 @@ def test_saved_folders_and_receipts_elsewhere(released):
         (("proportion", "age > 3", "--level", "95"), "strictly between 0 and 1"),
         (("chi2", "age", "sex", "--by", "income"), "`--by` goes with proportion and mean"),
         (("mean", "age", "--norm", "2"), "`--norm` goes with risk"),
+        (("risk", "income", "--penalty", "2"), "`--penalty` goes with m-estimate"),
+        (("m-estimate", "income", "age"), "`m-estimate` takes the target of the models"),
+        (("m-estimate", "--penalty", "-1"), "`penalty` must be a number of at least 0"),
+        (("m-estimate",), "The losses of models were never measured. Buy them with a release by `--queries losses:"),
         (("chi2", "age", "sex", "--naive"), "`--naive` goes with proportion and mean"),
     ],
 )
@@ -181,6 +219,17 @@ def test_nothing_that_a_terminal_obeys_is_printed(office):
 def test_help_names_the_kinds(office):
     shown = office.run("infer", "--help")
     assert shown.status == 0
-    for kind in ("proportion", "mean", "chi2", "covariance", "correlation", "pca", "ols", "graph", "risk"):
+    for kind in (
+        "proportion",
+        "mean",
+        "chi2",
+        "covariance",
+        "correlation",
+        "pca",
+        "ols",
+        "graph",
+        "risk",
+        "m-estimate",
+    ):
         assert kind in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80

@@ -43,7 +43,10 @@ def test_every_release_is_recorded():
 
 
 def test_every_method_is_among_them():
-    assert {type(case.method) for case in CASES.values()} == {type(method_named(name)) for name in method_names()}
+    """But the generator, whose weights depend on how a processor adds up: tests/training has its releases."""
+    assert {type(case.method) for case in CASES.values()} == {
+        type(method_named(name)) for name in method_names() if name != "wasserstein-generator"
+    }
     estimators = {case.method.estimator for case in CASES.values() if isinstance(case.method, cf.Direct)}
     assert estimators == {*type(cf.Direct(2).estimator)}
     variants = {case.method.variant for case in CASES.values() if isinstance(case.method, cf.AIM)}

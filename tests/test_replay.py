@@ -143,7 +143,8 @@ CASES = {
 
 
 def test_every_method_is_replayed():
-    kinds = {type(method_named(name)) for name in method_names()}
+    # A generator asks no counts: tests/training replays its noisy gradients.
+    kinds = {type(method_named(name)) for name in method_names() if name != "wasserstein-generator"}
     assert {type(case.method) for case in CASES.values()} == kinds
     assert {case.method.estimator for case in CASES.values() if isinstance(case.method, Direct)} == set(Estimator)
 

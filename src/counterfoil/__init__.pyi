@@ -20,6 +20,7 @@ from counterfoil.methods.measure_tree import MeasureTree as MeasureTree
 from counterfoil.methods.mst import MST as MST
 from counterfoil.methods.reweighting import Reweighting as Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure as SignedMeasure
+from counterfoil.methods.wasserstein_generator import WassersteinGenerator as WassersteinGenerator
 from counterfoil.receipt.receipt import Receipt as Receipt
 from counterfoil.schema.schema import Schema as Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis

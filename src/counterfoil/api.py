@@ -33,7 +33,7 @@ def synthesize(
     epsilon: float,
     delta: float = DEFAULT_DELTA,
     method: str | Synthesizer = "aim",
-    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+    relation: NeighboringRelation | str | None = None,
     rows: int | None = None,
     fidelity: Fidelity | float | None = None,
     **options: Unpack[CuratorOptions],
@@ -46,7 +46,8 @@ def synthesize(
         epsilon: of the guarantee; positive.
         delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy.
         method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer with its own parameters.
-        relation: which tables are neighbors.
+        relation: which tables are neighbors; where None, what the method needs (`replace_one` for
+            "wasserstein-generator"), which is `add_or_remove_one` for all others.
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
             to certify linear models for; nothing is bought when None.
@@ -71,6 +72,8 @@ def synthesize(
     else:
         synthesizer = method
     budget, ledger = Budget(epsilon, delta), options.get("ledger")
+    if relation is None:
+        relation = getattr(synthesizer, "default_relation", NeighboringRelation.ADD_OR_REMOVE_ONE)
     if ledger is not None:
         neighbors = Neighbors(NeighboringRelation(relation), options.get("privacy_unit"))
         ledger.require_room(budget, neighbors.describe())

@@ -51,6 +51,8 @@ def _within(value: object) -> Iterator[object]:
         yield from (*value.keys(), *value.values())
     elif isinstance(value, np.ndarray):
         yield from value.ravel().tolist() if value.dtype.hasobject else ()
+    elif _is_from(type(value), _PACKAGE) and hasattr(value, "brought_parts"):
+        yield from value.brought_parts()  # it knows which of another library's parts are safe
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (getattr(value, field.name, None) for field in fields(value))
     elif _is_from(type(value), _PACKAGE):

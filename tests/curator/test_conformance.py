@@ -17,12 +17,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
+from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
@@ -34,6 +35,7 @@ from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.registry import require_registered
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
+from counterfoil.curator.queries.votes import TeacherVotes
 from counterfoil.curator.records import ExactRecords
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
@@ -41,7 +43,10 @@ from counterfoil.features.feature_map import UNIT as ONE
 from counterfoil.features.feature_map import FeatureMap
 from counterfoil.features.functions import Functions, Share, Value
 from counterfoil.features.linear_model import LinearModel
+from counterfoil.features.losses import LossNet
 from counterfoil.features.moments import Moments
+from counterfoil.features.public_predictor import DenseLayer, LayeredPredictor, LinearPredictor
+from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.geometry import grid as fidelity_grid
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.lattice import KernelLattice
@@ -145,6 +150,9 @@ def function_averages_examples() -> Iterator[tuple[object, bool]]:
         functions = (Share.of_records(schema, "a == 1"), Value("b", 0.0, 2.0, "b"))
         # Where rows are counted too, no unit of two rows moves all sums as far as two single rows do.
         yield FunctionAverages(Functions(schema, functions, counted)), not counted
+        # Bounds on families of losses are proved for all records at once, and near what is attained at best.
+        for loss, target, column in (("logistic", "a", "b"), ("squared", "b", "a"), ("huber", "a", "b")):
+            yield FunctionAverages(LossNet.of(schema, loss, target, [column], points=30, counted=counted)), False
 
 
 def function_averages_random(domain: Domain) -> st.SearchStrategy:
@@ -154,7 +162,20 @@ def function_averages_random(domain: Domain) -> st.SearchStrategy:
     functions = st.tuples(st.integers(0, 3), st.floats(-2, 1), st.floats(1.5, 4)).map(
         lambda ends: (Share.of_records(schema, f"`{first}` >= {ends[0]}"), Value("value", ends[1], ends[2], first))
     )
-    return st.one_of(moments, st.builds(Functions, st.just(schema), functions, st.booleans())).map(FunctionAverages)
+    kinds = [moments, st.builds(Functions, st.just(schema), functions, st.booleans())]
+    wide = [name for name, size in zip(domain.attributes, domain.sizes, strict=True) if size > 1]
+    if len(wide) > 1:
+        chosen = st.tuples(st.sampled_from(["squared", "absolute", "huber"]), st.permutations(wide), st.floats(0.1, 4))
+        kinds.append(
+            st.builds(
+                lambda asked, counted: LossNet.of(
+                    schema, asked[0], asked[1][0], asked[1][1:], radius=asked[2], points=50, counted=counted
+                ),
+                chosen,
+                st.booleans(),
+            )
+        )
+    return st.one_of(kinds).map(FunctionAverages)
 
 
 def box_of(domain: Domain) -> Box:
@@ -272,7 +293,60 @@ def model_examples(kind: type) -> Registered:
     return Registered(examples, random)
 
 
+def layered_predictor(domain: Domain, target: str, seed: int) -> LayeredPredictor:
+    """A small network whose weights are few enough numbers that scores lie at the threshold."""
+    features = TrainingFeatures(schema_of(domain), (target,))
+    classes, inputs, rng = features.target_classes, len(features.input_names), np.random.default_rng(seed)
+    shapes = [(2, inputs), (1 if classes == 2 else classes, 2)]
+    parts = [rng.integers(-2, 3, shape) * 0.1 for shape in shapes]
+    layers = [DenseLayer(part, np.zeros(len(part)), rng.choice(["relu", "tanh", "sigmoid"])) for part in parts[:1]]
+    return LayeredPredictor(features, (*layers, DenseLayer(parts[1], np.zeros(len(parts[1])))), classes - 1)
+
+
+def group_predictions_examples() -> Iterator[tuple[object, bool]]:
+    model = linear_model(FeatureMap(schema_of(TINY), "a", 1), [0, 40_000])
+    yield GroupPredictions(LinearPredictor(model), ("b",)), True
+    yield GroupPredictions(layered_predictor(TINY, "a", 0), ("b",)), True
+    yield GroupPredictions(layered_predictor(TINY, "b", 1), ("a",)), True
+
+
+def group_predictions_random(domain: Domain) -> st.SearchStrategy:
+    if len(domain.attributes) < 2:
+        return st.nothing()  # a group is not what is predicted
+    pairs = st.permutations(domain.attributes).map(lambda names: (names[0], tuple(names[1:3])))
+    layered = st.tuples(pairs, st.integers(0, 99)).map(
+        lambda drawn: GroupPredictions(layered_predictor(domain, drawn[0][0], drawn[1]), drawn[0][1])
+    )
+
+    def linear(features: FeatureMap) -> st.SearchStrategy:
+        size = len(features.names)
+        others = tuple(name for name in domain.attributes if name != features.target)
+        weights = st.lists(st.integers(-(2**20), 2**20), min_size=size, max_size=size)
+        return weights.map(lambda chosen: GroupPredictions(LinearPredictor(linear_model(features, chosen)), others[:1]))
+
+    return st.one_of(layered, features_of(domain).flatmap(linear))
+
+
+def votes_examples() -> Iterator[tuple[object, bool]]:
+    """One teacher: with more, `test_votes.py` gives neighbors the same random bits.
+
+    A unit of two rows moves no further than one row where there is one teacher alone, so that claims are not attained.
+    """
+    schema = schema_of(TINY)
+    yield TeacherVotes(TrainingFeatures(schema, ("a",)), np.array([[-1.0], [0.0], [0.5]]), 1), False
+    yield TeacherVotes(TrainingFeatures(schema, ("b",)), np.array([[1.0]]), 1), False
+
+
+def votes_random(domain: Domain) -> st.SearchStrategy:
+    targets = [name for name, size in zip(domain.attributes, domain.sizes, strict=True) if size > 1]
+    assume(len(domain.attributes) > 1 and targets)
+    rows = st.integers(1, 6).map(lambda m: np.linspace(-1, 1, m * (len(domain.attributes) - 1)).reshape(m, -1))
+    features = st.sampled_from(targets).map(lambda name: TrainingFeatures(schema_of(domain), (name,)))
+    return st.builds(TeacherVotes, features, rows, st.just(1))
+
+
 REGISTRY: dict[type, Registered] = {
+    GroupPredictions: Registered(group_predictions_examples, group_predictions_random),
     CorrectPredictions: model_examples(CorrectPredictions),
     ColumnWasserstein: Registered(area_examples, area_random),
     LargestMarginalDistance: of_errors(LargestMarginalDistance),
@@ -285,6 +359,7 @@ REGISTRY: dict[type, Registered] = {
     PartitionCounts: Registered(partition_examples, partition_random),
     MarginalCounts: Registered(marginal_counts_examples, marginal_counts_random),
     MarginalDistances: Registered(marginal_errors_examples, marginal_errors_random),
+    TeacherVotes: Registered(votes_examples, votes_random),
     WorstApproximatedMarginal: Registered(worst_marginal_examples, worst_marginal_random),
 }
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.features.functions import UNIT, Functions, Share, Value, functions_of_toml
+from counterfoil.methods.reweighting import Reweighting
 from counterfoil.noise.noise import Norm
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Schema
 
@@ -157,3 +161,36 @@ def test_a_function_must_give_a_number_for_each_row(result):
     family = Functions.of(SCHEMA, [("f", lambda record: result, 0, 1)], counted=False)
     with pytest.raises(ValueError, match="one number for each row"):
         family.sums(N, *records())
+
+
+UNDEFINED = {
+    "always": lambda record: np.full(len(record["pay"]), np.nan),
+    "a ratio of 0 and 0": lambda record: (record["pay"] - record["pay"]) / np.zeros(len(record["pay"])),
+    "a logarithm below 0": lambda record: np.log(-1 - record["pay"]),
+}
+
+
+@pytest.mark.parametrize("name", list(UNDEFINED))
+def test_a_function_that_is_no_number_on_any_row_is_refused_before_anything_is_charged(name):
+    """The records themselves don't matter: it is tried on rows made up from the schema."""
+    table = pa.table({"job": ["cook"] * 3, "age": [1, None, 3], "pay": [1.0, 2.0, 3.0], "rich": [True, False, True]})
+    with Curator(table, SCHEMA, budget=Budget(1.0, 1e-6), seed=1) as curator:
+        wished = [("fine", lambda record: record["pay"], 0.0, 10.0), (name, UNDEFINED[name], 0.0, 1.0)]
+        with pytest.raises(ValueError, match=rf"The function '{name}' is no number \(NaN\) on any of many rows"):
+            Reweighting(queries=wished, support=50).synthesize(curator)
+        assert curator.charged == 0
+
+
+def test_a_function_that_is_a_number_on_some_rows_is_asked():
+    """Where the age is missing this one has no number: its lower end counts there, as documented."""
+    table = pa.table({"job": ["cook"] * 3, "age": [1, None, 3], "pay": [1.0, 2.0, 3.0], "rich": [True, False, True]})
+    with Curator(table, SCHEMA, budget=Budget(1.0, 1e-6), seed=1) as curator:
+        Reweighting(queries=[("age", lambda record: record["age"], 0.0, 99.0)], support=50).synthesize(curator)
+        assert curator.charged
+
+
+def test_numbers_are_counted_function_by_function():
+    codes, numbers = records()
+    own = [("age", lambda record: record["age"], 0, 99), ("never", UNDEFINED["always"], 0, 1)]
+    family = Functions.of(SCHEMA, [*own, Value("pay", 0.0, 10.0, "pay")], counted=True)
+    assert family.numbers_given(N, codes, numbers).tolist() == [N, np.count_nonzero(~np.isnan(numbers["age"])), 0, N]

@@ -209,6 +209,8 @@ def test_errors_of_unequal_variance_are_bounded_by_what_the_basis_says():
     x = rng.choice([-1.0, 0.0, 1.0], 400_000, p=[0.02, 0.96, 0.02])
     y = np.where(x == 0, 0.0, rng.choice([-1.0, 1.0], 400_000))
     slope = ols(noisy_evidence(schema, {"x": x, "y": y}, 0.0, rng), "y", ["x"])[1]
+    assert slope.basis[-2] == "sampling takes the errors to have one variance, whatever the predictors"
+    assert slope.basis[-1].startswith(f"{slope.about}: were it otherwise, sampling alone could be up to ")
     widest = float(slope.basis[-1].split()[-1])
     robust = 1.959964 * np.sqrt(np.sum(x**2 * y**2)) / np.sum(x**2)
     assert slope.sampling < robust / 2

@@ -84,7 +84,8 @@ def test_a_direction_that_noise_can_turn_is_unknown():
     schema = Schema(tuple(Real(name, -1.0, 1.0, bins=4) for name in "xyz"))
     found = pca(noisy_evidence(schema, columns, 10.0, rng), list("xyz"))
     assert [one.upper for one in found[1::2]] == [1.0, 1.0, 1.0]
-    assert "the direction is unknown" in found[1].basis[-1]
+    for number, one in enumerate(found[1::2], 1):
+        assert one.basis[-1].startswith(f"component {number}: the direction is unknown")
 
 
 def test_the_bound_on_the_mean_of_random_matrices_is_kept():

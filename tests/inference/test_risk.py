@@ -163,7 +163,24 @@ def test_indicators_that_add_up_to_the_constant_leave_no_curvature():
     )
     distance = risk(evidence, "good", norm=1.5)[3]
     assert distance.upper == 3.0
-    assert "no curvature is certified" in distance.basis[-1]
+    assert distance.basis[-2:] == (
+        "distance of its weights from the best model's: the upper end is what holds for any two models",
+        "distance of its weights from the best model's: no curvature is certified",
+    )
+
+
+def test_what_all_bounds_rest_on_is_said_once_and_the_rest_by_name():
+    rng = np.random.default_rng(8)
+    evidence = evidence_of(
+        SCHEMA, [bought_moments(SCHEMA, table_of(500, rng), 1.0, rng)], records=500, rows=table_of(200, rng)
+    )
+    found = risk(evidence, "good")
+    said = [sentence for one in found for sentence in one.basis]
+    for one in found:
+        for sentence in one.basis:
+            shared = said.count(sentence) > 1
+            assert shared != any(sentence.startswith(f"{other.about}: ") for other in found)
+    assert sum("take" in sentence and "at their word" in sentence for sentence in set(said)) == 1
 
 
 def test_which_value_counts_as_1_is_the_users_choice():

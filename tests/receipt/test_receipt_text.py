@@ -5,12 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.optimize import linprog
 
+from counterfoil import Reweighting, synthesize
 from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.curator.queries.lattice import LatticeKernelDensity
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.query import CountQuery
+from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.trial import PublicRows
+from counterfoil.features.feature_map import FeatureMap
+from counterfoil.features.functions import Functions, Share, Value
+from counterfoil.features.moments import Moments
+from counterfoil.geometry.euclidean import Box
+from counterfoil.geometry.lattice import KernelLattice
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.receipt.text import odds
+from counterfoil.receipt.text import odds, receipt_text
+from counterfoil.schema import Categorical, Real, Schema
 from receipt_pages import epsilons
 
 MakeReceipt = Callable[..., Receipt]
@@ -91,3 +107,52 @@ def test_a_seeded_release_is_not_private_first_and_last(receipt_of: MakeReceipt)
     lines = [line for line in receipt_of(seed=1).text().splitlines() if line]
     assert lines[2].startswith("NOT PRIVATE")
     assert "NOT PRIVATE" in " ".join(lines[-2:])
+
+
+SCHEMA = Schema((Real("x", 0.0, 1.0, bins=4), Real("y", -3.0, 5.0, bins=4), Categorical("c", ("no", "yes"))))
+FEATURES = FeatureMap(SCHEMA, "c", 1)
+LATTICE = KernelLattice(Box(("x", "y"), (0.0, -3.0), (1.0, 5.0)), (2, 3), bandwidth=0.1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        FunctionAverages(Moments(SCHEMA, 1, True)),
+        FunctionAverages(Moments(SCHEMA, 2, True)),
+        FunctionAverages(Functions(SCHEMA, (Value("y", -3.0, 5.0, "y"), Share.of_records(SCHEMA, "x > 0.5")), False)),
+        LargestMomentGap(FEATURES, 1, np.zeros(len(FEATURES.names), dtype=np.int64)),
+        LatticeKernelDensity(LATTICE),
+        MarginalCounts(SCHEMA.domain, (("x", "c"),)),
+    ],
+    ids=lambda query: query.name,
+)
+def test_a_record_counts_at_most_the_unit_in_one_number(query: CountQuery) -> None:
+    """Of 400 random records, and of one at all upper ends, which counts it fully."""
+    rng = np.random.default_rng(1)
+    x, y = (np.r_[highest, rng.uniform(lowest, highest, 400)] for lowest, highest in ((0.0, 1.0), (-3.0, 5.0)))
+    codes = {"x": np.minimum(4 * x, 3).astype(np.int64), "y": np.minimum((y + 3) / 2, 3).astype(np.int64)}
+    rows = PublicRows(SCHEMA, codes | {"c": np.r_[1, rng.integers(0, 2, 400)]}, {"x": x, "y": y})
+    counted = [
+        np.abs(query.exact(ExactRecords(rows.in_blocks(np.array([i])), SCHEMA.domain))).max() for i in range(401)
+    ]
+    unit = type(query).unit(query.describe())
+    assert counted[0] == unit
+    assert max(counted) == unit
+
+
+def test_the_page_gives_the_noise_of_averages_in_their_own_unit() -> None:
+    """Moments of order 2 are sums of whole numbers up to 4096 squared, which mean nothing to a reader."""
+    rng = np.random.default_rng(2)
+    table = pa.table({"x": rng.random(50), "y": rng.uniform(-3, 5, 50), "c": rng.choice(["no", "yes"], 50)})
+    method = Reweighting(queries="moments:2", support=200)
+    release = synthesize(table, SCHEMA, epsilon=2.0, delta=1e-6, method=method, seed=3)
+    charges = {charge["query"]: charge for charge in release.receipt.document["charges"]}
+    scale = charges["function_averages"]["noise"]["scale"]
+    assert scale > 1e7
+    text = " ".join(release.receipt.text().split())
+    assert f"with noise; scale of the noise {scale / 4096**2:.3g}, where a record counts at most 1." in text
+    assert f"scale of the noise {charges['marginal_counts']['noise']['scale']:.3g}. " in text
+    document = release.receipt.to_json()
+    for wrong in ({}, {"unit": "many"}, {"unit": 0}, {"unit": -5}, {"unit": float("inf")}, {"unit": [1]}):
+        next(one for one in document["charges"] if one["query"] == "function_averages")["parameters"] = wrong
+        assert f"scale of the noise {scale:,.0f}." in " ".join(receipt_text(document).split())

@@ -200,7 +200,7 @@ def test_every_query_noise_and_event_can_be_checked() -> None:
     assert {kind.name: kind for kind in shipped} == shipped_queries()
     assert all(len(kind.question) > 20 for kind in shipped), "each is explained on the page"
     definitions = receipt_schema()["$defs"]
-    smaller = {"delta": 1e-6}
+    smaller = {"delta": 1e-6, "steps": 3}
     examples = [
         kind(**{field.name: smaller.get(field.name, 0.5) for field in fields(kind)}) for kind in classes(noise, "kind")
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.optimize import linprog, minimize_scalar
+from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.stats import binom, norm
 from scipy.stats import gamma as gamma_law
 
@@ -91,6 +91,11 @@ def test_discrete_noise_stays_below_the_threshold_on_its_grid(kind, scale, beta)
     threshold = reweighting_lemmas.largest_noise(scale, grid=1.0, **arguments)
     assert threshold == round(threshold)
     assert 1 - (1 - discrete_tail(threshold, scale, kind)) ** 5 <= beta * (1 + 1e-9)
+    # No more than rounding: below the first whole number above the quantile of continuous noise, found by bisection.
+    one = -math.expm1(math.log1p(-beta) / 5)
+    tail = (lambda t: math.exp(-t / scale)) if kind == "laplace" else (lambda t: 2 * norm.sf(t / scale))
+    quantile = brentq(lambda t: tail(t) - one, 0.0, 60 * scale)
+    assert quantile <= threshold < quantile + 1
     # In other units the threshold is the same number of steps.
     small = reweighting_lemmas.largest_noise(scale / 1000, grid=1 / 1000, **arguments)
     assert small == pytest.approx(threshold / 1000)
@@ -98,8 +103,12 @@ def test_discrete_noise_stays_below_the_threshold_on_its_grid(kind, scale, beta)
 
 def test_discrete_noise_exceeds_the_continuous_threshold():
     """Without rounding up to the grid the bound is false: a whole number may be the first one above t."""
-    threshold = reweighting_lemmas.largest_noise(2.5, n_answers=1, failure_probability=math.exp(-3.99 / 2.5))
-    assert discrete_tail(threshold, 2.5, "laplace") > 1.15 * math.exp(-threshold / 2.5)
+    beta = math.exp(-3.99 / 2.5)
+    continuous, rounded = (
+        reweighting_lemmas.largest_noise(2.5, n_answers=1, failure_probability=beta, grid=grid) for grid in (0.0, 1.0)
+    )
+    assert discrete_tail(continuous, 2.5, "laplace") > 1.15 * beta
+    assert discrete_tail(rounded, 2.5, "laplace") < 0.9 * beta
 
 
 def mean_of_maximum(n, one_below):
@@ -429,14 +438,18 @@ def test_the_records_for_a_histogram_are_the_inverse_of_its_condition(condition,
 
 
 def test_the_histogram_needs_far_fewer_records_than_theorem_iii_1():
-    """Uniform on 32 cells, gamma = .1: K <= 5 from about 8 N log(N / gamma) records, where 8 N^3 are printed."""
-    n = reweighting_lemmas.histogram_records(5, cells=32, smallest=1 / 32, epsilon=1, failure_probability=0.2)
-    theorem = reweighting_theorems.theorem_iii_1_sizes(1, cells=32, smallest=1 / 32, delta=0.5, gamma=0.1, epsilon=1)
-    assert n < 2000 < 8 * 32**3 < theorem.conditions["counts of the histogram"]
+    """Uniform on N cells, gamma = .1: K <= 5 from about 8 N log(N / gamma) records, where over 8 N^3 are printed."""
+    for cells in (16, 32, 256):
+        uniform = {"cells": cells, "smallest": 1 / cells, "epsilon": 1}
+        n = reweighting_lemmas.histogram_records(5, failure_probability=0.2, **uniform)
+        assert n == pytest.approx(8 * cells * math.log(cells / 0.1), rel=0.05)
+        theorem = reweighting_theorems.theorem_iii_1_sizes(1, delta=0.5, gamma=0.1, **uniform)
+        assert theorem.conditions["counts of the histogram"] > 8 * cells**3
+    # Far out noise is nothing beside sampling: K - 1 is the shortfall of counts, sqrt(2 log(3 N / beta) N / n).
     far = reweighting_lemmas.histogram_reference(
         10**9, cells=32, smallest=1 / 32, epsilon=1, failure_probability=0.2
     )  # fmt: skip
-    assert 1 < far.condition < 1.01
+    assert far.condition - 1 == pytest.approx(math.sqrt(2 * math.log(3 * 32 / 0.2) * 32 / 10**9), rel=0.002)
 
 
 def test_a_histogram_of_few_records_promises_nothing():

@@ -17,9 +17,11 @@ from counterfoil.cli.evaluate import evaluate
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
+from counterfoil.cli.predict import predict
 from counterfoil.cli.receipt import receipt
 from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
+from counterfoil.cli.train import train
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 app = typer.Typer(
@@ -30,6 +32,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 app.command()(synth)
+app.command()(train)
+app.command()(predict)
 app.command()(schema)
 app.add_typer(ledger, name="ledger")
 app.add_typer(receipt, name="receipt")

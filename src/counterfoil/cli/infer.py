@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfoil.cli.findings_table import common, inert, table_of
 from counterfoil.cli.options import Json
 from counterfoil.cli.terminal import WIDTH, Terminal
 
@@ -49,6 +50,7 @@ KINDS = {
     "ols": Kind("least_squares", 2, math.inf, "a target and its predictors", listed=1),
     "graph": Kind("edges", 2, math.inf, "at least two columns of numbers", listed=0),
     "risk": Kind("linear_risk", 1, 2, "a target of two values, and which of them counts as 1", options=("norm",)),
+    "m-estimate": Kind("m_estimation", 0, 1, "the target of the models whose losses were bought", options=("penalty",)),
 }
 
 
@@ -69,6 +71,10 @@ def infer(
     norm: Annotated[
         float | None, typer.Option("--norm", help="With risk: how large weights may be, in norm1; 1 if left out.")
     ] = None,
+    penalty: Annotated[
+        float | None,
+        typer.Option("--penalty", help="With m-estimate: times norm1 of weights, added to risks; 0 if left out."),
+    ] = None,
     naive: Annotated[
         bool, typer.Option("--naive", help="Show beside it what the synthetic rows alone would say, which misleads.")
     ] = False,
@@ -84,12 +90,13 @@ def infer(
 
     It rests on the noisy answers on the receipt, and reads no record. What was never measured is told with the
     release's error bar, or refused. Kinds: proportion EVENT, mean COLUMN, chi2 COLUMN COLUMN; where moments were
-    bought, covariance, correlation, pca and graph COLUMNS, ols TARGET PREDICTORS, risk TARGET [VALUE].
+    bought, covariance, correlation, pca and graph COLUMNS, ols TARGET PREDICTORS, risk TARGET [VALUE]; where losses
+    were bought, m-estimate [TARGET].
     """
     from counterfoil.inference.evidence import Evidence
 
     terminal = Terminal(json=json)
-    options: dict[str, Any] = {"by": by, "norm": norm, "naive": naive or None}
+    options: dict[str, Any] = {"by": by, "norm": norm, "penalty": penalty, "naive": naive or None}
     given = {name: value for name, value in options.items() if value is not None}
     wanted = require_kind(kind, arguments or [], given)
     try:
@@ -139,7 +146,9 @@ def run(
     """What the function of this kind finds."""
     from importlib import import_module
 
-    function: Callable[..., Any] = getattr(import_module(f"counterfoil.inference.{wanted.home}"), kind)
+    function: Callable[..., Any] = getattr(
+        import_module(f"counterfoil.inference.{wanted.home}"), kind.replace("-", "_")
+    )
     options = {name: value for name, value in given.items() if name != "naive"}
     if wanted.listed is None:
         return function(evidence, *arguments, level=level, **options)
@@ -184,9 +193,10 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
     if heading:
         terminal.say(textwrap.fill(inert(f"{heading[0].upper()}{heading[1:]}:"), WIDTH))
     terminal.show(table_of(found))
-    levels = sorted({one.level for one in found})
-    terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
-    if not all(one.measured for one in found):
+    levels = sorted({one.level for one in found if not one.decided})
+    if levels:
+        terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
+    if not all(one.measured or one.decided for one in found):
         terminal.alarm("NEVER MEASURED: intervals are error bars around what the method assumed.")
 
 
@@ -197,49 +207,3 @@ def show_test(terminal: Terminal, test: Test) -> None:
         f"  statistic    {test.statistic:.4g} (where the hypothesis holds, {100 * test.noise_share:.0f}% is noise)"
     )
     terminal.say(f"  p-value      {test.p_value:.4g}, with the noise counted")
-
-
-def common(found: Sequence[Finding]) -> str:
-    """What all findings are about, where each is about one group of it; empty where there is no such thing."""
-    starts = {one.about.partition(", where ")[0] for one in found}
-    return next(iter(starts)) if len(starts) == 1 else ""
-
-
-def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
-    """The findings as a table of at most 80 columns."""
-    from rich.table import Table
-    from rich.text import Text
-
-    heading = common(found)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("" if heading else "what", overflow="fold")
-    for name in ("estimate", "interval", *(() if naive else ("noise", "sampling"))):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in found:
-        what = (one.about.partition(", where ")[2] or "all records") if heading else one.about
-        halves = () if naive else (half_of(one, one.noise), half_of(one, one.sampling))
-        interval = f"{number_of(one, one.lower)} to {number_of(one, one.upper)}"
-        table.add_row(Text(inert(what)), number_of(one, one.estimate), interval, *halves)
-    return table
-
-
-def half_of(finding: Finding, value: float) -> str:
-    """Half the width of an interval."""
-    return f"±{number_of(finding, value)}" if math.isfinite(value) else "unknown"
-
-
-def number_of(finding: Finding, value: float) -> str:
-    """A number with as many places as half the interval needs for two digits that count."""
-    if not math.isfinite(value):
-        return "unknown"
-    half = (finding.upper - finding.lower) / 2
-    scale = half if math.isfinite(half) and half > 0 else max(abs(finding.estimate), 1e-3)
-    scale = scale if math.isfinite(scale) else 1.0
-    if not 1e-7 < scale < 1e9:
-        return f"{value:.4g}"
-    return f"{value:,.{min(max(1 - math.floor(math.log10(scale)), 0), 6)}f}"
-
-
-def inert(text: str) -> str:
-    """The text with everything that a terminal could obey written out."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)

@@ -14,9 +14,12 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.brought import Brought, brought_within
-from counterfoil.curator.queries.query import CountQuery, Query, Records, SelectionQuery
+from counterfoil.curator.queries.gradient import GradientQuery
+from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
+from counterfoil.curator.training import Training
 from counterfoil.ledger.errors import LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
@@ -25,6 +28,7 @@ from counterfoil.noise.exact_answers import require_finite, require_positive, re
 from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
+from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.schema.schema import Schema
 
 
@@ -38,7 +42,7 @@ class Account:
 
     def __init__(
         self,
-        records: Records,
+        records: ExactRecords,
         release: Release,
         *,
         budget: Budget,
@@ -108,6 +112,12 @@ class Account:
                 query is not registered; nothing is charged. Also for exact answers that are not whole numbers: these
                 stay charged, and nothing of them is released.
         """
+        asked: Query = query
+        if not isinstance(noise, CountNoise) or isinstance(asked, GradientQuery):
+            raise ValueError(
+                f"Answers that read all records get noise for counts. Found {noise} for {query.name}: gradients are "
+                "asked by `train`."
+            )
         of = _sensitivity_in(query, noise.norm)
         sensitivity = self._charge(query, noise, of)
         with noting_refusals(self._release):
@@ -126,12 +136,43 @@ class Account:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: as for `ask`.
         """
+        if not isinstance(query, SelectionQuery) or not isinstance(noise, SelectionNoise):
+            raise ValueError(f"Candidates are chosen with noise for selections. Found {noise} for {query.name}.")
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         with noting_refusals(self._release):
             with silent():
                 scores = query.exact(self._records)
             scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
         return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
+
+    def train(self, query: GradientQuery, noise: SubsampledGaussianNoise) -> Training:
+        """The right to ask `query` of `noise.steps` random batches; all of them are charged now.
+
+        Raises:
+            BudgetExceeded: when what is left does not cover them; nothing is charged.
+            ValueError: as for `ask`, and where the noise counts on smaller batches than the query's; nothing is
+                charged.
+        """
+        if not isinstance(query, GradientQuery) or not isinstance(noise, SubsampledGaussianNoise):
+            raise ValueError("Gradients are asked of batches with subsampled Gaussian noise. Found something else.")
+        self._admit(query)  # before anything of it reads a record
+        if not self._neighbors.group_sizes_are_public or self._neighbors.groups != query.features.groups:
+            raise ValueError(
+                "Batches of fixed size hide who is in them, and not how many records each group has. Found neighbors "
+                f"'{self._neighbors.describe()}': open the curator with `replace_one` and the query's groups as "
+                "`public_groups`."
+            )
+        if noise.sampling_probability < query.sampling_probability:
+            raise ValueError(
+                f"The noise counts on batches that hold at most {noise.sampling_probability:.6g} of a group. Found "
+                f"{query.sampling_probability:.6g}: plan the noise with the query's `sampling_probability`."
+            )
+        with noting_refusals(self._release), silent():
+            records = self._records.grouped(query.features)
+        if records.sizes != query.group_sizes:
+            raise ValueError("The sizes of groups are not those of the records: take them from `Curator.group_sizes`.")
+        sensitivity = self._charge(query, noise, query.l2_sensitivity)
+        return Training(records, query, noise, sensitivity, self._randomness)
 
     def admit(self, query: Query) -> None:
         """Refuses, before anything is charged, a query that could not be asked.
@@ -197,7 +238,8 @@ class Account:
             query.require_fits(self._schema)
         words = list(dict.fromkeys(one.words for one in brought))
         key = (type(query), *(id(one.value) for one in brought))
-        if not brought or key in self._tried:
+        # The network of a gradient was tried when it was wrapped.
+        if not brought or key in self._tried or isinstance(query, GradientQuery):
             return words
         cells = self._trial(query)
         self._tried[key] = brought

@@ -24,6 +24,7 @@ from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
+from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import WrongSource
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
@@ -32,6 +33,7 @@ from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.possibility import require_possible
 
 
@@ -47,6 +49,8 @@ class Curator:
         ledger: where charges are recorded durably; in memory when None, of which a `NoLedgerWarning` warns.
         seed: for tests and reproductions only: the release is then NOT PRIVATE, and says so.
         in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
+        public_groups: columns whose combinations of values are public groups, of known sizes (see `Neighbors`); for
+            models that treat groups alike. Which group a person belongs to is then not protected.
 
     Raises:
         ValueError: with one sentence that names the column or parameter, before anything is charged. Where the records
@@ -64,13 +68,18 @@ class Curator:
         ledger: Ledger | None = None,
         seed: int | None = None,
         in_memory: bool | None = None,
+        public_groups: Sequence[str] = (),
     ) -> None:
         _require_ours(schema)
         schema.require_confirmed()
         require_possible(schema)
         self.schema = schema
         self.budget = budget
-        self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit)
+        self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit, tuple(public_groups))
+        for name in self.neighbors.groups:
+            if name not in (known := self.domain.attributes):
+                hint = did_you_mean(name, known)
+                raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
         opened = open_source(source)
         identity = SourceIdentity(name=opened.name, location=opened.location)
@@ -88,7 +97,7 @@ class Curator:
         )
         with noting_refusals(self._ledger), silent():
             self._engine.prepare(self.domain.attributes)
-        self._records = ExactRecords(self._engine, self.domain)
+        self._records = ExactRecords(self._engine, self.domain, randomness=self.randomness)
         self._release: Release | None = None
         self._account: Account | None = None
         self._resumed = False
@@ -201,6 +210,23 @@ class Curator:
             with noting_refusals(self._ledger):
                 self._public_rows = self._engine.rows(self.domain.attributes[0])
         return self._public_rows
+
+    def group_sizes(self, features: TrainingFeatures) -> tuple[int, ...]:
+        """The exact number of rows of each group of `features`, which all neighbors share.
+
+        Raises:
+            ValueError: under any other notion of neighbors, where these numbers are private; for features of another
+                schema, or of a class of a user's own, which would read the records.
+        """
+        if type(features) is not TrainingFeatures or features.schema != self.schema:
+            raise ValueError("`features` must be `TrainingFeatures` of the curator's own schema. Found others.")
+        if not self.neighbors.group_sizes_are_public or self.neighbors.groups != features.groups:
+            raise ValueError(
+                "Sizes of groups are public only under `replace_one` with these groups as `public_groups`. Found "
+                f"'{self.neighbors.describe()}'."
+            )
+        with noting_refusals(self._ledger), silent():
+            return self._records.grouped(features).sizes
 
     def require_rows(self) -> None:
         """Refuses an empty table, which is a mistake of its steward's.

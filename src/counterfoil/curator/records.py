@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
+from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.curator.parts import Part, random_parts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.noise.randomness import Randomness, SystemRandomness
 
 
 class ExactRecords:
@@ -21,11 +25,15 @@ class ExactRecords:
     the table may have to be read from disk each time.
     """
 
-    def __init__(self, engine: Engine, domain: Domain, *, cache_bytes: int = 256 * 2**20) -> None:
+    def __init__(
+        self, engine: Engine, domain: Domain, *, cache_bytes: int = 256 * 2**20, randomness: Randomness | None = None
+    ) -> None:
         self._engine = engine
         self._domain = domain
         self._cache_bytes = cache_bytes
+        self._randomness = SystemRandomness() if randomness is None else randomness
         self._kept: OrderedDict[tuple[Coarsening | None, Clique], np.ndarray] = OrderedDict()
+        self._grouped: tuple[TrainingFeatures, GroupedRecords] | None = None
 
     def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
         missing = [clique for clique in cliques if (coarsening, clique) not in self._kept]
@@ -38,6 +46,17 @@ class ExactRecords:
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
     ) -> np.ndarray:
         return self._engine.fold(partial, columns, numbers)
+
+    def grouped(self, features: TrainingFeatures) -> GroupedRecords:
+        """All records as a model reads them, in memory; read once for the same features."""
+        if self._grouped is None or self._grouped[0] != features:
+            blocks = self._engine.blocks(features.codes, features.numbers)
+            self._grouped = features, GroupedRecords(features, blocks)
+        return self._grouped[1]
+
+    def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:
+        blocks = self._engine.blocks(features.codes, features.numbers)
+        return random_parts(features, blocks, count, self._randomness)
 
     def _count(self, cliques: list[Clique], coarsening: Coarsening | None) -> dict[Clique, np.ndarray]:
         needed = {attribute for clique in cliques for attribute in clique}

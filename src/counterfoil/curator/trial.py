@@ -68,13 +68,16 @@ def require_sound(query: Query, schema: Schema) -> int:
     vouches for it.
 
     Raises:
-        ValueError: when the answer depends on the order, or moves by more than a stated sensitivity.
+        ValueError: when the answer depends on the order, moves by more than a stated sensitivity, or rests on what is
+            no number on any row.
     """
     rng = np.random.default_rng()
     few = _Trial(query, PublicRows.random(schema, ROWS + 1, rng))
     many = _Trial(query, PublicRows.random(schema, MANY_ROWS, rng))
     every, all_of_many = np.arange(ROWS), np.arange(MANY_ROWS)
     whole, together = few.answer(every), many.answer(all_of_many)
+    with silent():
+        query.require_telling(ExactRecords(many.rows.in_blocks(all_of_many), schema.domain))
     _require_same_length(query, whole, few.answer(every[:0]), together)
     shuffled, crowd = rng.permutation(every), rng.permutation(all_of_many)
     split = [few.answer(*every[:, None]), few.answer(shuffled[:7], shuffled[7:])]

@@ -74,6 +74,12 @@ class FunctionFamily(ABC):
     def sums(self, rows: int, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> np.ndarray:
         """int64 [K]: the sums over rows of the whole numbers, exactly."""
 
+    def numbers_given(
+        self, rows: int, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """int64 [K]: on how many of these public rows each function is a number before it is clamped."""
+        return np.full(len(self.names), rows, dtype=np.int64)
+
     @abstractmethod
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record moves all sums together, in l1 norm."""

@@ -251,6 +251,14 @@ class Functions(FunctionFamily):
             total += part.sum(axis=1).astype(np.int64)
         return total
 
+    def numbers_given(self, rows: int, codes: Values, numbers: Values) -> np.ndarray:
+        given = super().numbers_given(rows, codes, numbers)
+        columns = {column.name: column for column in self.schema.synthesized}
+        for row, function in enumerate(self.functions, int(self.counted)):
+            if isinstance(function, OwnFunction):
+                given[row] = np.count_nonzero(~np.isnan(function.of(columns, codes, numbers, rows)))
+        return given
+
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return float(UNIT * self._moved(relation))
 

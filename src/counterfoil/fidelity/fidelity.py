@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.fidelity_fairness import GroupPredictions, require_groups
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
@@ -19,10 +20,12 @@ from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.features.linear_model import LOSS_UNIT, LinearModel
+from counterfoil.features.public_predictor import LinearPredictor
 from counterfoil.fidelity.certificate import certificates
 from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
 from counterfoil.geometry.grid import SnapGrid
 from counterfoil.noise.answer import Answer
+from counterfoil.receipt.noisy_groups import NoisyGroups, noisy_groups
 from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -38,41 +41,53 @@ class Fidelity:
             bars alone.
         target: a column of two values, for certificates about linear models that predict it; no certificates when
             None.
+        protected: a column whose groups the linear model for the target is compared between, by noisy counts of its
+            predictions on the real rows.
 
     Raises:
-        ValueError: for another share, or no share and no target.
+        ValueError: for another share, no share and no target, or a protected column without both.
     """
 
     share: float = DEFAULT_SHARE
     target: str | None = None
+    protected: str | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.share, (int, float)) and 0 <= self.share < 1):
             raise ValueError(f"The share for fidelity must be at least 0 and below 1. Found {self.share!r}.")
         if not self.share and self.target is None:
             raise ValueError("Fidelity needs a share of the budget, a target, or both. Found neither.")
+        if self.protected is not None and (not self.share or self.target is None):
+            raise ValueError(
+                "`protected` compares the predictions of a target between groups, for a share of the budget. Found "
+                f"{self.protected!r} without {'a target' if self.share else 'a share'}: name both, or leave it out."
+            )
 
     def prepare(self, curator: Curator) -> None:
         """Sets the share aside before anything is asked.
 
         Raises:
-            ValueError: for a target that is not a column of two values; nothing is charged.
+            ValueError: for a target that is not a column of two values, or a protected column that is none beside it;
+                nothing is charged.
         """
         if self.target is not None:
             FeatureMap.binary(curator.schema, self.target)
+            if self.protected is not None:
+                require_groups(curator.schema, (self.protected,), self.target)
         if self.share:
             curator.reserve(self.share)
 
     def measure(self, curator: Curator, synthesis: Synthesis) -> Synthesis:
         """Measures what the share pays for, and adds the noisy measures and the certificates to the receipt."""
-        measures: list[NoisyMeasure] = []
+        measures: list[NoisyMeasure | NoisyGroups] = []
         receipt = synthesis.receipt
         if self.share:
             account = curator.account
             assert isinstance(account, FilterAccount), "a reserve is kept by filters only"
-            measures = _Measuring(curator, account, synthesis, self.target).run()
+            measures = _Measuring(curator, account, synthesis, self.target, self.protected).run()
             receipt = receipt.with_costs(curator)
-        entries = certificates(synthesis, measures, self.target) if self.target is not None else []
+        gaps = [one for one in measures if isinstance(one, NoisyMeasure)]
+        entries = certificates(synthesis, gaps, self.target) if self.target is not None else []
         return replace(synthesis, receipt=receipt.with_fidelity([one.to_json() for one in measures], entries))
 
 
@@ -102,14 +117,17 @@ class _Measuring:
     account: FilterAccount
     synthesis: Synthesis
     target: str | None
+    protected: str | None = None
 
-    def run(self) -> list[NoisyMeasure]:
+    def run(self) -> list[NoisyMeasure | NoisyGroups]:
         """Asks every query with the same share of the reserve: noise is fixed before the first answer."""
         questions = list(self._questions())
         noise = self.account.noise(self.account.open_reserve() / len(questions))
         return [self._measured(question, self.account.ask(question.query, noise)) for question in questions]
 
-    def _measured(self, question: _Question, answer: Answer) -> NoisyMeasure:
+    def _measured(self, question: _Question, answer: Answer) -> NoisyMeasure | NoisyGroups:
+        if isinstance(question.query, GroupPredictions):
+            return noisy_groups(question.query, answer, model="linear model trained on these rows")
         return NoisyMeasure(
             question.measure,
             question.about,
@@ -164,6 +182,9 @@ class _Measuring:
         model = LinearModel.fit(features, codes, numbers)
         yield _Question("accuracy", features.target, CorrectPredictions(model), 1.0)
         yield _Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
+        if self.protected is not None:
+            predictions = GroupPredictions(LinearPredictor(model), (self.protected,))
+            yield _Question(predictions.name, features.target, predictions, 1.0)
 
     def _errors(self, cliques: tuple[Clique, ...]) -> tuple[MarginalDistances, list[float]]:
         """The query for the distances of these marginals, and how far rounding may put each distance off."""

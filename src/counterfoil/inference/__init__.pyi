@@ -10,6 +10,7 @@ from counterfoil.inference.finding import Test as Test
 from counterfoil.inference.finding import Unanswerable as Unanswerable
 from counterfoil.inference.least_squares import ols as ols
 from counterfoil.inference.linear_risk import risk as risk
+from counterfoil.inference.m_estimation import m_estimate as m_estimate
 from counterfoil.inference.means import mean as mean
 from counterfoil.inference.principal_components import pca as pca
 from counterfoil.inference.proportions import proportion as proportion

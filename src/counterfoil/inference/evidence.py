@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.files import sha256_of
 from counterfoil.receipt.answers import RecordedAnswers, read_answers
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
 
@@ -53,7 +52,7 @@ class Evidence:
             return cls(release.to_arrow(), release.receipt, read_answers(release.receipt.document))
         path = Path(release)
         if path.is_dir():
-            return cls.of(_loaded(path))
+            return cls.of(load_folder(path))
         if not path.exists():
             raise ValueError(f"There is no release {str(path)!r}: give a table that synth wrote, or a saved folder.")
         if receipt is None and not receipt_beside(path).exists():
@@ -62,12 +61,8 @@ class Evidence:
                 "that synth wrote."
             )
         document = Receipt.load(receipt_beside(path) if receipt is None else Path(receipt))
-        if sha256_of(path) not in {output["sha256"] for output in document.document["outputs"]}:
-            raise ValueError(
-                f"{path} is not the table that its receipt was made for: its SHA-256 differs. Inference rests on the "
-                "rows as they were released; give those."
-            )
-        return cls(_table(path), document, read_answers(document.document))
+        table = load_table(path, document, remedy="Inference rests on the rows as they were released; give those.")
+        return cls(table, document, read_answers(document.document))
 
     @property
     def schema(self) -> Schema:
@@ -78,20 +73,3 @@ class Evidence:
     def codes(self) -> dict[str, np.ndarray]:
         """The codes [rows] of each synthesized column of the synthetic rows."""
         return encode(self.schema, self.table)
-
-
-def receipt_beside(table: Path) -> Path:
-    """The receipt that `synth` writes beside a table: people.synthetic.parquet has people.synthetic.receipt.json."""
-    return table.with_name(f"{table.stem}.receipt.json")
-
-
-def _loaded(folder: Path) -> Synthesis | PointSynthesis:
-    try:
-        text = (folder / INDEX).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        text = ""
-    return PointSynthesis.load(folder) if '"counterfoil.points"' in text else Synthesis.load(folder)
-
-
-def _table(path: Path) -> pa.Table:
-    return load_parquet(path) if path.suffix == ".parquet" else load_csv(path)

@@ -23,7 +23,8 @@ class Finding:
         sampling: half the width that it would have for sampling alone, were there no noise.
         charges: the charges that it rests on, from 1, as the receipt numbers them.
         basis: what it rests on, a sentence each: the answers, and what is assumed.
-        measured: whether it rests on noisy answers; False where an error bar is all that is known.
+        measured: whether it rests on noisy answers; False where an error bar is all that is known, or none is needed.
+        decided: whether the schema alone says it: of any records, with an interval of no width.
     """
 
     about: str
@@ -36,6 +37,7 @@ class Finding:
     charges: tuple[int, ...]
     basis: tuple[str, ...]
     measured: bool = True
+    decided: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON; an end of the interval that is unknown is null."""
@@ -45,6 +47,7 @@ class Finding:
             for value in [float(getattr(self, name))]
         }
         words = {"charges": list(self.charges), "basis": list(self.basis), "measured": self.measured}
+        words |= {"decided": self.decided}
         return {"about": self.about, **numbers, **words}
 
 

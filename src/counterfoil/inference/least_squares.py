@@ -156,7 +156,7 @@ class LeastSquares:
         half = law.plus_normal(variance).quantile(level)
         sampling = NoiseLaw(variance, np.zeros(0), np.zeros(0)).quantile(level)
         return Finding(
-            about="constant" if row == 0 else f"coefficient of {self.labels[row]}",
+            about=self._about(row),
             estimate=estimate,
             lower=estimate - half,
             upper=estimate + half,
@@ -164,18 +164,21 @@ class LeastSquares:
             noise=law.quantile(level),
             sampling=sampling,
             charges=self.moments.charges,
-            basis=(*self.moments.sentences, self._assumption(spread, sampling, variance)),
+            basis=(*self.moments.sentences, *self._assumption(row, spread, sampling, variance)),
         )
 
-    def _assumption(self, spread: np.ndarray, sampling: float, variance: float) -> str:
+    def _assumption(self, row: int, spread: np.ndarray, sampling: float, variance: float) -> tuple[str, ...]:
         """What sampling assumes, and what it can be without: the mean error of a coefficient is that of c(z) times the
         error u, and E c^2 u^2 is at most max c^2 E u^2 and max u^2 E c^2."""
         sentence = "sampling takes the errors to have one variance, whatever the predictors"
         if variance == 0:
-            return sentence
+            return (sentence,)
         records, basis = self.moments.records, self.moments.basis
         mean_square = float(spread @ self.moments.matrix @ spread) * records
         largest = basis.largest(spread * records) ** 2, basis.largest(self._residual) ** 2
         widest = min(largest[0] * self.error_variance, largest[1] * mean_square) / records
         otherwise = sampling * math.sqrt(widest / variance)
-        return f"{sentence}; were it otherwise, sampling alone could be up to {otherwise:.3g}"
+        return sentence, f"{self._about(row)}: were it otherwise, sampling alone could be up to {otherwise:.3g}"
+
+    def _about(self, row: int) -> str:
+        return "constant" if row == 0 else f"coefficient of {self.labels[row]}"

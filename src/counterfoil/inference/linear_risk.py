@@ -199,7 +199,7 @@ class _TrainedModel:
             min(max(center, lowest), highest),
             (max(center - half, lowest), min(center + half, highest)),
             (halves[0][1], halves[1][1]),
-            "a polynomial of degree 2 stands for the loss, and what it leaves out is in every interval",
+            f"{about}: a polynomial of degree 2 stands for the loss, and what it leaves out is in the interval",
         )
 
     def _about(self, errors: _Errors) -> tuple[float, float]:
@@ -224,7 +224,7 @@ class _TrainedModel:
         finding = self._one_sided(about, radii, 2 * self.norm)
         if math.isfinite(radii[0]):
             return finding
-        sentence = "no curvature is certified, so that only the bound 2 x norm holds, which does for any two models"
+        sentence = f"{about}: no curvature is certified"
         return replace(finding, basis=(*finding.basis, sentence))
 
     def _least_eigenvalue(self, errors: _Errors) -> float:
@@ -246,12 +246,13 @@ class _TrainedModel:
 
     def _one_sided(self, about: str, bounds: list[float], trivial: float) -> Finding:
         upper, noise, sampling = (min(bound, trivial) for bound in bounds)
-        vacuous = " The upper end is what holds for any two models." if upper == trivial else ""
-        sentence = f"the estimate 0 takes the synthetic rows at their word; only the upper end is a statement.{vacuous}"
-        return self._finding(about, 0.0, (0.0, upper), (noise / 2, sampling / 2), sentence)
+        sentences = ["an estimate 0 takes the synthetic rows at their word; only the upper end is a statement"]
+        if upper == trivial:
+            sentences.append(f"{about}: the upper end is what holds for any two models")
+        return self._finding(about, 0.0, (0.0, upper), (noise / 2, sampling / 2), *sentences)
 
     def _finding(
-        self, about: str, estimate: float, ends: tuple[float, float], alone: tuple[float, float], sentence: str
+        self, about: str, estimate: float, ends: tuple[float, float], alone: tuple[float, float], *sentences: str
     ) -> Finding:
         numbers = ", ".join(map(str, self.moments.charges))
         value = self.features.schema[self.features.target].labels[self.features.positive]
@@ -270,6 +271,6 @@ class _TrainedModel:
                 f"the model is that for {self.features.target} = {value} with the smallest log loss on the synthetic "
                 f"rows, among those with norm1 of the weights at most {self.norm:g}; features as in the certificate",
                 "sampling by Hoeffding's inequality; all bounds hold for every such model, and together",
-                sentence,
+                *sentences,
             ),
         )

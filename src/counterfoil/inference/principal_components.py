@@ -108,10 +108,10 @@ class _Component:
     def angle(self, together: float, noise: float, sampling: float) -> Finding:
         upper = self._sine(together)
         sentence = (
-            "the direction is unknown: the variance of another component is no further away than noise and sampling "
-            "can move it"
+            f"component {self.number}: the direction is unknown, for the variance of another component is no further "
+            "away than noise and sampling can move it"
             if upper == 1
-            else "the estimate 0 takes the measured direction for the population's; only the upper end is a statement"
+            else "an estimate 0 takes the measured direction for the population's; only the upper end is a statement"
         )
         alone = self._sine(noise) / 2, self._sine(sampling) / 2
         return self._finding(

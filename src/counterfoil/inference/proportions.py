@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Share
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.decided import by_schema, decided_groups
 from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
@@ -27,7 +28,7 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
 
     It rests on the noisy counts of all marginals that hold the columns, or on the share itself where it was bought. The
     interval counts the noise and the sampling, which the finding also states apart. Where the columns were never
-    counted together, it is as wide as the release's error bar on them.
+    counted together, it is as wide as the release's error bar on them. What the schema alone decides is said as that.
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
@@ -53,17 +54,32 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
     columns = (
         condition.columns if by is None else schema.domain.canonical((*condition.columns, require_column(schema, by)))
     )
-    known = [_from_table(pooled, condition, by, schema) for pooled in pooled_marginals(evidence.answers, columns)]
+    about = f"share of records with {event}"
+    codes = {name: np.arange(schema.domain.size((name,))) for name in columns}
+    decided = decided_groups(condition, columns, codes, by)
+    if None not in decided.values():
+        return [by_schema(about, group, share, level) for group, share in decided.items() if share is not None]
+    known = []
+    for pooled in pooled_marginals(evidence.answers, columns):
+        known.append(_from_table(pooled, condition, by, schema))
+        decided |= decided_groups(condition, columns, pooled.groups, by)
     if by is None:
         known += _bought(evidence.answers, event)
-    about = f"share of records with {event}"
     if known:
         best = min(known, key=lambda answer: answer.preference)
-        return findings(best, level, about=about, bounds=(0.0, 1.0), total=total_of(evidence.answers), share=True)
-    require_bar(evidence.answers, columns)
-    low, high = (part.astype(float) for part in condition.rows(evidence.codes))
-    groups = row_groups(evidence, by, low, high)
-    return from_error_bar(evidence, columns, groups, level, about=about, bounds=(0.0, 1.0))
+        found = findings(best, level, about=about, bounds=(0.0, 1.0), total=total_of(evidence.answers), share=True)
+        names = [one.group for one in best.means]
+    else:
+        require_bar(evidence.answers, columns)
+        low, high = (part.astype(float) for part in condition.rows(evidence.codes))
+        groups = row_groups(evidence, by, low, high)
+        found = from_error_bar(evidence, columns, groups, level, about=about, bounds=(0.0, 1.0))
+        names = [one.group for one in groups]
+    shares = [decided.get(name) for name in names]
+    return [
+        one if share is None else by_schema(about, name, share, level)
+        for one, name, share in zip(found, names, shares, strict=True)
+    ]
 
 
 def require_column(schema: Schema, name: str) -> str:

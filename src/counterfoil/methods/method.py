@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import pyarrow as pa
 
+from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.progress import Progress, quiet
@@ -55,12 +56,14 @@ class Method(ABC):
 
     Attributes:
         default_delta: the delta where its user gives none; 0 for methods with pure privacy.
+        default_relation: which tables are neighbors where its user does not say.
         gives_points: whether its rows are points near the records, instead of draws from a model of the table; fidelity
             can be measured for the latter alone.
         presets: names of parameter sets that `of_preset` knows; the first is the default.
     """
 
     default_delta: ClassVar[float] = DEFAULT_DELTA
+    default_relation: ClassVar[NeighboringRelation] = NeighboringRelation.ADD_OR_REMOVE_ONE
     gives_points: ClassVar[bool] = False
     presets: ClassVar[tuple[str, ...]] = ()
 

@@ -25,12 +25,11 @@ from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
 from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, query_of
 from counterfoil.reweighting.reference import Asking, Density, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
-from counterfoil.reweighting.rounding import independent
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
-from counterfoil.synthesis.resampling import systematic
+from counterfoil.synthesis.resampling import independent, systematic
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.weighted_records import WeightedRecords
 
@@ -52,9 +51,9 @@ class Reweighting(Method):
     Args:
         reference: a reference density, `product`, `uniform`, `histogram`, `bernstein` or `tree`, or the path of another
             release; the tree for points and the product for codes where None.
-        queries: what is averaged: `marginals:K`, `moments:K`, a TOML file, a `Workload`, a family of functions, or
-            functions of your own as (name, function, lower, upper); `marginals:2` for codes and `moments:2` for points
-            where None.
+        queries: what is averaged: `marginals:K`, `moments:K`, `losses:...`, a TOML file, a `Workload`, a family of
+            functions, or functions of your own as (name, function, lower, upper); `marginals:2` for codes and
+            `moments:2` for points where None.
         fit: `likelihood` or `minimax`.
         support: how many records are drawn from the reference, equal ones merged.
         share: the share of the budget for the reference; its own default where None.

@@ -12,11 +12,11 @@ def require_torch() -> None:
     """Call it before importing a module of this room.
 
     Raises:
-        ImportError: where PyTorch or safetensors is missing.
+        ModuleNotFoundError: where PyTorch or safetensors is missing.
     """
     missing = [name for name in ("torch", "safetensors") if find_spec(name) is None]
     if missing:
-        raise ImportError(
+        raise ModuleNotFoundError(
             f"Networks need the packages torch and safetensors. Found no {' and no '.join(missing)}: "
             "Install counterfoil[torch].",
             name=missing[0],

@@ -19,6 +19,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import Functions, function_of
+from counterfoil.features.losses import LossNet
 from counterfoil.features.moments import Moments
 from counterfoil.schema import Schema
 
@@ -255,6 +256,9 @@ def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
     elif entry["family"] == Functions.kind:
         listed = entry["functions"]
         family = Functions.of(schema, [_placeholder(one, schema) for one in listed], counted=counted)
+    elif entry["family"] == LossNet.kind:
+        bought = document["charges"][entry["charge"] - 1]["parameters"]
+        family = LossNet.described({**bought, "counted": counted}, schema)
     else:
         raise ValueError(f"there is no family of functions {entry['family']!r}.")
     names, offsets, slopes = family.names, family.offsets, family.slopes

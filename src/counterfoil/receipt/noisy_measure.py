@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
+from counterfoil.receipt.noisy_groups import GROUP_PREDICTIONS, NoisyGroups
 
 _RENAMED = {"answer": "told", "told": "answer"}
 """From the fields to the keys of the receipt, and back, where they differ."""
@@ -70,6 +71,12 @@ class NoisyMeasure:
             slack = self.scale * math.log(1 / beta)
         return max(self.answer + math.ceil(slack) + self.rounding, 0.0)
 
+    @property
+    def sentence(self) -> str:
+        """The measure in words, with its standard error."""
+        estimate, error = f"{self.estimate:.4f}", f"{self.standard_error:.4f}"
+        return f"{MEASURES[self.measure]} ({self.about}): {estimate}, standard error {error}."
+
     def to_json(self) -> dict[str, Any]:
         """The measure in the form of the receipt."""
         fields = {_RENAMED.get(name, name): value for name, value in asdict(self).items()}
@@ -92,6 +99,17 @@ class NoisyMeasure:
         if not (noisy.scale > 0 and noisy.unit > 0 and noisy.records > 0):
             raise ValueError(f"A fidelity measure of the receipt has scales that are not positive: {noisy.measure!r}.")
         return noisy
+
+
+def measure_sentences(record: Mapping[str, Any]) -> list[str]:
+    """What an entry of a receipt's section `fidelity` says: one number, or the counts of a model's predictions.
+
+    Raises:
+        ValueError: for an entry of another shape.
+    """
+    if record.get("measure") == GROUP_PREDICTIONS:
+        return NoisyGroups.from_json(record).sentences()
+    return [NoisyMeasure.from_json(record).sentence]
 
 
 MEASURES = {

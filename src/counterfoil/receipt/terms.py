@@ -59,7 +59,8 @@ def neighbors_of(document: Mapping[str, Any]) -> Neighbors:
     """The neighboring tables between which the release of a receipt protects."""
     unit = document["privacy_unit"]
     relation = NeighboringRelation(document["neighboring_relation"])
-    return Neighbors(relation, None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"])))
+    bounded = None if unit is None else PrivacyUnit(unit["column"], int(unit["max_rows"]))
+    return Neighbors(relation, bounded, tuple(document.get("public_groups", ())))
 
 
 def declares(document: Mapping[str, Any]) -> bool:

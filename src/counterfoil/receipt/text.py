@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
+from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.receipt.noisy_measure import MEASURES, NoisyMeasure
+from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.terms import Terms, declares
 
@@ -56,7 +57,11 @@ def _title(document: Mapping[str, Any]) -> str:
     made = document["created"][:16].replace("T", " ")
     of = f"{document['source']}, method {document['method']['name']}"
     heading = f"PRIVACY RECEIPT  {made} UTC  Counterfoil {document['program']['counterfoil']}"
-    return "\n".join([heading, *_wrap(f"A synthetic table made from {of}.", "")])
+    made_from = _MADE[document.get("released", "table")]
+    return "\n".join([heading, *_wrap(f"{made_from} {of}.", "")])
+
+
+_MADE = {"table": "A synthetic table made from", "model": "A model trained on", "measures": "Measures of a model on"}
 
 
 def _protected(document: Mapping[str, Any]) -> Iterator[str]:
@@ -72,6 +77,12 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
     if document["neighboring_relation"] == "add_or_remove_one":
         hidden = "whether a row is in the table at all" if unit is None else "whether someone is in the table at all"
         yield f"Hidden is {hidden}, and how many rows the table has (add_or_remove_one)."
+    elif groups := document.get("public_groups"):
+        yield (
+            f"Hidden is what a row says apart from its {' and '.join(groups)}: which group of equal "
+            f"{' and '.join(groups)} it is in is NOT hidden, and the number of rows in each may show (replace_one "
+            "within groups)."
+        )
     elif unit is None:
         yield "Hidden is what a row says; the number of rows may show (replace_one)."
     else:
@@ -126,7 +137,8 @@ def _question(document: Mapping[str, Any]) -> str:
     one, several = ("row", "rows") if document["privacy_unit"] is None else ("person", "people")
     if document["neighboring_relation"] == "add_or_remove_one":
         return f"whether one given {one} is in the table or not"
-    return f"which of two given {several} is in the table"
+    alike = " of the same group" if document.get("public_groups") else ""
+    return f"which of two given {several}{alike} is in the table"
 
 
 def _asked(document: Mapping[str, Any]) -> Iterator[str]:
@@ -141,12 +153,40 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     }
     whole = math.fsum(costs.values())
     for query, charges in by_query.items():
-        scales = [charge["noise"]["scale"] for charge in charges]
+        units = [_unit_of(charge) for charge in charges]
+        scales = [charge["noise"]["scale"] / unit for charge, unit in zip(charges, units, strict=True)]
         low, high = (f"{scale:,.0f}" if scale >= 100 else f"{scale:.3g}" for scale in (min(scales), max(scales)))
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
+        if all(charge["event"]["kind"] == "subsampled_gaussian" for charge in charges):
+            yield f"{query}: {_question_of(query)}; {_run(charges)}."
+            continue
         spread = low if low == high else f"{low} to {high}"
-        yield f"{query}, {times}{share}: {_question_of(query)}; scale of the noise {spread}."
+        counts = ", where a record counts at most 1" if max(units) > 1 else ""
+        yield f"{query}, {times}{share}: {_question_of(query)}; scale of the noise {spread}{counts}."
+
+
+def _run(charges: Sequence[Mapping[str, Any]]) -> str:
+    """What the steps of a training run read, and how much noise they got."""
+    steps = sum(charge["event"]["steps"] for charge in charges)
+    share, noise = (charges[0]["event"][name] for name in ("sampling_probability", "noise_multiplier"))
+    parts = "" if len(charges) == 1 else f", charged in {len(charges)} parts"
+    return (
+        f"{steps:,} steps{parts}, each on a fresh random batch of at most {share:.3g} of each group; the noise of a "
+        f"step is {noise:.3g} times what one row of the batch can change"
+    )
+
+
+def _unit_of(charge: Mapping[str, Any]) -> float:
+    """The integer that stands for 1 in the answer; 1 where the receipt does not say."""
+    known = shipped_queries().get(charge["query"])
+    if known is None or not issubclass(known, CountQuery):
+        return 1.0
+    try:
+        unit = known.unit(charge["parameters"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return 1.0
+    return unit if math.isfinite(unit) and unit > 0 else 1.0
 
 
 def _question_of(query: str) -> str:
@@ -157,13 +197,13 @@ def _question_of(query: str) -> str:
 def good_for(document: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each noisy measure of fidelity, and for each certificate."""
     for measure in document.get("fidelity", ()):
-        noisy = NoisyMeasure.from_json(measure)
-        estimate, error = f"{noisy.estimate:.4f}", f"{noisy.standard_error:.4f}"
-        yield f"{MEASURES[noisy.measure]} ({noisy.about}): {estimate}, standard error {error}."
+        yield from measure_sentences(measure)
     yield from (str(certificate.get("sentence", "")) for certificate in document.get("certificates", ()))
 
 
 def _rows(document: Mapping[str, Any]) -> str:
+    if (released := document.get("released", "table")) != "table":
+        return f"None: what was released is {'a model' if released == 'model' else 'measures of a model'}."
     return f"{document['rows']['drawn']:,} synthetic rows: {document['rows']['how']}."
 
 

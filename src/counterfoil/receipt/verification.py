@@ -16,10 +16,12 @@ from counterfoil.accounting.event import PrivacyEvent, event_from_json
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import require_declared
+from counterfoil.curator.queries.gradient import GradientQuery, restated_probability
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.files import sha256_of
 from counterfoil.noise.known import noise_from_json
-from counterfoil.noise.noise import CountNoise
+from counterfoil.noise.noise import CountNoise, Noise
+from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
 from counterfoil.receipt.terms import Terms, declares, neighbors_of
@@ -97,9 +99,11 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
         return "the event is not the one of the noise that was added."
     if charge["query"] not in shipped_queries():
         return "this version does not know such a query and can't check it."
+    if (problem := _sampling_problem(charge, noise, neighbors)) is not None:
+        return problem
     try:
         here, there = (_sensitivity(charge, neighbors, of) for of in (neighbors.relation, neighbors.relation.other))
-    except (KeyError, TypeError, ValueError):
+    except (ArithmeticError, KeyError, TypeError, ValueError):
         return "the query's parameters are not those of its kind."
     if not _same(charge["sensitivity"], here):
         return f"the sensitivity must be {here:.6g} for this query. Found {charge['sensitivity']:.6g}."
@@ -108,6 +112,27 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
     if not _same_event(charge["event_under_other_relation"], noise.event_under(here, there).to_json()):
         return "the event under the other relation does not follow from the sensitivities."
     return ""
+
+
+def _sampling_problem(charge: Mapping[str, Any], noise: Noise, neighbors: Neighbors) -> str | None:
+    """Whether noise that counts on random batches was added to a query that reads them, of that size at most.
+
+    And whether the neighbors are those whose groups, of which the batches are made, have equal sizes.
+    """
+    of_batches = issubclass(shipped_queries()[charge["query"]], GradientQuery)
+    if isinstance(noise, SubsampledGaussianNoise) != of_batches:
+        return "noise that counts on random batches belongs to the queries that read them, and to no other."
+    if not isinstance(noise, SubsampledGaussianNoise):
+        return None
+    try:
+        share, groups = restated_probability(charge["parameters"]), tuple(charge["parameters"]["groups"])
+    except (ArithmeticError, KeyError, TypeError, ValueError):
+        return "the query's parameters are not those of its kind."
+    if not neighbors.group_sizes_are_public or neighbors.groups != groups:
+        return "its batches show how many rows each of its groups has, which the neighbors do not share."
+    if not share <= noise.sampling_probability:
+        return f"a batch holds {share:.6g} of a group, and the noise counts on {noise.sampling_probability:.6g}."
+    return None
 
 
 def _sensitivity(charge: Mapping[str, Any], neighbors: Neighbors, relation: NeighboringRelation) -> float:
@@ -182,7 +207,7 @@ def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
             continue  # already a problem of the charge
         try:
             require_declared(charge["query"], partial(_restated, charge), terms.replacement_factor)
-        except (KeyError, TypeError, ValueError):
+        except (ArithmeticError, KeyError, TypeError, ValueError):
             yield f"Charge {number} ({charge['query']}) exceeds the replacement factor that was declared."
     if (plan is None) != document["composition"]["adaptive"]:
         yield "Noise was either planned or chosen after earlier answers. The receipt says both, or neither."

@@ -13,13 +13,15 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.workload import Workload
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import Functions, functions_of_toml
+from counterfoil.features.losses import SPELLING, LossNet
 from counterfoil.features.moments import Moments
 from counterfoil.schema import Schema
 
 _NAMED = re.compile(r"(marginals|moments):([0-9])")
 
 Wish = str | Workload | FunctionFamily | Sequence[Any]
-"""`marginals:K`, `moments:K`, a TOML file, a workload, a family, or functions as (name, function, lower, upper)."""
+"""`marginals:K`, `moments:K`, `losses:...`, a TOML file, a workload, a family, or functions as (name, function, lower,
+upper)."""
 
 AskedQuery = MarginalCounts | FunctionAverages
 
@@ -74,8 +76,12 @@ def _named(text: str, schema: Schema, counted: bool) -> AskedQuery:
         if kind == "moments":
             return FunctionAverages(Moments(schema, order, counted))
         return _marginals(Workload.of_order(schema.domain, order), schema)
+    if text.startswith("losses:"):
+        return FunctionAverages(LossNet.spelled(text, schema, counted=counted))
     if not text.endswith(".toml"):
-        raise ValueError(f"`queries` must be marginals:K, moments:1, moments:2, or a TOML file. Found {text!r}.")
+        raise ValueError(
+            f"`queries` must be marginals:K, moments:1, moments:2, {SPELLING}, or a TOML file. Found {text!r}."
+        )
     if not Path(text).is_file():
         raise ValueError(f"There is no file {text!r} of queries.")
     try:

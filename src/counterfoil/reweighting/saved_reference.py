@@ -13,17 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.curator import Curator
-from counterfoil.files import sha256_of
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.reweighting.reference import Asking, Density, Reference
 from counterfoil.schema import Schema
-from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
-
-_POINTS = '"counterfoil.points"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +58,10 @@ class SavedRelease(Reference):
         """
         source = Path(path)
         if source.is_dir():
-            index = source / INDEX
-            points = index.is_file() and _POINTS in index.read_text(encoding="utf-8", errors="replace")
-            return cls.of(PointSynthesis.load(source) if points else Synthesis.load(source))
-        receipt = Receipt.load(source.with_name(f"{source.stem}.receipt.json"))
-        if sha256_of(source) not in {output["sha256"] for output in receipt.document["outputs"]}:
-            raise ValueError(f"{source} is not the table that its receipt was made for: its SHA-256 differs.")
+            return cls.of(load_folder(source))
+        receipt = Receipt.load(receipt_beside(source))
+        table = load_table(source, receipt)
         _require_schema(receipt, schema)
-        try:
-            table = load_parquet(source) if source.suffix == ".parquet" else load_csv(source)
-        except (ValueError, pa.ArrowException) as error:
-            raise ValueError(f"{source} can't be read as a table that synth wrote: {type(error).__name__}.") from None
         return cls(receipt, None, _codes(schema, table))
 
     def require_possible(self, curator: Curator) -> None:

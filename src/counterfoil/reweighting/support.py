@@ -64,8 +64,10 @@ class Support:
     def matrix(self, family: FunctionFamily) -> sparse.csc_array:
         """float64 [K, m]: the value of each function at each record, in the functions' own whole numbers."""
         codes = {name: self._by_name[name] for name in family.codes}
-        parts = [family.matrix(self.size, codes, self._numbers(table, family)) for table in self.values]
-        return sparse.csc_array(sum(parts[1:], parts[0]) / len(parts))
+        total = family.matrix(self.size, codes, self._numbers(self.values[0], family))
+        for table in self.values[1:]:  # one after the other: of losses at a net no number is 0
+            total = total + family.matrix(self.size, codes, self._numbers(table, family))
+        return sparse.csc_array(total / len(self.values))
 
     @cached_property
     def _by_name(self) -> Mapping[str, np.ndarray]:

@@ -22,7 +22,12 @@ from counterfoil.files import sha256_of, write_text
 
 INDEX = "synthesis.json"
 
-_READERS = {"counterfoil.synthesis": "Synthesis.load", "counterfoil.points": "PointSynthesis.load"}
+_READERS = {
+    "counterfoil.synthesis": "Synthesis.load",
+    "counterfoil.points": "PointSynthesis.load",
+    "counterfoil.model": "load of the model's class in counterfoil.training",
+    "counterfoil.pate": "PATEClassifier.load",
+}
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,13 @@ class ReleaseFolder:
         format: what the index calls it.
         version: of the format.
         files: what is in it, besides the index.
+        what: what sentences call it.
     """
 
     format: str
     version: int
     files: tuple[str, ...]
+    what: str = "synthesis"
 
     @contextmanager
     def writing(self, folder: str | os.PathLike[str]) -> Iterator[Path]:
@@ -50,7 +57,7 @@ class ReleaseFolder:
         target = Path(folder)
         if target.exists():
             raise ValueError(
-                f"A synthesis is saved to a new folder. Found {str(target)!r}: remove it, or choose another."
+                f"A {self.what} is saved to a new folder. Found {str(target)!r}: remove it, or choose another."
             )
         draft = target.parent / f".{target.name}.{uuid.uuid4().hex}.part"
         draft.mkdir()
@@ -75,33 +82,35 @@ class ReleaseFolder:
         version = index.get("format_version")
         if version != self.version:
             raise ValueError(
-                f"The synthesis {str(source)!r} must have format version {self.version}. Found {version!r}: "
+                f"The {self.what} {str(source)!r} must have format version {self.version}. Found {version!r}: "
                 "read it with the release of Counterfoil that wrote it."
             )
         recorded = index.get("files")
         for name in self.files:
             if not (source / name).is_file():
                 raise ValueError(
-                    f"The synthesis {str(source)!r} is incomplete: {name} is missing. Copy the whole folder."
+                    f"The {self.what} {str(source)!r} is incomplete: {name} is missing. Copy the whole folder."
                 )
             if not isinstance(recorded, dict) or recorded.get(name) != sha256_of(source / name):
                 raise ValueError(
-                    f"The synthesis {str(source)!r} is damaged: {name} is not what was saved. Copy it again."
+                    f"The {self.what} {str(source)!r} is damaged: {name} is not what was saved. Copy it again."
                 )
 
     def _index(self, source: Path) -> dict[str, Any]:
         path = source / INDEX
         if not path.is_file():
-            raise ValueError(f"A saved synthesis is a folder with {INDEX} in it. Found none in {str(source)!r}.")
+            raise ValueError(f"A saved {self.what} is a folder with {INDEX} in it. Found none in {str(source)!r}.")
         try:
             index = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             index = None
         if not isinstance(index, dict) or index.get("format") not in list(_READERS):
-            raise ValueError(f"The synthesis {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again.")
+            raise ValueError(
+                f"The {self.what} {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again."
+            )
         if index["format"] != self.format:
             reader = _READERS[index["format"]]
-            raise ValueError(f"The synthesis {str(source)!r} is of another kind: read it with `{reader}`.")
+            raise ValueError(f"The {self.what} {str(source)!r} is of another kind: read it with `{reader}`.")
         return index
 
 

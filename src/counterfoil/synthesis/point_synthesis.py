@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _ROWS, _SUPPORT, _POINTS = "rows.parquet", "support.parquet", "points.npz"
 _SCHEMA, _RECEIPT = "schema.toml", "receipt.json"
-_FOLDER = ReleaseFolder("counterfoil.points", 1, (_ROWS, _SUPPORT, _POINTS, _SCHEMA, _RECEIPT))
+POINTS_FORMAT = "counterfoil.points"
+_FOLDER = ReleaseFolder(POINTS_FORMAT, 1, (_ROWS, _SUPPORT, _POINTS, _SCHEMA, _RECEIPT))
 
 
 @dataclass(frozen=True, eq=False)

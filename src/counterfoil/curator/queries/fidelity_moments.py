@@ -79,5 +79,9 @@ class LargestMomentGap(CountQuery):
         }
 
     @staticmethod
+    def unit(parameters: Mapping[str, Any]) -> float:
+        return float(parameters["unit"]) ** int(parameters["order"])
+
+    @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         return float(parameters["unit"]) ** int(parameters["order"]) * moved

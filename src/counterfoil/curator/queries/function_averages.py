@@ -16,6 +16,7 @@ from counterfoil.curator.queries.registry import shipped
 from counterfoil.features.feature_map import UNIT as MOMENT_UNIT
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import UNIT as FUNCTION_UNIT
+from counterfoil.features.losses import net_sensitivity
 from counterfoil.features.moments import moments_l1
 from counterfoil.noise.noise import Norm
 from counterfoil.schema.schema import Schema
@@ -27,8 +28,8 @@ class FunctionAverages(CountQuery):
     """The sums over records of the functions of a family, in the family's whole numbers, int64 [K].
 
     Formal guarantee: what a record adds depends on nothing but the record, and is whole. How far one record moves all
-    sums together is proved with the family: `Moments`, `Functions`. It is the joint sensitivity, which is smaller than
-    the sum of each function's where no record can have all functions at their ends.
+    sums together is proved with the family: `Moments`, `Functions`, `LossNet`. It is the joint sensitivity, which is
+    smaller than the sum of each function's where no record can have all functions at their ends.
 
     Args:
         family: the functions, public.
@@ -50,6 +51,18 @@ class FunctionAverages(CountQuery):
         if self.family.schema != schema:
             raise ValueError("This family of functions was made for another schema: make it for the one in use.")
 
+    def require_telling(self, public: Records) -> None:
+        family = self.family
+        given = public.fold(
+            lambda block: family.numbers_given(block.rows, block.codes, block.numbers), family.codes, family.numbers
+        )
+        for name in [name for name, many in zip(family.names, given, strict=True) if not many]:
+            raise ValueError(
+                f"The function {name!r} is no number (NaN) on any of many rows that were made up from the schema: its "
+                "average would be the lower end of its range whatever the records are. Return a number where it has "
+                "one."
+            )
+
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return self.family.l1_sensitivity(relation)
 
@@ -66,11 +79,17 @@ class FunctionAverages(CountQuery):
         return self.family.sums(block.rows, block.codes, block.numbers)
 
     @staticmethod
+    def unit(parameters: Mapping[str, Any]) -> float:
+        return float(parameters["unit"])
+
+    @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         if not isinstance(parameters["counted"], bool):
             raise ValueError("whether records are counted must be true or false.")
         if parameters["family"] == "moments":
             return _restated_moments(parameters, moved, norm)
+        if parameters["family"] == "losses":
+            return net_sensitivity(parameters, moved, euclidean=norm is not Norm.L1)
         if parameters["family"] != "functions" or parameters["unit"] != FUNCTION_UNIT or parameters["functions"] < 1:
             raise ValueError("the parameters are not those of a family of functions.")
         sums = int(parameters["functions"]) + (bool(parameters["counted"]) and moved == 1)

@@ -79,6 +79,10 @@ class LatticeKernelDensity(CountQuery):
         return self.lattice.describe()
 
     @staticmethod
+    def unit(parameters: Mapping[str, Any]) -> float:
+        return float(parameters["unit"]) ** len(parameters["steps"])
+
+    @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         power, kernel = 1 if norm is Norm.L1 else 2, (float(parameters["bandwidth"]), int(parameters["unit"]))
         largest = math.prod(

@@ -8,21 +8,23 @@ needs a proof of its sensitivity in its docstring and joins the conformance test
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block as Block  # part of what a query is written against
+from counterfoil.curator.parts import Part
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.noise.noise import Norm
 from counterfoil.schema.schema import Schema
 
 
 class Records(Protocol):
-    """The sensitive table as queries see it: a sum over its records, never a record."""
+    """The sensitive table as queries see it: a sum over its records, or all of them divided at random."""
 
     def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
         """Exact counts, one int64 array shaped by the (coarsened) domain for each clique; counted once and kept."""
@@ -38,6 +40,10 @@ class Records(Protocol):
             columns: whose codes it reads.
             numbers: ordered columns whose values it reads.
         """
+        ...
+
+    def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:
+        """Each record in one of `count` parts, chosen by random bits of its own and anew in each call."""
         ...
 
 
@@ -62,6 +68,13 @@ class Query(ABC):
 
         Raises:
             ValueError: with what differs.
+        """
+
+    def require_telling(self, public: Records) -> None:  # noqa: B027 - what is shipped always says something
+        """Refuses what a user put into the query where it is no number on any of many public records.
+
+        Raises:
+            ValueError: naming it.
         """
 
     @abstractmethod
@@ -92,6 +105,18 @@ class Query(ABC):
 
 class CountQuery(Query):
     """A query whose answer is a vector of integers, int64 [cells], to which noise is added."""
+
+    @staticmethod
+    def unit(parameters: Mapping[str, Any]) -> float:
+        """The integer that stands for 1, which is the most that a record counts in one number of the answer.
+
+        Args:
+            parameters: as they stand on a receipt.
+
+        Raises:
+            KeyError, TypeError, ValueError: for parameters that are not those of the query.
+        """
+        return 1.0
 
     @abstractmethod
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:

@@ -1,0 +1,117 @@
+"""Findings as a table of at most 80 columns: names beside the numbers, or above them where numbers are wide."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.cli.terminal import WIDTH
+
+if TYPE_CHECKING:
+    from counterfoil.inference.finding import Finding
+
+_LEAST_NAME = 24
+"""Characters of a name on a line; with fewer beside the numbers it stands above them."""
+
+_APART = 2
+
+
+def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
+    """The findings as a table.
+
+    Args:
+        found: what was found, or what the synthetic rows would say.
+        naive: whether it is the latter, which has no noise to show.
+    """
+    from rich.text import Text
+
+    heading = common(found)
+    names = [_name(one, under=heading) for one in found]
+    heads = ["estimate", "interval", *([] if naive else ["noise", "sampling"])]
+    cells = [_cells(one, naive=naive) for one in found]
+    if _width(heads, cells) > WIDTH - _APART:
+        cells = [[cell.replace(",", "") for cell in row] for row in cells]
+    longest = max((len(name) for name in names), default=0)
+    if WIDTH - _width(heads, cells) - _APART >= min(longest, _LEAST_NAME):
+        return _beside("" if heading else "what", names, heads, cells)
+    return Text("\n".join(_above(names, heads, cells)))
+
+
+def common(found: Sequence[Finding]) -> str:
+    """What all findings are about, where each is about one group of it; empty where there is no such thing."""
+    starts = {one.about.partition(", where ")[0] for one in found}
+    return next(iter(starts)) if len(starts) == 1 else ""
+
+
+def inert(text: str) -> str:
+    """The text with everything that a terminal could obey written out."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def _name(finding: Finding, *, under: str) -> str:
+    return inert((finding.about.partition(", where ")[2] or "all records") if under else finding.about)
+
+
+def _cells(finding: Finding, *, naive: bool) -> list[str]:
+    """The estimate, the interval and, but for naive findings, half the widths for noise and for sampling."""
+    if finding.decided:
+        return [f"{finding.estimate:g}", "by the schema", "none", "none"][: 2 if naive else 4]
+    interval = f"{_number(finding, finding.lower)} to {_number(finding, finding.upper)}"
+    halves = [] if naive else [_half(finding, finding.noise), _half(finding, finding.sampling)]
+    return [_number(finding, finding.estimate), interval, *halves]
+
+
+def _half(finding: Finding, value: float) -> str:
+    """Half the width of an interval."""
+    return f"±{_number(finding, value)}" if math.isfinite(value) else "unknown"
+
+
+def _number(finding: Finding, value: float) -> str:
+    """A number with as many places as half the interval needs for two digits that count."""
+    if not math.isfinite(value):
+        return "unknown"
+    half = (finding.upper - finding.lower) / 2
+    scale = half if math.isfinite(half) and half > 0 else max(abs(finding.estimate), 1e-3)
+    scale = scale if math.isfinite(scale) else 1.0
+    if not 1e-7 < scale < 1e9:
+        return f"{value:.4g}"
+    return f"{value:,.{min(max(1 - math.floor(math.log10(scale)), 0), 6)}f}"
+
+
+def _widths(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+
+
+def _width(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """Of the numbers alone, and what is between them."""
+    widths = _widths(heads, cells)
+    return sum(widths) + _APART * (len(widths) - 1)
+
+
+def _beside(head: str, names: Sequence[str], heads: Sequence[str], cells: Sequence[Sequence[str]]) -> Any:
+    """A table with a line for each finding, or more where its name is folded."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(head, overflow="fold")
+    for one in heads:
+        table.add_column(one, justify="right", no_wrap=True)
+    for name, row in zip(names, cells, strict=True):
+        table.add_row(Text(name), *row)
+    return table
+
+
+def _above(names: Sequence[str], heads: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
+    """Lines: the heads, and for each finding its name and below it the numbers."""
+    widths = _widths(heads, cells)
+
+    def line(row: Sequence[str]) -> str:
+        return (" " * _APART).join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rjust(WIDTH)
+
+    lines = [line(heads)]
+    for name, row in zip(names, cells, strict=True):
+        lines += [*textwrap.wrap(name, WIDTH), line(row)]
+    return lines

@@ -1,0 +1,85 @@
+"""`counterfoil predict`: what a trained model says of rows of the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfoil.cli.model_kinds import loaded_model
+from counterfoil.cli.options import Force, Json, Quiet, ShowValues
+from counterfoil.cli.outputs import require_free, require_harmless
+from counterfoil.cli.show_values import showing_values
+from counterfoil.cli.terminal import Terminal
+from counterfoil.kept_files import KeptFile, kept_source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A folder that train wrote.", metavar="MODEL")],
+    rows: Annotated[
+        str, typer.Argument(help="Your own rows: a CSV or Parquet file, or FILE.db::TABLE.", metavar="ROWS")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="A .csv or .parquet file.", metavar="F")],
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    show_values: ShowValues = False,
+) -> None:
+    """Apply a trained model to rows of your own.
+
+    Writes one line for each row, in order: labels and probabilities, predicted numbers, or codes. Columns that the
+    model does not read may be missing. Nothing is charged: the file is as private as the rows are.
+    """
+    from counterfoil.synthesis.table import check_suffix, write_table
+
+    terminal = Terminal(quiet=quiet, json=json)
+    check_suffix(out)
+    kept = [KeptFile(file.path, "the table of rows") for file in kept_source(rows)]
+    require_harmless([out], [*kept, *(KeptFile(path, "a file of the model") for path in _files(model))])
+    require_free([out], force=force)
+    trained = loaded_model(model)
+    with showing_values(rows, show=show_values):
+        table = predictions(trained, rows)
+    write_table(table, out)
+    terminal.say(f"Applied a {trained.kind} to {table.num_rows:,} rows, and charged nothing.")
+    terminal.say(f"  predictions  {out}")
+    if not trained.receipt.private:
+        terminal.alarm("NOT PRIVATE: the model's noise came from a seed. DO NOT SHARE what it says.")
+    terminal.document(
+        {
+            "predictions": str(out),
+            "rows": table.num_rows,
+            "columns": table.column_names,
+            "kind": trained.kind,
+            "private": trained.receipt.private,
+        }
+    )
+
+
+def predictions(trained: Any, rows: str) -> pa.Table:
+    """One line for each row: labels and probabilities of classes, predicted numbers, or codes.
+
+    Raises:
+        ValueError: for rows that do not follow the model's schema.
+    """
+    import pyarrow as pa
+
+    if hasattr(trained, "transform"):
+        codes = trained.transform(rows)
+        return pa.table({f"code_{number + 1}": codes[:, number] for number in range(codes.shape[1])})
+    targets = trained.features_.targets
+    if not hasattr(trained, "predict_proba"):
+        predicted = trained.predict(rows).reshape(-1, len(targets))
+        return pa.table({f"predicted_{name}": predicted[:, number] for number, name in enumerate(targets)})
+    probabilities = trained.predict_proba(rows)
+    labels = trained.classes_[probabilities.argmax(axis=1)]
+    scores = {f"probability_{label}": probabilities[:, number] for number, label in enumerate(trained.classes_)}
+    return pa.table({f"predicted_{targets[0]}": labels} | scores)
+
+
+def _files(model: Path) -> list[Path]:
+    return sorted(model.iterdir()) if model.is_dir() else []

@@ -1,0 +1,56 @@
+"""What `counterfoil synth` says about a release that it made."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.synth_request import Request
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.methods.method import SyntheticRelease
+
+
+def report(
+    terminal: Terminal,
+    request: Request,
+    synthesis: SyntheticRelease,
+    outputs: Outputs,
+    *,
+    method: str,
+    delta_by_default: bool,
+) -> None:
+    """Prints what was made, where it is, what it cost and how far it can be off."""
+    from counterfoil.receipt.text import good_for
+
+    receipt, budget = synthesis.receipt, request.budget
+    note = " (the default)" if delta_by_default else ""
+    terminal.say(f"Made {synthesis.rows:,} synthetic rows with {method}.")
+    terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
+    terminal.say(f"  table    {outputs.table}")
+    terminal.say(f"  receipt  {outputs.receipt}")
+    for sentence in good_for(receipt.document):
+        terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
+    for sentence in receipt.document["warnings"]:
+        terminal.alarm(f"WARNING: {sentence}")
+    if not receipt.private:
+        terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
+    terminal.document(
+        {
+            "table": str(outputs.table),
+            "receipt": str(outputs.receipt),
+            "rows": synthesis.rows,
+            "method": method,
+            "private": receipt.private,
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "neighboring_relation": request.relation,
+            "spent": receipt.document["spent"],
+            "fidelity": receipt.document.get("fidelity", []),
+            "certificates": receipt.document.get("certificates", []),
+            "warnings": receipt.document["warnings"],
+            "ledger": None if request.ledger is None else str(request.ledger),
+        }
+    )

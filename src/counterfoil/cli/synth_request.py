@@ -1,0 +1,116 @@
+"""What `counterfoil synth` is asked for, from its options: checked before a record is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.domain.domain import Domain
+    from counterfoil.domain.workload import Workload
+    from counterfoil.fidelity.fidelity import Fidelity
+    from counterfoil.methods.method import Method
+    from counterfoil.schema import Schema
+
+
+@dataclass(frozen=True)
+class Request:
+    """A release that is to be made: its source and its parameters, all of them public."""
+
+    source: str
+    schema: Schema
+    budget: Budget
+    relation: str
+    unit: PrivacyUnit | None
+    rows: int | None
+    seed: int | None
+    ledger: Path | None
+    fidelity: Fidelity | None
+
+
+def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:
+    if seed is not None and not confirmed:
+        raise ValueError(
+            "`--seed` makes noise that anyone can repeat, so that the release protects nobody. Leave it out, or add "
+            "--not-private if the release will not be shared."
+        )
+    if seed is not None and seed < 0:
+        raise ValueError(f"`--seed` must be a whole number of at least 0. Found {seed}.")
+    if confirmed and seed is None:
+        raise ValueError("`--not-private` confirms a --seed. Found none: leave it out, and the release is private.")
+
+
+def require_rows_fit(rows: int | None, domain: Domain) -> None:
+    """Refuses a number of rows that memory could not hold, before the budget is spent on it."""
+    if rows is None:
+        return
+    if rows < 1:
+        raise ValueError(f"`--rows` must be a whole number of at least 1. Found {rows}.")
+    if not hasattr(os, "sysconf"):
+        return  # Windows does not say how much memory there is
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = 16 * rows * len(domain.attributes)  # a code, and a value of 8 bytes, with room to write them
+    if needed > memory:
+        raise ValueError(
+            f"`--rows` {rows:,} would need about {needed / 2**30:,.0f} GB of memory, of which there are "
+            f"{memory / 2**30:,.0f}. Draw fewer rows."
+        )
+
+
+def relation_named(name: str) -> str:
+    from counterfoil.accounting.neighbors import NeighboringRelation
+    from counterfoil.schema.errors import did_you_mean
+
+    known = [relation.value for relation in NeighboringRelation]
+    if name not in known:
+        raise ValueError(f"`--relation` must be {' or '.join(known)}. Found {name!r}.{did_you_mean(name, known)}")
+    return name
+
+
+def unit_of(column: str | None, max_rows: int | None) -> PrivacyUnit | None:
+    from counterfoil.accounting.neighbors import PrivacyUnit
+
+    if (column is None) != (max_rows is None):
+        raise ValueError("`--privacy-unit` and `--max-rows` go together: at most so many rows of each unit are used.")
+    return PrivacyUnit(column, max_rows) if column is not None and max_rows is not None else None
+
+
+def fidelity_of(share: float | None, target: str | None, protected: str | None) -> Fidelity | None:
+    """The fidelity that the options name; without a share, a target is certified from the release's error bars."""
+    from counterfoil.fidelity.fidelity import Fidelity
+
+    if protected is not None and (target is None or share is None):
+        raise ValueError(
+            "`--protected` measures how alike the certified linear model treats groups. It goes with `--target` and "
+            "`--fidelity`, the share of the budget that buys the figures."
+        )
+    if share is None and target is None:
+        return None
+    if share is not None and not 0 < share < 1:
+        raise ValueError(f"`--fidelity` must be a share of the budget between 0 and 1, such as 0.05. Found {share}.")
+    return Fidelity(share or 0.0, target, protected)
+
+
+def synthesizer_of(method: str, workload: str | None, domain: Domain, **parameters: Any) -> Method:
+    from counterfoil.methods.registry import method_named
+
+    size = parameters.get("max_model_size")
+    if size is not None and not 0 < size < float("inf"):
+        raise ValueError(f"`--max-model-size` must be a positive number of megabytes. Found {size}.")
+    if workload is not None:
+        parameters["workload"] = workload_of(workload, domain)
+    return method_named(method, **parameters)
+
+
+def workload_of(text: str, domain: Domain) -> Workload | int:
+    from counterfoil.domain.workload import Workload
+
+    if text in ("1", "2", "3"):
+        return int(text)
+    if not Path(text).is_file():
+        raise ValueError(f"`--workload` must be 1, 2, 3 or a TOML file of cliques and weights. Found {text!r}.")
+    return Workload.from_toml(text, domain)

@@ -1,0 +1,209 @@
+"""What `counterfoil train` is asked for, from its options: checked before a record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.cli.model_kinds import ModelKind
+from counterfoil.cli.outputs import inputs, require_free, require_harmless
+from counterfoil.kept_files import KeptFile, kept_source
+
+if TYPE_CHECKING:
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.neighbors import Neighbors
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.schema import Schema
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """A model that is to be trained: its source and its parameters, all of them public.
+
+    Args:
+        kind: of the model.
+        source: the sensitive table.
+        schema: the public facts about it.
+        model: the estimator, not trained yet.
+        wishes: what its `fit` gets beyond the source, the schema and the ledger.
+        budget: the most that the model may cost.
+        neighbors: between which tables the guarantee holds.
+        ledger: the file that counts the cost.
+        resume: whether the run at the checkpoint goes on.
+    """
+
+    kind: ModelKind
+    source: str
+    schema: Schema
+    model: Any
+    wishes: Mapping[str, Any]
+    budget: Budget
+    neighbors: Neighbors
+    ledger: Path | None
+    resume: bool
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """Where the state of the run is kept."""
+        return self.wishes.get("checkpoint")
+
+    def require_room(self, ledger: Ledger) -> None:
+        """Refuses what the ledger could only refuse after the records were read.
+
+        Raises:
+            ValueError: where it is kept for other neighbors.
+            BudgetExceeded: when less is left than a new run needs.
+        """
+        own = self.neighbors.describe()
+        for release in ledger.releases():
+            if release.status != "abandoned" and release.relation != own:
+                raise ValueError(
+                    f"One ledger adds up releases of one neighboring relation. Found {release.relation!r} in "
+                    f"{self.ledger}, where this run has {own!r}: keep a ledger of its own for it (counterfoil ledger "
+                    "create), and grant both together what the table may spend."
+                )
+        if not self.resume:
+            ledger.require_room(self.budget, own)
+
+
+def request_of(
+    kind: ModelKind,
+    source: str,
+    schema: Path,
+    given: Mapping[str, Any],
+    *,
+    ledger: Path | None,
+    resume: bool,
+) -> TrainingRequest:
+    """The request of options that `kind` has.
+
+    Args:
+        given: values by the names of the estimator's parameters and of those of its `fit`.
+
+    Raises:
+        ValueError: for an option that is out of its range, or names no column.
+    """
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.cli.synth_request import unit_of
+    from counterfoil.schema import Schema
+    from counterfoil.schema.possibility import require_possible
+
+    facts = Schema.from_toml(schema)
+    facts.require_confirmed()
+    require_possible(facts)
+    if "device" in given:
+        from counterfoil.cli.model_kinds import require_device
+
+        require_device(given["device"])
+    model = kind.type(**{name: value for name, value in given.items() if name in kind.parameters})
+    wishes = {name: value for name, value in given.items() if name in kind.wishes}
+    for role in ("target", "protected"):
+        if role in wishes:
+            wishes[role] = _columns(role, wishes[role], facts, several=role == "protected" or _many_targets(kind))
+    if "public" in wishes:
+        wishes["public"] = _public_rows(wishes["public"])
+    if "privacy_unit" in kind.wishes:
+        wishes["privacy_unit"] = unit_of(given.get("privacy_unit"), given.get("max_rows"))
+    budget = Budget(model.epsilon, model.delta)
+    if not budget.delta:
+        raise ValueError("`delta` must be positive: the noise of training is Gaussian. Found 0.")
+    neighbors = _neighbors(kind, model, wishes)
+    return TrainingRequest(kind, source, facts, model, wishes, budget, neighbors, ledger, resume)
+
+
+def require_places(
+    folder: Path, source: str, schema: Path, *, ledger: Path | None, public: str | None, checkpoint: Path | None
+) -> None:
+    """Refuses outputs that would destroy what is still needed, or that could only fail after the budget was spent.
+
+    Raises:
+        ValueError: for a folder that exists, or is in none; and for an output that is one of the inputs.
+        OSError: when it can't be written, or its disk is full.
+    """
+    kept = inputs(source, ledger=ledger, schema=schema)
+    kept += [] if public is None else [KeptFile(file.path, "the public rows") for file in kept_source(public)]
+    outputs = [folder] if checkpoint is None else [folder, checkpoint]
+    require_harmless(outputs, kept)
+    if folder.exists() or folder.is_symlink():
+        raise ValueError(f"A model is written to a new folder. Found {folder}: choose another name with --out.")
+    require_free([folder], force=False)
+
+
+def require_checkpoint(checkpoint: Path | None, *, resume: bool, ledger: Path | None) -> None:
+    """Refuses a checkpoint that could not be continued, or would replace another run's.
+
+    Raises:
+        ValueError: which says what to do.
+        OSError: when it can't be written.
+    """
+    if checkpoint is None:
+        if resume:
+            raise ValueError("`--resume` continues the run at --checkpoint. Found none: name its file.")
+        return
+    if ledger is None:
+        raise ValueError(
+            "`--checkpoint` needs --ledger: a run goes on in the release that its ledger holds. Found no ledger."
+        )
+    if resume and not checkpoint.exists():
+        raise ValueError(f"There is no checkpoint {checkpoint} to continue. Leave --resume out to start a run.")
+    if not resume and checkpoint.exists():
+        raise ValueError(
+            f"{checkpoint} is there already. Continue that run with --resume, or choose another name with --checkpoint."
+        )
+    require_free([checkpoint], force=resume)
+
+
+def _columns(role: str, text: str, schema: Schema, *, several: bool) -> str | tuple[str, ...]:
+    """The column called `text`, or those that it lists between commas.
+
+    Raises:
+        ValueError: for one that the schema does not have.
+    """
+    from counterfoil.schema.errors import did_you_mean
+
+    known = schema.domain.attributes
+    if text in known:
+        return text
+    names = tuple(name.strip() for name in text.split(",")) if several else (text,)
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ValueError(f"`--{role}` must name synthesized columns of the schema. Found {name!r}.{hint}")
+    return names
+
+
+def _many_targets(kind: ModelKind) -> bool:
+    return kind.name == "fair-regressor"
+
+
+def _public_rows(text: str) -> Any:
+    """A path, or the release that is saved in that folder."""
+    if not Path(text).is_dir():
+        return text
+    from counterfoil.synthesis.synthesis import Synthesis
+
+    return Synthesis.load(text)
+
+
+def _neighbors(kind: ModelKind, model: Any, wishes: Mapping[str, Any]) -> Neighbors:
+    """Between which tables the guarantee will hold: those with as many rows in each group that is treated alike.
+
+    Raises:
+        ValueError: for a penalty or a relation that is none.
+    """
+    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+    from counterfoil.cli.synth_request import relation_named
+
+    if "relation" in kind.wishes:
+        relation = relation_named(wishes.get("relation", NeighboringRelation.ADD_OR_REMOVE_ONE.value))
+        return Neighbors(NeighboringRelation(relation), wishes["privacy_unit"])
+    groups: tuple[str, ...] = ()
+    if "penalty" in kind.parameters:
+        from counterfoil.training.penalties import group_columns
+
+        protected = wishes["protected"]
+        named = (protected,) if isinstance(protected, str) else protected
+        groups = group_columns(model.penalty, named, wishes["target"] if kind.name == "fair-classifier" else None)
+    return Neighbors(NeighboringRelation.REPLACE_ONE, None, groups)

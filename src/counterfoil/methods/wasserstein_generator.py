@@ -1,0 +1,143 @@
+"""Points made by a neural network that was trained with private sliced Wasserstein gradients."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.gradient import GeneratorGradient, PublicDraws
+from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.geometry.euclidean import Box
+from counterfoil.methods.method import Method
+from counterfoil.networks import require_torch
+from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
+from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.descent import Optimizer
+from counterfoil.training.private_run import Schedule, train
+from counterfoil.transport.rank_gradient import random_directions
+
+if TYPE_CHECKING:
+    from counterfoil.networks.network import Network
+
+_SUPPORT = 20_000
+"""Points that stand for the generator's measure in a release."""
+
+
+@dataclass(frozen=True)
+class WassersteinGenerator(Method):
+    """A generator g of public draws, moved so that SW_2^2(g(draws), records) falls (appendix C of the paper).
+
+    Each step compares a batch of records with as many points of the generator along random directions, and asks for a
+    noisy gradient. Columns must be numbers that are never missing; they are scaled to [-1, 1] by their declared bounds.
+    Neighboring tables have the same number of rows, which is public.
+
+    Source: Rodriguez-Vitores, Lalanne and Loubes 2025, "Learning with differentially private (sliced) Wasserstein
+    gradients", appendix C. The trained side draws from a public law; the records are the private side.
+
+    Args:
+        hidden: the widths of the generator's hidden layers.
+        latent: how many standard normal numbers it makes a point of; as many as there are columns where None.
+        iterations, batch_share: the length of the run.
+        learning_rate, gradient_clip, averaged: see `training.descent.Optimizer`; noisy gradients are clipped again, as
+            the paper does.
+        projections: directions of each step.
+        bound: M: points count as at most this far from the middle; None takes the corner of the box.
+        jacobian_norm: L, the largest spectral norm of the Jacobian of a generated point.
+        init_seed: of the initial parameters, which are public.
+        device: "cpu" or "cuda".
+    """
+
+    gives_points: ClassVar[bool] = True
+    default_delta: ClassVar[float] = 1e-6
+    default_relation: ClassVar[NeighboringRelation] = NeighboringRelation.REPLACE_ONE
+
+    hidden: tuple[int, ...] = (64, 64)
+    latent: int | None = None
+    iterations: int = 500
+    batch_share: float = 0.1
+    learning_rate: float = 0.01
+    gradient_clip: float | None = 1.0
+    averaged: float = 0.2
+    projections: int = 50
+    bound: float | None = None
+    jacobian_norm: float = 2.0
+    init_seed: int = 0
+    device: str = "cpu"
+
+    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
+        """A synthesis within `curator.budget`.
+
+        Raises:
+            ValueError: for a table with columns that are not numbers or may be missing, or neighbors of other sizes.
+            ImportError: without PyTorch.
+        """
+        require_torch()
+        box = Box.of(curator.schema)
+        require_space(curator, box)
+        if not curator.row_count_is_public:
+            raise ValueError(
+                "A generator is trained on batches of fixed size, which hide who is in the table and not how many "
+                f"are. Found {curator.neighbors.describe()}: use replace_one, with one row a person."
+            )
+        features = TrainingFeatures(curator.schema)
+        sizes = curator.group_sizes(features)
+        schedule = Schedule(self.iterations, self.batch_share)
+        network = self._network(box.dimension)
+        query = self._query(network, features, sizes, schedule.batch_sizes(sizes))
+        optimizer = Optimizer("adam", self.learning_rate, 0.0, self.gradient_clip, self.averaged)
+        batch, dimension = sum(query.batch_sizes), box.dimension
+
+        def draws(rng: np.random.Generator) -> PublicDraws:
+            directions = random_directions(rng, self.projections if dimension > 1 else 1, dimension)
+            return PublicDraws(directions, rng.standard_normal((batch, network.inputs)))
+
+        descent = train(
+            curator, query, schedule, optimizer, draws=draws, made_by={}, checkpoint=None, progress=progress
+        )
+        network.load_vector(descent.result)
+        rng = curator.randomness.generator()
+        support = self._made(network, _SUPPORT, rng, box)
+        parameters = {
+            **box.describe(),
+            "hidden": list(self.hidden),
+            "latent": network.inputs,
+            "iterations": self.iterations,
+            "last_distance": descent.recent_loss(),
+        }
+        return release_points(
+            curator,
+            box,
+            measure=(support, np.full(len(support), 1 / len(support))),
+            draw=lambda n, generator: self._made(network, n, generator, box),
+            describe=("wasserstein-generator", parameters),
+            total=float(sum(sizes)),
+            rows=rows,
+        )
+
+    def _network(self, dimension: int) -> Network:
+        from counterfoil.networks.architectures import mlp
+
+        inputs = dimension if self.latent is None else self.latent
+        return mlp(inputs, dimension, hidden=self.hidden, seed=self.init_seed, device=self.device)
+
+    def _query(
+        self, network: Network, features: TrainingFeatures, sizes: tuple[int, ...], batches: tuple[int, ...]
+    ) -> GeneratorGradient:
+        from counterfoil.networks.penalized_gradient import LossTerm
+
+        dimension = network.outputs_count
+        bound = math.sqrt(dimension) if self.bound is None else self.bound
+        loss = LossTerm("sliced_wasserstein", (0, dimension), self.jacobian_norm, 4 * bound**2)
+        limits: dict[str, Any] = {"bound": bound, "jacobian_norm": self.jacobian_norm}
+        return GeneratorGradient(network, features, sizes, batches, loss, **limits)
+
+    def _made(self, network: Network, n: int, rng: np.random.Generator, box: Box) -> np.ndarray:
+        """float64 [n, d]: points of the generator, in the box's own units."""
+        made = network.outputs(rng.standard_normal((n, network.inputs))).cpu().numpy()
+        lower, upper = np.array(box.lower), np.array(box.upper)
+        return lower + (np.clip(made, -1, 1) + 1) / 2 * (upper - lower)

@@ -1,0 +1,51 @@
+"""A release at a path: a saved folder of either kind, or a table as `synth` wrote it, whose receipt lies beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from counterfoil.files import sha256_of
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
+from counterfoil.synthesis.point_synthesis import POINTS_FORMAT, PointSynthesis
+from counterfoil.synthesis.synthesis import Synthesis
+
+
+def load_folder(folder: Path) -> Synthesis | PointSynthesis:
+    """The release that was saved to a folder, rows of codes or points.
+
+    Raises:
+        ValueError: for a folder that is incomplete, damaged, or of another format.
+        OSError: when a file can't be read.
+    """
+    index = folder / INDEX
+    points = index.is_file() and f'"{POINTS_FORMAT}"' in index.read_text(encoding="utf-8", errors="replace")
+    return PointSynthesis.load(folder) if points else Synthesis.load(folder)
+
+
+def load_table(path: Path, receipt: Receipt, *, remedy: str = "") -> pa.Table:
+    """The synthetic rows in a .parquet or .csv file that `synth` wrote.
+
+    Args:
+        path: of the file.
+        receipt: what says which file it is.
+        remedy: a sentence for whoever gives another one.
+
+    Raises:
+        ValueError: for a table that is not its receipt's, or a file that can't be read as one.
+        OSError: when it can't be read.
+    """
+    if sha256_of(path) not in {output["sha256"] for output in receipt.document["outputs"]}:
+        differs = f"{path} is not the table that its receipt was made for: its SHA-256 differs."
+        raise ValueError(f"{differs} {remedy}".rstrip())
+    try:
+        return load_parquet(path) if path.suffix == ".parquet" else load_csv(path)
+    except (ValueError, pa.ArrowException) as error:
+        raise ValueError(f"{path} can't be read as a table that synth wrote: {type(error).__name__}.") from None
+
+
+def receipt_beside(table: Path) -> Path:
+    """The receipt that `synth` writes beside a table: people.synthetic.parquet has people.synthetic.receipt.json."""
+    return table.with_name(f"{table.stem}.receipt.json")

@@ -1,0 +1,268 @@
+"""A classifier that learns from the noisy votes of teachers (PATE): the baseline that needs public rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
+from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.votes import TeacherVotes
+from counterfoil.curator.teachers import require_scikit_learn
+from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.files import write_text
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema.schema import Schema
+from counterfoil.synthesis.folder import ReleaseFolder
+from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.public_rows import coded_rows
+from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
+
+AGREEMENT = 2.0
+"""Votes that all teachers cast alike, in standard deviations of the noise of the difference of two classes' votes."""
+
+MOST_BY_DEFAULT = 1000
+"""Teachers, however large the noise."""
+
+_ROUNDING = 1 - 1e-9
+"""A plan adds up in another order than the capacity was computed in."""
+
+_FILES = ("student.json", "model.json", "schema.toml", "receipt.json")
+_FOLDER = ReleaseFolder("counterfoil.pate", 1, _FILES, "model")
+
+
+@dataclass(kw_only=True)
+class PATEClassifier:
+    """Private aggregation of teacher ensembles: teachers vote on public rows, a student learns from the noisy outcome.
+
+    The records are divided at random into as many parts as there are teachers. A record reaches one teacher, and so
+    moves one vote on each public row (`TeacherVotes`, with the proof). The votes get Gaussian noise once, and the
+    student, which is what is released, is trained on the public rows with the labels that then have the most votes.
+
+        model = PATEClassifier(epsilon=1, delta=1e-6)
+        model.fit("adult.csv", "adult.schema.toml", target="income", public="rows_without_income.csv")
+
+    The public rows are not protected: the student may reveal them. Use rows of people who agreed, or synthetic ones.
+
+    Each further row makes the noise on all votes larger, as the square root of their number. So `queries` weighs the
+    number of labels against how many are right. The default number of teachers follows from the noise, which is public:
+    so many that votes which all cast alike lie two standard deviations above a tie, and at most 1000. The number of
+    records would be a better guide, but is private under `add_or_remove_one`. Give `teachers` where the table is small:
+    a teacher should see some dozens of records.
+
+    Args:
+        epsilon, delta: of the guarantee; delta must be positive.
+        teachers: how many; None derives it from the noise.
+        queries: m, on how many public rows the teachers vote; chosen at random where there are more, all where not.
+        student: "logistic", which can be saved, or "boosting".
+        seed: for tests and reproductions only: the model is then NOT PRIVATE, and its receipt says so.
+
+    Source: Papernot et al. 2017, "Semi-supervised knowledge transfer for deep learning from private training data", and
+    2018, "Scalable private learning with PATE"; with logistic regressions as Zhou et al., appendix D.2, have them.
+
+    Raises:
+        ValueError: for a parameter out of its range.
+    """
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    teachers: int | None = None
+    queries: int = 500
+    student: str = "logistic"
+    seed: int | None = None
+
+    kind: ClassVar[str] = "pate"
+
+    student_: Student = field(init=False, repr=False, compare=False)
+    features_: TrainingFeatures = field(init=False, repr=False, compare=False)
+    teachers_: int = field(init=False, repr=False, compare=False)
+    receipt: Receipt = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.student not in STUDENTS:
+            raise ValueError(f"`student` must be one of {', '.join(STUDENTS)}. Found {self.student!r}.")
+        for name in ("teachers", "queries"):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not (whole and value >= 1) and not (name == "teachers" and value is None):
+                raise ValueError(f"`{name}` must be a whole number of at least 1. Found {value!r}.")
+
+    def fit(
+        self,
+        source: Any,
+        schema: Schema | str | Path,
+        *,
+        target: str,
+        public: Any,
+        protected: str | Sequence[str] | None = None,
+        relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+        ledger: Ledger | None = None,
+        privacy_unit: PrivacyUnit | None = None,
+        progress: Progress = quiet,
+    ) -> Self:
+        """Trains on a sensitive table, and spends the whole budget.
+
+        Args:
+            source: a path or a frame, as `Curator` takes it.
+            schema: the public facts about it, or the path of the TOML file that states them.
+            target: the column to predict; its codes are the classes.
+            public: rows that need no protection, as a frame, a path or a synthesis; the target may be missing, and is
+                not read.
+            protected: columns that are left out of the inputs.
+            relation: which tables are neighbors. The noise is the same for both.
+            ledger: where the cost is recorded; in memory when None.
+            privacy_unit: whose records are protected together; the noise grows by its `max_rows`.
+            progress: called before and after the vote.
+
+        Raises:
+            ValueError: in one sentence, before anything is charged.
+            ImportError: without scikit-learn.
+        """
+        require_scikit_learn()
+        facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+        _require_other_rows(source, public)
+        named = () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
+        features = TrainingFeatures(facts, (target,), (), named)
+        inputs = features.inputs(*coded_rows(public, features))
+        if not len(inputs):
+            raise ValueError("`public` must have rows for the teachers to vote on. Found none: give at least one.")
+        options: dict[str, Any] = {"relation": relation, "privacy_unit": privacy_unit, "ledger": ledger}
+        with Curator(source, facts, budget=Budget(self.epsilon, self.delta), seed=self.seed, **options) as curator:
+            rng = curator.randomness.generator()
+            rows = inputs[rng.permutation(len(inputs))[: self.queries]]
+            query = TeacherVotes(features, rows, 1 if self.teachers is None else self.teachers)
+            noise = GaussianNoise(1 / math.sqrt(GaussianFilter().capacity(curator.budget) * _ROUNDING))
+            account = curator.plan([noise], PrivacyLossPlan(), replacement_factor=1.0)
+            if self.teachers is None:
+                query = replace(query, teachers=_enough_teachers(account.scale(query, noise)))
+            told = _too_noisy(query.teachers, account.scale(query, noise))
+            for words in told:
+                warnings.warn(words, stacklevel=2)  # before the charge: where warnings are errors, nothing is spent
+            progress(f"{query.teachers} teachers vote on {len(rows)} public rows", 0.0)
+            votes = query.table(account.ask(query, noise).values)
+            progress("the student learns", 1.0)
+            self.student_ = train_student(self.student, rows, votes.argmax(axis=1), features.target_classes)
+            self.features_, self.teachers_ = features, query.teachers
+            self.receipt = Receipt.from_curator(
+                curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=told
+            )
+        return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels of the classes, in the order of `predict_proba`."""
+        self._require_fitted()
+        return np.array(self.features_.schema[self.features_.targets[0]].labels)
+
+    def predict_proba(self, rows: Any) -> np.ndarray:
+        """float64 [n, classes]: the probabilities of the classes for rows of the caller's own.
+
+        Args:
+            rows: a frame or a path; the target and the protected columns may be missing.
+        """
+        self._require_fitted()
+        return self.student_.probabilities(self.features_.inputs(*coded_rows(rows, self.features_)))
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """[n]: the label of the likeliest class of each row."""
+        return self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the model to a new folder: the student's weights and the parameters (JSON), schema and receipt.
+
+        Raises:
+            ValueError: where the folder exists, the model is not trained, or its student is not linear.
+        """
+        self._require_fitted()
+        if not isinstance(self.student_, LinearStudent):
+            raise ValueError(
+                "Only a linear student can be saved without pickle. Found gradient boosting: use student='logistic'."
+            )
+        features = self.features_
+        document = {
+            "kind": self.kind,
+            "parameters": self._public_parameters(),
+            "features": {name: list(getattr(features, name)) for name in ("targets", "groups", "leave_out")},
+            "teachers": self.teachers_,
+        }
+        with _FOLDER.writing(folder) as draft:
+            write_text(draft / "student.json", json.dumps(self.student_.to_json()) + "\n")
+            write_text(draft / "model.json", json.dumps(document, indent=2) + "\n")
+            write_text(draft / "schema.toml", features.schema.to_toml())
+            self.receipt.save(draft / "receipt.json")
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """The model that `save` wrote, checked against the hashes in its folder.
+
+        Raises:
+            ValueError: for another folder, a changed one, or a model of another kind.
+        """
+        source = Path(folder)
+        _FOLDER.require_whole(source)
+        document = json.loads((source / "model.json").read_text(encoding="utf-8"))
+        if document["kind"] != cls.kind:
+            raise ValueError(
+                f"The folder must hold a {cls.kind}. Found a {document['kind']} in {str(source)!r}: use its class."
+            )
+        model = cls(**document["parameters"])
+        schema = Schema.from_toml(source / "schema.toml")
+        model.features_ = TrainingFeatures(schema, **{name: tuple(v) for name, v in document["features"].items()})
+        model.teachers_ = document["teachers"]
+        model.student_ = LinearStudent.from_json(json.loads((source / "student.json").read_text(encoding="utf-8")))
+        model.receipt = Receipt.load(source / "receipt.json")
+        return model
+
+    def _public_parameters(self) -> dict[str, Any]:
+        """The constructor's parameters, as JSON has them."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "student_"):
+            raise ValueError("This PATEClassifier is not trained yet: call `fit`, or `load` one that is.")
+
+
+def _enough_teachers(deviation: float) -> int:
+    """How many teachers the noise of votes, of this deviation in each count, asks for.
+
+    The difference of two classes' votes has sqrt(2) times the deviation. Where all teachers agree it is their number.
+    """
+    return min(MOST_BY_DEFAULT, math.ceil(AGREEMENT * math.sqrt(2) * deviation))
+
+
+def _too_noisy(teachers: int, deviation: float) -> list[str]:
+    """A warning, from public numbers, where the noise is larger than any majority; else none."""
+    noise = math.sqrt(2) * deviation
+    if teachers >= noise:
+        return []
+    return [
+        f"The difference of two classes' votes has noise of standard deviation {noise:.0f}, more than the {teachers} "
+        "teachers: many labels of the student are wrong. Ask about fewer rows, or raise `teachers` or epsilon."
+    ]
+
+
+def _require_other_rows(source: Any, public: Any) -> None:
+    """Refuses the sensitive table as public rows, which is a mistake: the student would be trained on its inputs.
+
+    Raises:
+        ValueError: where both are the same object or path.
+    """
+    paths = all(isinstance(given, (str, os.PathLike)) for given in (source, public))
+    if source is public or (paths and os.path.realpath(source) == os.path.realpath(public)):
+        raise ValueError(
+            "`public` must be rows that need no protection. Found the sensitive table itself: give other rows, or "
+            "synthetic ones."
+        )

@@ -1,0 +1,49 @@
+"""Rows that a trained model is applied to, coded as the curator codes records. They are the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.schema.schema import Schema
+
+
+def coded_rows(
+    rows: Any, features: TrainingFeatures, *, also: Sequence[str] = ()
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The codes [n] and the numbers [n] of the columns that `features` reads as inputs, and of those in `also`.
+
+    What a model says of these rows is exact, and as private as they are.
+
+    Args:
+        rows: a frame or a path; columns of the schema that are not needed may be missing.
+        features: whose inputs are wanted.
+        also: further columns of the schema.
+
+    Raises:
+        ValueError: for rows that do not follow the schema.
+    """
+    wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
+    schema = _only(features.schema, [*wanted])
+    ordered = [column.name for column in schema.synthesized if column.is_ordered]
+    source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
+    # Nothing is asked of it, so that nothing is spent and no ledger counts it.
+    with Curator(source, schema, budget=Budget(1.0)) as curator:
+        table = curator.reveal_without_privacy("rows that a model is applied to", numbers=ordered)
+    columns = [column.to_numpy() for column in table.columns]
+    attributes = schema.domain.attributes
+    codes = dict(zip(attributes, columns, strict=False))
+    return codes, dict(zip(ordered, columns[len(attributes) :], strict=True))
+
+
+def _only(schema: Schema, names: Sequence[str]) -> Schema:
+    """The schema of these columns alone; the others may be there, and are not read."""
+    kept = tuple(column for column in schema.columns if column.name in names)
+    others = tuple(column.name for column in schema.columns if column.name not in names)
+    return replace(schema, columns=kept, rules=(), zeros=(), ignore=(*schema.ignore, *others))

@@ -1,0 +1,595 @@
+"""`counterfoil train` and `predict`: what they leave, what they charge, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from command_line import SCHEMA, Ended, Office, make_office
+from counterfoil import networks
+from counterfoil.cli.model_kinds import KINDS, loaded_model
+from counterfoil.cli.terminal import Terminal
+from counterfoil.curator import teachers
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.training.checkpoint import Checkpoint
+
+HOURS = '\n[columns.hours]\nkind = "integer"\nlower = 0\nupper = 80\nbins = 8\n'
+FAIR = ("--target", "income", "--protected", "sex")
+# What each kind is given, and the columns of its predictions.
+MADE: dict[str, tuple[tuple[str, ...], list[str]]] = {
+    "fair-classifier": ((*FAIR, "--alpha", "0.75"), ["predicted_income", "probability_low", "probability_high"]),
+    "fair-regressor": (("--target", "age,hours", "--protected", "sex"), ["predicted_age", "predicted_hours"]),
+    "fair-encoder": (("--protected", "sex", "--code", "3", "--hidden", "8"), ["code_1", "code_2", "code_3"]),
+    "dp-sgd": (("--target", "income"), ["predicted_income", "probability_low", "probability_high"]),
+    "pate": (
+        ("--target", "income", "--public", "others.csv", "--teachers", "9"),
+        ["predicted_income", "probability_low", "probability_high"],
+    ),
+}
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    office = make_office(tmp_path, capsys, monkeypatch)
+    Path("people.toml").write_text(SCHEMA + HOURS)
+    lines = Path("people.csv").read_text().splitlines()
+    rows = [f"{line},{'hours' if number == 0 else number % 60}" for number, line in enumerate(lines)]
+    Path("people.csv").write_text("\n".join(rows) + "\n")
+    Path("others.csv").write_text("\n".join([rows[0], *rows[200:260]]) + "\n")
+    return office
+
+
+def train(office: Office, kind: str, *arguments: str, epsilon: str = "1", out: str = "model") -> Ended:
+    steps = () if kind == "pate" or "--iterations" in arguments else ("--iterations", "20")
+    given = ("--schema", "people.toml", "--epsilon", epsilon, "--out", out, *steps)
+    return office.run("train", kind, "people.csv", *given, *arguments)
+
+
+def said(ended: Ended) -> str:
+    """The one sentence of a command that failed."""
+    sentences = [line for line in ended.err.splitlines() if line.startswith("counterfoil: ")]
+    assert len(sentences) == 1, ended.err
+    assert "Traceback" not in ended.err
+    return sentences[0].removeprefix("counterfoil: ")
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_table_in_a_model_and_its_receipt_out(office: Office, kind: str) -> None:
+    before = office.files()
+    arguments, columns = MADE[kind]
+    ended = train(office, kind, *arguments, "--json")
+    assert ended.status == 0, ended.err
+    assert office.files() - before == {"model"}
+    told = ended.document
+    assert (told["kind"], told["private"], told["epsilon"], told["delta"]) == (kind, True, 1.0, 1e-6)
+    assert told["spent"]["epsilon"] <= 1
+    assert told["public_groups"] == (["sex"] if kind.startswith("fair") else [])
+    assert (told["loss"] is None) == (kind == "pate")
+    checked = office.run("receipt", "verify", "model/receipt.json")
+    assert (checked.status, "The receipt holds" in checked.out) == (0, True), checked.out
+    page = office.run("receipt", "show", "model/receipt.json")
+    assert f"A model trained on people.csv, method {kind}." in page.out
+    assert max(map(len, page.out.splitlines())) <= 80
+    applied = office.run("predict", "model", "others.csv", "--out", "said.csv", "--json")
+    assert applied.status == 0, applied.err
+    assert (applied.document["rows"], applied.document["columns"]) == (60, columns)
+    table = csv.read_csv("said.csv")
+    assert (table.num_rows, table.column_names) == (60, columns)
+    assert np.isfinite(
+        np.column_stack([table[name] for name in columns if pa.types.is_floating(table[name].type)])
+    ).all()
+
+
+@pytest.mark.parametrize("kind", ["fair-classifier", "dp-sgd"])
+def test_predictions_are_those_of_the_model_row_by_row(office: Office, kind: str) -> None:
+    assert train(office, kind, *MADE[kind][0]).status == 0
+    assert office.run("predict", "model", "others.csv", "--out", "said.parquet").status == 0
+    table, model = parquet.read_table("said.parquet"), loaded_model(Path("model"))
+    probabilities = model.predict_proba("others.csv")
+    assert np.array_equal(np.column_stack([table["probability_low"], table["probability_high"]]), probabilities)
+    labels = np.where(probabilities[:, 0] >= probabilities[:, 1], "low", "high")
+    assert table["predicted_income"].to_pylist() == labels.tolist()
+    # Columns that the model does not read may be missing, or hold what the schema has no place for.
+    rows = csv.read_csv("others.csv")
+    csv.write_csv(rows.drop_columns(["income"]).set_column(0, "sex", pa.array(["unknown"] * 60)), "bare.csv")
+    ended = office.run("predict", "model", "bare.csv", "--out", "again.parquet")
+    if kind == "fair-classifier":
+        assert parquet.read_table("again.parquet").equals(table)
+    else:
+        assert (ended.status, "Column 'sex', line 2 of bare.csv" in ended.err) == (2, True)
+        assert "again.parquet" not in office.files()
+
+
+def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -> None:
+    ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger")
+    assert ended.status == 0, ended.err
+    for words in (
+        "Trained a fair-classifier in 20 steps; its noisy loss came to ",
+        "epsilon 1, delta 1e-06 (the default), replace_one within groups of equal sex",
+        "receipt  model/receipt.json",
+    ):
+        assert words in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert ended.err == ""
+    assert "No ledger" in train(office, "dp-sgd", "--target", "income", out="other").err
+    quiet = train(office, "dp-sgd", "--target", "income", "--quiet", out="third")
+    assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
+    for command in ("train", "predict"):
+        page = office.run(command, "--help")
+        assert page.status == 0
+        assert max(map(len, page.out.splitlines())) <= 80
+
+
+def test_progress_tells_the_loss_and_epsilon(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, float]] = []
+
+    @contextmanager
+    def progress(self: Terminal) -> Iterator[Callable[[str, float], None]]:
+        yield lambda message, fraction: told.append((message, fraction))
+
+    monkeypatch.setattr(Terminal, "progress", progress)
+    assert train(office, "dp-sgd", "--target", "income", epsilon="0.5").status == 0
+    assert re.fullmatch(r"step 20 of 20, loss -?\d+\.\d{3}, epsilon 0\.5", told[-1][0])
+    assert [fraction for _, fraction in told] == pytest.approx(np.arange(1, 21) / 20)
+    assert max(len(message) for message, _ in told) <= 80 - len("####################  100% 0:00:00 ")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from counterfoil.cli.app import run; run(['train', '--help']); run(['predict', '--help']);"
+        "heavy = {'numpy', 'pyarrow', 'torch', 'scipy', 'numba', 'opendp', 'sklearn'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_default_folder_is_named_after_the_input_and_the_kind(office: Office) -> None:
+    given = ("--schema", "people.toml", "--epsilon", "1", "--iterations", "2", "--target", "income")
+    assert office.run("train", "dp-sgd", "people.csv", *given).status == 0
+    assert "people.dp-sgd" in office.files()
+
+
+def test_a_ledger_counts_models(office: Office) -> None:
+    for number in (1, 2):
+        given = ("--delta", "1e-7", "--ledger", "people.ledger")
+        ended = train(office, "fair-classifier", *FAIR, *given, out=f"model{number}")
+        assert ended.status == 0, ended.err
+        assert Receipt.load(f"model{number}/receipt.json").document["ledger"] is True
+    shown = office.run("ledger", "show", "people.ledger", "--json").document
+    assert shown["spent"] == {"epsilon": 2.0, "delta": 2e-7}
+    refused = train(office, "fair-classifier", *FAIR, *given, out="model3", epsilon="1.5")
+    assert (refused.status, said(refused).endswith("Ask for at most what is left.")) == (2, True)
+    assert "model3" not in office.files()
+
+
+@pytest.mark.parametrize("kind", ["fair-classifier", "pate"])
+def test_a_ledger_for_other_neighbors_is_refused_with_what_to_do(office: Office, kind: str) -> None:
+    relation = {"fair-classifier": "add_or_remove_one", "pate": "replace_one"}[kind]
+    released = office.synth("--ledger", "people.ledger", "--relation", relation, "--out", "s.csv", epsilon="0.5")
+    assert released.status == 0, released.err
+    before = contents(office)
+    ended = train(office, kind, *MADE[kind][0], "--ledger", "people.ledger")
+    assert ended.status == 2
+    assert f"Found {relation!r} in people.ledger" in said(ended)
+    assert "keep a ledger of its own for it (counterfoil ledger create)" in said(ended)
+    assert contents(office) == before
+
+
+def test_dp_sgd_shares_a_ledger_with_tables_of_the_same_relation(office: Office) -> None:
+    assert office.synth("--ledger", "people.ledger", "--relation", "replace_one", "--out", "s.csv").status == 0
+    ended = train(office, "dp-sgd", "--target", "income", "--delta", "1e-7", "--ledger", "people.ledger")
+    assert ended.status == 0, ended.err
+    assert [release["epsilon"] for release in office.releases()] == [1.0, 1.0]
+
+
+def test_a_seeded_model_is_repeatable_and_not_private(office: Office) -> None:
+    for out in ("one", "two"):
+        ended = train(office, "dp-sgd", "--target", "income", "--seed", "7", "--not-private", out=out)
+        assert (ended.status, "NOT PRIVATE" in ended.out) == (0, True), ended.err
+    one, two = (Path(out, "parameters.safetensors").read_bytes() for out in ("one", "two"))
+    assert one == two
+    assert "NOT PRIVATE" in office.run("receipt", "show", "one/receipt.json").out
+    assert "NOT PRIVATE" in office.run("predict", "one", "others.csv", "--out", "said.csv").out
+
+
+def test_options_reach_the_estimator(office: Office) -> None:
+    given = ("--penalty", "equality_of_odds", "--alpha", "0.25", "--iterations", "7", "--batch-share", "0.3")
+    given += (
+        "--clip-norm",
+        "2",
+        "--hidden",
+        "5,4",
+        "--learning-rate",
+        "0.1",
+        "--optimizer",
+        "sgd",
+        "--momentum",
+        "0.5",
+    )
+    given += ("--bound", "0.4", "--jacobian-norm", "0.5", "--projections", "9", "--gradient-clip", "3")
+    given += ("--activation", "tanh", "--averaged", "0.25", "--clipping", "components", "--init-seed", "3")
+    ended = train(office, "fair-classifier", *FAIR, *given, "--delta", "1e-5", "--use-protected", "--device", "cpu")
+    assert ended.status == 0, ended.err
+    assert "replace_one within groups of equal income and sex" in ended.out
+    parameters = json.loads(Path("model/model.json").read_text())["parameters"]
+    expected = {
+        "penalty": "equality_of_odds", "alpha": 0.25, "iterations": 7, "batch_share": 0.3, "clip_norm": 2.0,
+        "hidden": [5, 4], "learning_rate": 0.1, "optimizer": "sgd", "momentum": 0.5, "bound": 0.4,
+        "jacobian_norm": 0.5, "projections": 9, "gradient_clip": 3.0, "activation": "tanh", "averaged": 0.25,
+        "clipping": "components", "init_seed": 3, "delta": 1e-5, "use_protected": True, "device": "cpu", "seed": None,
+    }  # fmt: skip
+    assert {name: parameters[name] for name in expected} == expected
+
+
+def test_public_rows_may_be_a_saved_release_and_units_are_told(office: Office) -> None:
+    from counterfoil import synthesize
+
+    synthesize("others.csv", "people.toml", epsilon=1, method="independent", rows=50).save("release")
+    given = ("--target", "income", "--public", "release", "--teachers", "5", "--queries", "20")
+    ended = train(office, "pate", *given, "--relation", "replace_one", "--protected", "sex,age")
+    assert ended.status == 0, ended.err
+    assert Receipt.load("model/receipt.json").document["neighboring_relation"] == "replace_one"
+    assert json.loads(Path("model/model.json").read_text())["features"]["leave_out"] == ["sex", "age"]
+    ended = train(office, "pate", *given, "--privacy-unit", "age", "--max-rows", "2", "--protected", "age", out="units")
+    assert ended.status == 0, ended.err
+    assert "add_or_remove_one of age with at most 2 rows" in " ".join(ended.out.split())
+
+
+# Stopping and continuing
+
+RUN = ("--ledger", "people.ledger", "--checkpoint", "run.npz", "--iterations", "40")
+
+
+def stopped_after(monkeypatch: pytest.MonkeyPatch, saves: int, at: str = "save") -> None:
+    """Has Ctrl-C come when the checkpoint was saved so many times."""
+    original = Checkpoint.save
+    seen = []
+
+    def save(self: Checkpoint, path: Path) -> None:
+        original(self, path)
+        seen.append(path)
+        if len(seen) == saves:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "save", save)
+
+
+def test_a_run_that_was_stopped_goes_on_and_is_paid_once(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped_after(monkeypatch, 3)
+    ended = train(office, "fair-classifier", *FAIR, *RUN)
+    monkeypatch.undo()
+    monkeypatch.chdir(office.path)
+    assert ended.status == 130
+    assert said(ended) == (
+        "Interrupted. The ledger people.ledger counts epsilon 1 and delta 1e-06 as spent. Continue from run.npz at no "
+        "further cost: the same command with --resume."
+    )
+    assert "model" not in office.files()
+    assert office.releases()[0]["status"] == "open"
+    for changed, because in (
+        ((), "run.npz is there already. Continue that run with --resume"),
+        (("--resume", "--alpha", "0.25"), "a run with other parameters"),
+    ):
+        refused = train(office, "fair-classifier", *FAIR, *RUN, *changed)
+        assert (refused.status, because in said(refused)) == (2, True), refused.err
+    ended = train(office, "fair-classifier", *FAIR, *RUN, "--resume")
+    assert ended.status == 0, ended.err
+    assert office.run("receipt", "verify", "model/receipt.json").status == 0
+    shown = office.run("ledger", "show", "people.ledger", "--json").document
+    assert [release["status"] for release in shown["releases"]] == ["closed"]
+    assert shown["spent"]["epsilon"] == 1.0
+    # A finished run has its model: it can be had again where it was not saved, and costs nothing.
+    again = train(office, "fair-classifier", *FAIR, *RUN, "--resume", out="again")
+    assert again.status == 0, again.err
+    receipts = [(office.path / folder / "receipt.json").read_text() for folder in ("again", "model")]
+    assert receipts[0] == receipts[1]
+    assert office.run("ledger", "show", "people.ledger", "--json").document["spent"]["epsilon"] == 1.0
+
+
+def test_ctrl_c_says_what_it_cost(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    from counterfoil.curator.training import Training
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    counted = "Interrupted. The ledger people.ledger counts epsilon 1 and delta 1e-07 as spent. "
+    before = office.files()
+    monkeypatch.setattr(Training, "step", interrupted)
+    for more, sentence in (
+        (RUN, counted + "Continue from run.npz at no further cost: the same command with --resume."),
+        (RUN[:2], counted + "No file was written; with --checkpoint FILE, a run can be continued."),
+        ((), "Interrupted. What had been computed is discarded, and no file was written: nothing was released."),
+    ):
+        ended = train(office, "fair-classifier", *FAIR, *more, "--delta", "1e-7")
+        assert (ended.status, said(ended)) == (130, sentence)
+        assert office.files() - before == ({"run.npz"} if more == RUN else set())
+        Path("run.npz").unlink(missing_ok=True)
+    # Between the first checkpoint and the first charge nothing is spent, and no checkpoint of a dead release is left.
+    monkeypatch.setattr("counterfoil.curator.account.Account.train", interrupted)
+    ended = train(office, "fair-classifier", *FAIR, *RUN, "--delta", "1e-7")
+    assert (ended.status, said(ended)) == (130, "Interrupted. Nothing was charged, and no file was written.")
+    assert office.files() == before
+    assert [release["status"] for release in office.releases()] == ["open", "open", "abandoned"]
+
+
+SCRIPT = """
+import sys, time
+from counterfoil.cli.app import run
+from counterfoil.training import private_run
+
+def wait(*arguments, **keywords):
+    print("reached", flush=True)
+    time.sleep(60)
+
+private_run.Schedule.batch_sizes = wait
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_in_a_vote_promises_no_checkpoint(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterfoil.training.pate.train_student", interrupted)
+    ended = train(office, "pate", *MADE["pate"][0], "--ledger", "people.ledger")
+    assert ended.status == 130
+    assert said(ended).endswith(
+        "The ledger people.ledger counts epsilon 1 and delta 1e-06 as spent. No file was written."
+    )
+
+
+def test_a_signal_before_the_first_charge_costs_nothing(office: Office) -> None:
+    before = office.files()
+    arguments = ["train", "fair-classifier", "people.csv", "--schema", "people.toml", "--epsilon", "1", *FAIR, *RUN[:2]]
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reached\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "counterfoil: Interrupted. Nothing was charged, and no file was written.\n" in err
+    assert office.files() == before
+    assert office.releases() == []
+
+
+def test_a_model_that_can_not_be_written_leaves_nothing_half_written(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Receipt, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Receipt, "save", full)
+    before = office.files()
+    ended = train(office, "dp-sgd", "--target", "income", "--ledger", "people.ledger")
+    assert ended.status == 2
+    assert "The disk is full" in said(ended)
+    assert "counts epsilon 1 and delta 1e-06 as spent. The model could not be written." in said(ended)
+    assert office.files() == before
+
+
+# Refusals
+
+
+def contents(office: Office) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(office.path.rglob("*")) if path.is_file()}
+
+
+def edited(old: str, new: str) -> Any:
+    return lambda: Path("people.toml").write_text(Path("people.toml").read_text().replace(old, new, 1))
+
+
+def cell(line: int, text: str) -> Any:
+    def change() -> None:
+        lines = Path("people.csv").read_text().splitlines()
+        lines[line - 1] = text
+        Path("people.csv").write_text("\n".join(lines) + "\n")
+
+    return change
+
+
+CLASSIFIER = "fair-classifier"
+CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "a kind with a typo": ("fair-clasifier", (), "Did you mean 'fair-classifier'?"),
+    "an option of another kind": (CLASSIFIER, (*FAIR, "--code", "2"), "`--code` goes with fair-encoder. Found it with"),
+    "an option of several others": (
+        "pate", (*MADE["pate"][0], "--alpha", "0.5"),
+        "`--alpha` goes with fair-classifier and fair-regressor and fair-encoder. Found it with pate",
+    ),
+    "a checkpoint of pate": ("pate", (*MADE["pate"][0], "--checkpoint", "run.npz"), "`--checkpoint` goes with fair"),
+    "resuming pate": ("pate", (*MADE["pate"][0], "--resume"), "`--resume` goes with fair-classifier"),
+    "units of gradients": ("dp-sgd", ("--target", "income", "--max-rows", "2"), "`--max-rows` goes with pate"),
+    "no target": (CLASSIFIER, ("--protected", "sex"), "`fair-classifier` needs --target, the column to predict."),
+    "no protected column": (CLASSIFIER, ("--target", "income"), "`fair-classifier` needs --protected"),
+    "no public rows": ("pate", ("--target", "income"), "`pate` needs --public, rows that need no protection."),
+    "a target of an encoder": ("fair-encoder", FAIR, "`--target` goes with fair-classifier"),
+    "an unknown target": (CLASSIFIER, ("--target", "incom", "--protected", "sex"), "Did you mean 'income'?"),
+    "an unknown protected column": (CLASSIFIER, ("--target", "income", "--protected", "sexx"), "Did you mean 'sex'?"),
+    "several targets of a classifier": (CLASSIFIER, ("--target", "income,age", "--protected", "sex"), "'income,age'"),
+    "a target that is protected": (CLASSIFIER, ("--target", "sex", "--protected", "sex"), "can't be protected too"),
+    "an unordered target": ("fair-regressor", FAIR, "A regressor's targets are ordered columns"),
+    "small groups": (CLASSIFIER, (*FAIR, "--batch-share", "0.02"), "of at least 5 that a comparison needs"),
+    "a penalty that is none": (CLASSIFIER, (*FAIR, "--penalty", "parity"), "`penalty` must be one of"),
+    "odds without classes": ("fair-encoder", ("--protected", "sex", "--penalty", "equality_of_odds"), "no such target"),
+    "alpha above 1": (CLASSIFIER, (*FAIR, "--alpha", "1.5"), "`alpha` must lie between 0 and 1"),
+    "epsilon 0": (CLASSIFIER, (*FAIR, "--epsilon", "0"), "`epsilon` must be positive and finite. Found 0"),
+    "epsilon below 0": ("pate", (*MADE["pate"][0], "--epsilon", "-1"), "`epsilon` must be positive"),
+    "delta 0": (CLASSIFIER, (*FAIR, "--delta", "0"), "`delta` must be positive"),
+    "delta 1": (CLASSIFIER, (*FAIR, "--delta", "1"), "`delta` must be at least 0 and below 1"),
+    "no iterations": (CLASSIFIER, (*FAIR, "--iterations", "0"), "`iterations` must be a whole number of at least 1"),
+    "a batch of more than all": (CLASSIFIER, (*FAIR, "--batch-share", "1.5"), "`batch_share` must lie in (0, 1]"),
+    "no clipping": (CLASSIFIER, (*FAIR, "--clip-norm", "0"), "`clip_norm`"),
+    "no bound": (CLASSIFIER, (*FAIR, "--bound", "-1"), "`bound` must be"),
+    "layers of no numbers": (CLASSIFIER, (*FAIR, "--hidden", "64,few"), "`--hidden` must be whole numbers"),
+    "an optimizer that is none": (CLASSIFIER, (*FAIR, "--optimizer", "adams"), "`optimizer` must be one of"),
+    "a device that is not there": (CLASSIFIER, (*FAIR, "--device", "tpu"), "one that this machine has"),
+    "no teachers": ("pate", (*MADE["pate"][0], "--teachers", "0"), "`teachers` must be a whole number"),
+    "the sensitive table as public": (
+        "pate", ("--target", "income", "--public", "people.csv"), "Found the sensitive table itself",
+    ),
+    "public rows that are not there": ("pate", ("--target", "income", "--public", "absent.csv"), "There is no file"),
+    "more than is left": (CLASSIFIER, (*FAIR, "--epsilon", "3.5"), "Ask for at most what is left"),
+    "a ledger that is not there": (CLASSIFIER, (*FAIR, "--ledger", "absent"), "There is no ledger at absent"),
+    "a schema that is not there": (CLASSIFIER, (*FAIR, "--schema", "absent.toml"), "absent.toml"),
+    "a folder that exists": (CLASSIFIER, (*FAIR, "--out", "kept"), "Found kept: choose another name with --out."),
+    "a folder in none": (CLASSIFIER, (*FAIR, "--out", "nowhere/model"), "There is no folder nowhere"),
+    "a folder in a file": (CLASSIFIER, (*FAIR, "--out", "people.csv/model"), "There is no folder people.csv"),
+    "the table as the folder": (CLASSIFIER, (*FAIR, "--out", "people.csv"), "is the sensitive table"),
+    "the journal of the ledger": (CLASSIFIER, (*FAIR, "--out", "people.ledger-journal"), "a part of the ledger"),
+    "the table as the checkpoint": (CLASSIFIER, (*FAIR, "--checkpoint", "./people.csv"), "is the sensitive table"),
+    "the ledger as the checkpoint": (
+        CLASSIFIER, (*FAIR, "--checkpoint", "people.ledger", "--resume"), "is the ledger",
+    ),
+    "a checkpoint that is the folder": (CLASSIFIER, (*FAIR, "--checkpoint", "model"), "another file of the same"),
+    "a checkpoint that is there": (CLASSIFIER, (*FAIR, "--checkpoint", "others.csv"), "others.csv is there already"),
+    "a checkpoint that is none": (
+        CLASSIFIER, (*FAIR, "--checkpoint", "others.csv", "--resume"), "others.csv is not a checkpoint",
+    ),
+    "nothing to resume": (CLASSIFIER, (*FAIR, "--checkpoint", "run.npz", "--resume"), "There is no checkpoint run.npz"),
+    "resuming without a file": (CLASSIFIER, (*FAIR, "--resume"), "`--resume` continues the run at --checkpoint"),
+    "a seed that is not confirmed": (CLASSIFIER, (*FAIR, "--seed", "1"), "--not-private"),
+}  # fmt: skip
+CHANGED: dict[str, tuple[Any, tuple[str, ...], str]] = {
+    "a target with one class": (edited('["low", "high"]', '["low"]'), FAIR, "A classifier needs two classes"),
+    "a value of no category": (cell(18, "secret,30,low,5"), FAIR, "Column 'sex', line 18 of people.csv"),
+    "a line with too few cells": (cell(18, "secret"), FAIR, "line 18"),
+    "a table without rows": (lambda: Path("people.csv").write_text("sex,age,income,hours\n"), FAIR, "Found"),
+    "a draft": (edited('kind = "integer"', 'confirm = true\nkind = "integer"'), FAIR, "draft"),
+}
+BY_RECORDS = {"a value of no category", "a line with too few cells"}
+
+
+def refused(office: Office, kind: str, *arguments: str) -> str:
+    """The sentence with which the command was refused, once it left no trace."""
+    Path("kept").mkdir()
+    before = {path: data for path, data in contents(office).items() if not path.endswith("people.ledger")}
+    defaults = {"--schema": "people.toml", "--epsilon": "1", "--ledger": "people.ledger", "--out": "model"}
+    defaults |= {} if kind == "pate" or "--iterations" in arguments else {"--iterations": "20"}
+    given = [part for option, value in defaults.items() if option not in arguments for part in (option, value)]
+    ended = office.run("train", kind, "people.csv", *given, *arguments)
+    assert ended.status == 2, (ended.out, ended.err)
+    assert ended.out == ""
+    assert "secret" not in ended.err
+    assert "bug" not in ended.err
+    assert {path: data for path, data in contents(office).items() if not path.endswith("people.ledger")} == before
+    assert not Path("model").exists()
+    assert {release["status"] for release in office.releases()} <= {"abandoned"}
+    return said(ended)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_options_are_one_sentence_and_cost_nothing(office: Office, name: str) -> None:
+    kind, arguments, because = CASES[name]
+    assert because in refused(office, kind, *arguments)
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == 0
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_bad_tables_are_one_sentence_and_cost_nothing(office: Office, name: str) -> None:
+    prepare, arguments, because = CHANGED[name]
+    prepare()
+    assert because in refused(office, "fair-classifier", *arguments)
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == (name in BY_RECORDS)
+
+
+def test_a_value_is_shown_to_who_asks(office: Office) -> None:
+    cell(18, "secret,30,low,5")()
+    assert "'secret'" in said(train(office, "dp-sgd", "--target", "income", "--show-values"))
+
+
+def test_a_checkpoint_needs_a_ledger(office: Office) -> None:
+    ended = train(office, "dp-sgd", "--target", "income", "--checkpoint", "run.npz")
+    assert (ended.status, "`--checkpoint` needs --ledger" in said(ended)) == (2, True)
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_without_its_package_a_kind_is_refused_before_anything_is_read(
+    office: Office, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the source was opened")
+
+    monkeypatch.setattr("counterfoil.curator.source_facts.open_source", opened)
+    monkeypatch.setattr("counterfoil.curator.curator.open_source", opened)
+    monkeypatch.setattr(networks, "find_spec", lambda name: None)
+    monkeypatch.setattr(teachers, "find_spec", lambda name: None)
+    package = {"pate": "counterfoil[evaluation]"}.get(kind, "Install counterfoil[torch].")
+    ended = train(office, kind, *MADE[kind][0], "--ledger", "people.ledger")
+    assert (ended.status, package in said(ended)) == (2, True)
+    assert office.releases() == []
+
+
+# Applying
+
+
+def test_predict_refuses_what_is_no_model_and_writes_nothing(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert train(office, "dp-sgd", "--target", "income").status == 0
+    Path("broken.csv").write_text("sex,age,hours\nfemale,30,5\nmale,secret,5\n")
+    Path("empty.csv").write_text("sex,age,hours\n")
+    Path("short.csv").write_text("sex,hours\nfemale,30\n")
+    before = contents(office)
+    for model, rows, out, because in (
+        ("people.csv", "others.csv", "p.csv", "MODEL must be a folder that `counterfoil train` wrote"),
+        ("absent", "others.csv", "p.csv", "MODEL must be a folder that `counterfoil train` wrote"),
+        (".", "others.csv", "p.csv", "MODEL must be a folder that `counterfoil train` wrote"),
+        ("model", "absent.csv", "p.csv", "There is no file"),
+        ("model", "broken.csv", "p.csv", "Column 'age', line 3 of broken.csv"),
+        ("model", "short.csv", "p.csv", "'age'"),
+        ("model", "others.csv", "p.xlsx", ".csv or .parquet"),
+        ("model", "others.csv", "nowhere/p.csv", "There is no folder nowhere"),
+        ("model", "others.csv", "people.csv", "people.csv is there already"),
+        ("model", "others.csv", "others.csv", "is the table of rows"),
+    ):
+        ended = office.run("predict", model, rows, "--out", out)
+        assert (ended.status, because in said(ended)) == (2, True), ended.err
+        assert "secret" not in ended.err
+        assert contents(office) == before
+    assert office.run("predict", "model", "others.csv", "--out", "p.csv").status == 0
+    first = Path("p.csv").read_bytes()
+    assert office.run("predict", "model", "others.csv", "--out", "p.csv").status == 2
+    assert office.run("predict", "model", "others.csv", "--out", "p.csv", "--force").status == 0
+    assert Path("p.csv").read_bytes() == first
+    ended = office.run("predict", "model", "empty.csv", "--out", "none.csv")
+    assert (ended.status, ended.err) == (0, "")
+    assert csv.read_csv("none.csv").num_rows == 0
+
+
+@pytest.mark.parametrize("name", ["parameters.safetensors", "model.json", "schema.toml", "receipt.json"])
+def test_a_model_that_was_changed_since_is_refused(office: Office, name: str) -> None:
+    assert train(office, "dp-sgd", "--target", "income").status == 0
+    path = Path("model", name)
+    path.write_bytes(path.read_bytes()[:-1] + b" ")
+    ended = office.run("predict", "model", "others.csv", "--out", "p.csv")
+    assert ended.status == 2
+    assert f"{name} is not what was saved" in said(ended) or "MODEL must be a folder" in said(ended)
+    assert "p.csv" not in office.files()
+
+
+def test_a_model_of_another_machine_is_refused_by_its_device(office: Office) -> None:
+    assert train(office, "dp-sgd", "--target", "income").status == 0
+    path = Path("model", "model.json")
+    path.write_text(path.read_text().replace('"device": "cpu"', '"device": "cuda:99"'))
+    ended = office.run("predict", "model", "others.csv", "--out", "p.csv")
+    assert (ended.status, "`device` must be one that this machine has: cpu" in said(ended)) == (2, True)
+
+
+def test_every_kind_is_tried_here() -> None:
+    assert set(MADE) == set(KINDS)
