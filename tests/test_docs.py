@@ -90,7 +90,7 @@ def test_blocks_are_of_known_kinds(page: Path):
 def test_shell_blocks_name_what_exists(page: Path):
     """Commands that a test can't run: `make TARGET`, installation, and subcommands shown with made-up files."""
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    for line in "".join(blocks(page, "sh")).splitlines():
+    for line in "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if not words:
             continue
@@ -106,7 +106,7 @@ def test_shell_blocks_name_what_exists(page: Path):
 
 
 def takewhile_known(words: list[str]) -> list[str]:
-    known = {"certify", "demo", "evaluate", "infer", "ledger", "receipt", "schema", "synth"}
+    known = {"certify", "demo", "evaluate", "infer", "ledger", "predict", "receipt", "schema", "synth", "train"}
     depth = 2 if words and words[0] in {"ledger", "receipt"} else 1
     return words[:depth] if words and words[0] in known else []
 

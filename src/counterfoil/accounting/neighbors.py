@@ -89,7 +89,10 @@ class Neighbors:
     def describe(self) -> str:
         """One phrase; releases of one ledger must agree on it, because their budgets add up only then."""
         if self.groups:
-            return f"{self.relation.value} within groups of equal {' and '.join(self.groups)}"
+            named = sorted(
+                name if name.replace("_", "").replace("-", "").isalnum() else repr(name) for name in self.groups
+            )
+            return f"{self.relation.value} within groups of equal {' and '.join(named)}"
         if self.unit is None:
             return self.relation.value
         return f"{self.relation.value} of {self.unit.column} with at most {self.unit.max_rows} rows"

@@ -31,6 +31,9 @@ from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.schema.schema import Schema
 
+MOST_NUMBERS = 2_000_000_000
+"""Of one run: what is held back of a budget for discrete noise covers as many (`noise.gaussian`)."""
+
 
 class Account:
     """The only way to query the sensitive table. Made by `Curator.filter` and `Curator.plan`.
@@ -136,7 +139,7 @@ class Account:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: as for `ask`.
         """
-        if not isinstance(query, SelectionQuery) or not isinstance(noise, SelectionNoise):
+        if isinstance(query, GradientQuery) or not isinstance(noise, SelectionNoise):
             raise ValueError(f"Candidates are chosen with noise for selections. Found {noise} for {query.name}.")
         sensitivity = self._charge(query, noise, query.score_sensitivity)
         with noting_refusals(self._release):
@@ -171,6 +174,11 @@ class Account:
             records = self._records.grouped(query.features)
         if records.sizes != query.group_sizes:
             raise ValueError("The sizes of groups are not those of the records: take them from `Curator.group_sizes`.")
+        if noise.steps * (query.size + 1) > MOST_NUMBERS:
+            raise ValueError(
+                f"A run may answer with at most {MOST_NUMBERS:,} numbers, for which discrete noise is proved. Found "
+                f"{noise.steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
+            )
         sensitivity = self._charge(query, noise, query.l2_sensitivity)
         return Training(records, query, noise, sensitivity, self._randomness)
 

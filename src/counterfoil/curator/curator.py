@@ -304,6 +304,10 @@ class Curator:
             )
         self._release, self._resumed, self._resumed_charges = release, True, len(release.records())
 
+    def recorded_charges(self, release_id: int) -> list[dict[str, Any]]:
+        """The charges of any release of the ledger, as it records them; none where it has no such release."""
+        return [charge for release in self._ledger.releases() if release.id == release_id for charge in release.charges]
+
     def _require_unopened(self) -> None:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")

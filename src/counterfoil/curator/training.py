@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.silence import silent
+from counterfoil.networks import few_threads
 from counterfoil.noise.exact_answers import require_whole
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
@@ -50,6 +52,9 @@ class Training:
         self._noise = noise
         self._sensitivity = sensitivity
         self._randomness = randomness
+        self._batch_sizes = query.batch_sizes
+        # Two threads would count one step for two answers, and share the network and the pool of records.
+        self._alone = Lock()
         self.steps_left = noise.steps
 
     def step(self, parameters: np.ndarray, draws: PublicDraws | None = None) -> NoisyGradient:
@@ -62,14 +67,18 @@ class Training:
         Raises:
             ValueError: when all steps that were charged are taken, or for parameters that are not float64 [P].
         """
+        with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
+            return self._step(parameters, draws or PublicDraws())
+
+    def _step(self, parameters: np.ndarray, draws: PublicDraws) -> NoisyGradient:
         if not self.steps_left:
             raise ValueError(f"All {self._noise.steps} steps that were charged are taken. Charge further ones first.")
         query = self._query
         query.network.load_vector(parameters)  # refuses others before a batch is read
         self.steps_left -= 1
         with silent():
-            batch = self._records.draw(query.batch_sizes, self._randomness)
-            exact = query.exact_of_batch(batch, parameters, draws or PublicDraws())
+            batch = self._records.draw(self._batch_sizes, self._randomness)
+            exact = query.exact_of_batch(batch, parameters, draws)
         exact = require_whole(query.name, exact, cells=query.size + 1)
         values = self._noise.add(exact, self._sensitivity, self._randomness)
         scale = self._noise.scale(self._sensitivity)

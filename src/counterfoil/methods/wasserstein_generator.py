@@ -58,7 +58,7 @@ class WassersteinGenerator(Method):
 
     hidden: tuple[int, ...] = (64, 64)
     latent: int | None = None
-    iterations: int = 500
+    iterations: int = 200
     batch_share: float = 0.1
     learning_rate: float = 0.01
     gradient_clip: float | None = 1.0

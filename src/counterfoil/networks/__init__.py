@@ -5,7 +5,12 @@ The modules of this room need PyTorch, which the extra `counterfoil[torch]` inst
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+
+SMALL = 2**28
+"""Parameters times records of a batch below which threads of PyTorch cost more than they save."""
 
 
 def require_torch() -> None:
@@ -21,3 +26,21 @@ def require_torch() -> None:
             "Install counterfoil[torch].",
             name=missing[0],
         )
+
+
+@contextmanager
+def few_threads(*, query_size: int) -> Iterator[None]:
+    """One thread of PyTorch for a small step: they wait for each other longer than they work.
+
+    Args:
+        query_size: parameters times records of the batch.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    if query_size < SMALL:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

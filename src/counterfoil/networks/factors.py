@@ -7,9 +7,8 @@ All factors are in [0, 1]; multiplying the coefficients of record i by factor i 
 norm exceed its bound by rounding:
 
 - Computed squares of norms are off by at most a few units in the last place of |D|^2 tr(K), D being what K was
-  multiplied with: of that, `ALLOWANCE` is added to the square. It also bounds what rounding does to the pulled-back
-  sum. An entry of J^T D^T c is off by a few u |D| |J| |c|, u = 2^-53, and the factor f <= L / sqrt(512 u |D|^2 |J|^2),
-  so that f u |D| |J| |c| <= L |c| sqrt(u / 512) < 5e-10 L |c|, for any record and any parameters.
+  multiplied with: of that, `ALLOWANCE` is added to the square. What rounding does to the pulled-back sum is relative to
+  products of absolute weights, which may be far larger than K: `Pass.bounding_gram` adds what that needs.
 - The norm is multiplied by 1 + 1e-12 before it divides the bound.
 
 A norm of zero has the factor one. Where a norm is not finite, the factor is zero: the record is silent.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from counterfoil.networks.factors import ALLOWANCE
 from counterfoil.networks.jacobians import Differentiable
 from counterfoil.networks.layers import Kept, Layer
 from counterfoil.networks.passes import Pass
@@ -55,6 +56,23 @@ class LayeredPass(Pass):
     def _gram(self) -> Tensor:
         return torch.cat([self._gram_of(part) for block in self._blocks for part in self._small(block)])
 
+    @torch.no_grad()
+    def _slack(self) -> Tensor:
+        widths = [size for value in self._function.trained.values() for size in value.shape]
+        roundings = sum(widths) + 16 * len(self._layers)
+        sizes = torch.cat([self._size_of(block) for block in self._blocks])
+        return ALLOWANCE * roundings**2 * sizes
+
+    def _size_of(self, block: Block) -> Tensor:
+        """[c]: a bound on squared Jacobians, had all weights, signals and inputs their absolute values."""
+        reach = block.outputs.new_ones(len(block.outputs))
+        total = torch.zeros_like(reach)
+        for place in range(len(self._layers) - 1, self._lowest - 1, -1):
+            total += self._layers[place].size(reach, block.kept[place])
+            if place > self._lowest:
+                reach = self._layers[place].reach(reach, block.kept[place])
+        return total
+
     def _small(self, block: Block) -> list[Block]:
         """Parts of a block whose signals are small enough."""
         widest = max([1, *(tensor.shape[1] for kept in block.kept for tensor in kept)])
@@ -63,10 +81,20 @@ class LayeredPass(Pass):
             return [block]
         return [block.part(slice(start, start + size)) for start in range(0, count, size)]
 
-    def _gram_of(self, block: Block) -> Tensor:
+    @torch.no_grad()
+    def _squares(self, derivatives: Tensor) -> Tensor:
+        parts = [part for block in self._blocks for part in self._small(block)]
+        along = derivatives.split([len(part.outputs) for part in parts])
+        # One signal a record, in place of one for each output.
+        found = [self._gram_of(part, Signals(given[:, None, :])) for part, given in zip(parts, along, strict=True)]
+        return torch.cat(found)[:, 0, 0]
+
+    def _gram_of(self, block: Block, signals: Signals | None = None) -> Tensor:
         n, d = block.outputs.shape
-        signals = Signals.of_outputs(d, block.outputs)
-        total = block.outputs.new_zeros(n, d, d)
+        if signals is None:
+            signals = Signals.of_outputs(d, block.outputs)
+        count = signals.base.shape[-2]
+        total = block.outputs.new_zeros(n, count, count)
         for place in range(len(self._layers) - 1, self._lowest - 1, -1):
             layer = self._layers[place]
             part = layer.gram(signals, block.kept[place])

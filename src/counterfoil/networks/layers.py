@@ -60,6 +60,17 @@ class Layer(ABC):
     def pulled(self, signal: Tensor, kept: Kept) -> Tensor:
         """`below` for one signal a record: [n, w] for [n, v]."""
 
+    @abstractmethod
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        """[n]: a bound on the norm of a signal at what enters the layer, for `reach` at what leaves it.
+
+        It holds for the absolute values of all that is multiplied and added on the way, so that nothing cancels in it.
+        """
+
+    def size(self, reach: Tensor, kept: Kept) -> Tensor:
+        """[n]: the same for the squared gradient of its parameters."""
+        return torch.zeros_like(reach)
+
     def gram(self, signals: Signals, kept: Kept) -> Tensor | None:
         """The part of its parameters in the Gram matrices: [n, d, d]; None without trained parameters."""
         return None
@@ -97,6 +108,13 @@ class LinearLayer(Layer):
 
     def pulled(self, signal: Tensor, kept: Kept) -> Tensor:
         return signal @ self.module.weight
+
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        return reach * torch.linalg.matrix_norm(self.module.weight)
+
+    def size(self, reach: Tensor, kept: Kept) -> Tensor:
+        (entering,) = kept
+        return reach * reach * (torch.linalg.vecdot(entering, entering) + 1)
 
     def gram(self, signals: Signals, kept: Kept) -> Tensor | None:
         if not self.parameters():
@@ -136,6 +154,9 @@ class Activation(Layer):
     def pulled(self, signal: Tensor, kept: Kept) -> Tensor:
         return self.slopes(kept[0]).mul_(signal)  # into the slopes, which were made for it
 
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        return reach * self.slopes(kept[0]).abs().amax(1)
+
 
 @dataclass(frozen=True, eq=False)
 class AnyActivation(Layer):
@@ -157,6 +178,9 @@ class AnyActivation(Layer):
     def pulled(self, signal: Tensor, kept: Kept) -> Tensor:
         return signal * kept[0]
 
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        return reach * kept[0].abs().amax(1)
+
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxLayer(Layer):
@@ -174,6 +198,9 @@ class SoftmaxLayer(Layer):
     def pulled(self, signal: Tensor, kept: Kept) -> Tensor:
         (leaving,) = kept
         return leaving * (signal - torch.linalg.vecdot(signal, leaving)[:, None])
+
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        return 2 * reach  # h * delta and h <delta, h>, with entries of h up to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +235,13 @@ class LayerNormLayer(Layer):
             signal = signal * self.module.weight
         along = (signal * standard).mean(-1, keepdim=True)
         return (signal - signal.mean(-1, keepdim=True) - standard * along) / deviation
+
+    def reach(self, reach: Tensor, kept: Kept) -> Tensor:
+        gain = 1.0 if self.module.weight is None else self.module.weight.abs().amax()
+        return 3 * gain * reach / kept[1][:, 0]  # three terms, as |u|^2 <= w
+
+    def size(self, reach: Tensor, kept: Kept) -> Tensor:
+        return reach * reach * (torch.linalg.vecdot(kept[0], kept[0]) + 1)
 
     def gram(self, signals: Signals, kept: Kept) -> Tensor | None:
         parts = [signals.times(kept[0]).products()] if _trained(self.module.weight) else []

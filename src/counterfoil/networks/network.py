@@ -74,8 +74,13 @@ class Network:
         return next(iter(self._function.trained.values())).device
 
     def brought_parts(self) -> list[nn.Module]:
-        """The modules that are not PyTorch's own, or not known to treat each record by itself."""
-        return [part for part in self._function.module.modules() if not _is_known(part)]
+        """The modules that are not PyTorch's own, or not known to treat each record by itself.
+
+        Layers in closed form, one after another, are known. Of anything else, PyTorch's own modules too, it is tried
+        and not proved that rows stay apart (a softmax may run over records) and that clipping bounds what is released.
+        """
+        unknown = [part for part in self._function.module.modules() if not _is_known(part)]
+        return unknown or ([] if self._layers is not None else [self._function.module])
 
     @property
     def brought(self) -> tuple[str, ...]:

@@ -52,6 +52,40 @@ class Pass(ABC):
         self._require_unchanged()
         return self._gram()
 
+    def bounding_gram(self) -> Tensor:
+        """K_i plus what rounding may add to a gradient that is pulled back: what clipping must use. [n, d, d].
+
+        A gradient can be far smaller than the products that it is a sum of: W_2 W_1 may cancel to nothing, and what
+        rounding leaves of it is relative to |W_2| |W_1|. With S_i the squared Jacobian of a record whose products are
+        all taken with absolute values, bounded layer by layer, and k roundings in each of its numbers, what is pulled
+        back for c is off by at most k u sqrt(S_i) |c|, u = 2^-53. So 512 u k^2 S_i is added to the diagonal of K_i: a
+        factor f that bounds sqrt(c^T (K_i + slack) c) f by L bounds that error by sqrt(u / 512) L = 5e-10 L.
+
+        Networks without layers in closed form have no such bound, and are named as brought by their user.
+
+        Raises:
+            ValueError: as `gram`.
+        """
+        gram = self.gram()
+        return gram + torch.diag_embed(self._slack()[:, None].expand(gram.shape[:2]))
+
+    @torch.no_grad()
+    def bounding_squares(self, derivatives: Tensor) -> Tensor:
+        """g_i^T (K_i + slack) g_i: [n], for `derivatives` g [n, d]; cheaper than `bounding_gram` where d is large.
+
+        Raises:
+            ValueError: when the parameters were changed since the forward pass.
+        """
+        self._require_unchanged()
+        return self._squares(derivatives) + self._slack() * (derivatives * derivatives).sum(1)
+
+    def _squares(self, derivatives: Tensor) -> Tensor:
+        return ((self._gram() * derivatives[:, None, :]).sum(2) * derivatives).sum(1)
+
+    def _slack(self) -> Tensor:
+        """[n]: what is added to squares."""
+        return self.outputs.new_zeros(len(self.outputs))
+
     def pull_back(self, coefficients: Tensor | npt.ArrayLike) -> Vector:
         """sum_i J_i^T c_i: float64 [P], in the order of `Network.parameters_vector`.
 

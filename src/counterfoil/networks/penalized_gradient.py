@@ -14,9 +14,14 @@ import torch
 from torch import Tensor
 
 from counterfoil.networks.clipping import Clipping, bounded_jacobians, clipped_loss_gradients
+from counterfoil.networks.factors import factors
 from counterfoil.networks.network import Network
 from counterfoil.networks.objectives import OBJECTIVES
+from counterfoil.networks.passes import Pass
 from counterfoil.transport.rank_gradient import sliced_gradient
+
+_FEW = 4
+"""Outputs up to which Gram matrices cost no more than the squares of single gradients."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +102,20 @@ def penalized_gradient(
     A record whose outputs or gradients are not finite adds zero: nothing else may show that there is one.
     """
     passed = network.forward(inputs)
-    outputs, gram = passed.outputs, passed.gram()
-    rows = len(outputs)
+    outputs, rows = passed.outputs, len(passed.outputs)
     coefficients = torch.zeros_like(outputs)
     first, last = loss.outputs
     known = torch.as_tensor(targets, device=outputs.device)
     objective = OBJECTIVES[loss.name](outputs[:, first:last], known)
-    clipped = clipped_loss_gradients(gram[:, first:last, first:last], objective.gradients, loss.clip_norm)
-    coefficients[:, first:last] += (1 - alpha) / rows * clipped
+    of_outputs = torch.zeros_like(outputs)
+    of_outputs[:, first:last] = objective.gradients
+    coefficients += (1 - alpha) / rows * _clipped(passed, of_outputs, loss.clip_norm)
     apart = np.zeros(0)
     if transport is not None and alpha > 0:
         assert directions is not None
         first, last = transport.outputs
         scored = passed if scorer is None else scorer.forward(inputs)
-        of_scores, of_gram = scored.outputs[:, first:last], (gram if scorer is None else scored.gram())
-        of_gram = of_gram[:, first:last, first:last]
+        of_scores, of_gram = scored.outputs[:, first:last], scored.bounding_gram()[:, first:last, first:last]
         found = alpha * _of_transport(of_scores, of_gram, starts, transport, directions)
         if scorer is None:
             coefficients[:, first:last] += found
@@ -121,6 +125,14 @@ def penalized_gradient(
     gradient[: len(apart)] += apart
     counted = torch.nan_to_num(objective.losses, nan=loss.largest, posinf=loss.largest).clamp(0, loss.largest)
     return BoundedGradient(gradient, float(counted.mean()))
+
+
+def _clipped(passed: Pass, derivatives: Tensor, bound: float) -> Tensor:
+    """`clipped_loss_gradients`, without Gram matrices of all outputs where there are many."""
+    if derivatives.shape[1] <= _FEW:
+        return clipped_loss_gradients(passed.bounding_gram(), derivatives, bound)
+    found = factors(passed.bounding_squares(derivatives), bound)[:, None]
+    return torch.where(found > 0, derivatives * found, 0.0)
 
 
 def generator_gradient(
@@ -143,7 +155,7 @@ def generator_gradient(
         jacobian_norm, clipping: as `bounded_jacobians` has them.
     """
     passed = network.forward(latent)
-    bounded = bounded_jacobians(passed.outputs, passed.gram(), bound=jacobian_norm, clipping=clipping)
+    bounded = bounded_jacobians(passed.outputs, passed.bounding_gram(), bound=jacobian_norm, clipping=clipping)
     made = _in_ball(bounded.scores.cpu().numpy(), bound)
     found = sliced_gradient(made, _in_ball(points, bound), directions)
     coefficients = bounded.pulled(torch.as_tensor(found.of_u, device=passed.outputs.device))

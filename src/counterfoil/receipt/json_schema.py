@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -80,7 +81,12 @@ def _object_problem(value: dict[str, Any], rule: Mapping[str, Any], place: str, 
     return next(filter(None, parts), "")
 
 
+_LARGEST = int(sys.float_info.max)
+
+
 def _number_problem(value: float, rule: Mapping[str, Any], here: str) -> str:
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        return f"{here} must be a number that a float holds. Found a larger one."
     if not math.isfinite(value):
         return f"{here} must be finite. Found {value}."
     if value < rule.get("minimum", -math.inf):

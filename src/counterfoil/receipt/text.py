@@ -112,7 +112,8 @@ def _within(document: Mapping[str, Any]) -> str:
     charges = "The one charge below stays" if number == 1 else f"The {number} charges below stay"
     if number and number == len(document["composition"].get("plan", ())):
         epsilon = _up(document["spent"]["epsilon"])
-        return f"{charges} within this budget: their noise, fixed before the first question, costs epsilon {epsilon}."
+        whose = "its" if number == 1 else "their"
+        return f"{charges} within this budget: {whose} noise, fixed before the first question, costs epsilon {epsilon}."
     return (
         f"{charges} within this budget. What they leave of it may depend on the answers, so that no smaller epsilon is "
         "a guarantee."
@@ -169,11 +170,14 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
 def _run(charges: Sequence[Mapping[str, Any]]) -> str:
     """What the steps of a training run read, and how much noise they got."""
     steps = sum(charge["event"]["steps"] for charge in charges)
-    share, noise = (charges[0]["event"][name] for name in ("sampling_probability", "noise_multiplier"))
+    # Parts of one run have the same; others are described by the largest batches and the smallest noise.
+    share = max(charge["event"]["sampling_probability"] for charge in charges)
+    noises = {charge["event"]["noise_multiplier"] for charge in charges}
+    least = "" if len(noises) == 1 else "at least "
     parts = "" if len(charges) == 1 else f", charged in {len(charges)} parts"
     return (
         f"{steps:,} steps{parts}, each on a fresh random batch of at most {share:.3g} of each group; the noise of a "
-        f"step is {noise:.3g} times what one row of the batch can change"
+        f"step is {least}{min(noises):.3g} times what one row of the batch can change"
     )
 
 

@@ -62,7 +62,9 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
         folder: where the release's files lie, to compare their SHA-256 too; those that are not there are left out.
     """
     stated = float(document["spent"]["epsilon"])
-    problems = [problem for part in (_charges, _source_of_noise, _programs, _answers) for problem in part(document)]
+    problems = [
+        problem for part in (_charges, _source_of_noise, _programs, _answers, _model) for problem in part(document)
+    ]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]
@@ -219,6 +221,19 @@ def _terms(document: Mapping[str, Any], terms: Terms) -> Iterator[str]:
         yield "The noises of the charges are not those of the plan."
     elif len(made) < len(planned) and not terms.rule.affords(terms.budget, [noise.event() for noise in plan]):
         yield f"The plan as a whole costs more than the budget of epsilon {terms.budget.epsilon:.9g}."
+
+
+def _model(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether what a model says of its run is what was charged."""
+    if document.get("released") != "model":
+        return
+    said, budget = document["method"]["parameters"], document["budget"]
+    for name in ("epsilon", "delta"):
+        if name in said and said[name] != budget[name]:
+            yield f"The model says {name} {said[name]}, and its budget is {budget[name]:g}."
+    steps = sum(noise.get("steps", 0) for noise in document["composition"].get("plan", ()))
+    if steps and said.get("iterations", steps) != steps:
+        yield f"The model says {said['iterations']} iterations, and {steps} were planned."
 
 
 def _answers(document: Mapping[str, Any]) -> Iterator[str]:

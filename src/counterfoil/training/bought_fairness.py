@@ -105,7 +105,10 @@ def public_predictor(model: Classifier) -> LayeredPredictor:
             or sigmoid between them.
     """
     if not isinstance(model, Classifier) or not hasattr(model, "network_"):
-        raise ValueError(f"`model` must be a trained classifier. Found {type(model).__name__}: call its `fit` first.")
+        raise ValueError(
+            "`model` must be a trained classifier, `FairClassifier` or `DPSGDClassifier`, of which predictions can be "
+            f"counted exactly. Found {type(model).__name__}."
+        )
     return LayeredPredictor(model.features_, dense_layers(model.network_))
 
 

@@ -14,6 +14,10 @@ import numpy as np
 from counterfoil.curator.queries.gradient import GradientQuery, LossGradient
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import Ledger
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.column import Column
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.model import PrivateModel
@@ -60,9 +64,9 @@ class Classifier(PrivateModel):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels of the classes, in the order of `predict_proba`."""
+        """The classes in the order of `predict_proba`: numbers or booleans where codes stand for such, else labels."""
         self._require_fitted()
-        return np.array(self.features_.schema[self.features_.targets[0]].labels)
+        return values_of(self.features_.schema[self.features_.targets[0]])
 
     def predict_proba(self, rows: Any) -> np.ndarray:
         """float64 [n, classes]: the probabilities of the classes for rows of the caller's own.
@@ -78,7 +82,7 @@ class Classifier(PrivateModel):
         return shifted / shifted.sum(axis=1, keepdims=True)
 
     def predict(self, rows: Any) -> np.ndarray:
-        """[n]: the label of the likeliest class of each row."""
+        """[n]: the likeliest class of each row."""
         return self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
 
     def _network(self, features: TrainingFeatures) -> Network:
@@ -124,3 +128,16 @@ def classification_loss(outputs: int, clip_norm: float) -> LossTerm:
 
     name, classes = ("logistic", 2) if outputs == 1 else ("cross_entropy", outputs)
     return LossTerm(name, (0, outputs), clip_norm, 4 * math.log(classes))
+
+
+def values_of(column: Column) -> np.ndarray:
+    """[codes]: the value that each code of a column stands for, in the column's own type; labels where it has none."""
+    if column.missing:
+        return np.array(column.labels)
+    if isinstance(column, Boolean):
+        return np.array([False, True])
+    if isinstance(column, NumberColumn):
+        lows, highs = column.ranges
+        if np.array_equal(lows, highs):
+            return lows.astype(np.int64) if isinstance(column, Integer) else lows
+    return np.array(column.labels)

@@ -41,7 +41,9 @@ class FairEncoder(FairModel):
 
     code: int = 2
     hidden: Sequence[int] = (62,)
-    bound: float | None = 2.0
+    bound: float | None = 1.0
+    learning_rate: float = 0.01
+    jacobian_norm: float = 0.2
 
     kind: ClassVar[str] = "fair-encoder"
 
@@ -113,7 +115,7 @@ class FairEncoder(FairModel):
 
         count = network.outputs_count
         loss = LossTerm("squared", (0, count), self.clip_norm, 4.0 * count)
-        facts: dict[str, Any] = {"link": "identity", "center": 0.0, "bound": 2.0, "outputs": (0, self.code)}
+        facts: dict[str, Any] = {"link": "identity", "center": 0.0, "bound": 1.0, "outputs": (0, self.code)}
         return self._penalized(network, features, sizes, batches, loss=loss, scorer=self._encoder(features), **facts)
 
     def _draws(self, query: GradientQuery) -> DrawsOf | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.files import write_text
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.networks import require_torch
+from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.folder import ReleaseFolder
@@ -122,11 +124,12 @@ class PrivateModel(ABC):
         schedule = Schedule(self.iterations, self.batch_share, parts=1 if checkpoint is None else _PARTS)
         made_by = self._made_by(features)
         at = None if checkpoint is None else Path(checkpoint)
-        if at is not None and at.exists() and self._taken_from(Checkpoint.load(at), made_by, features):
-            return self
+        before = Checkpoint.load(at) if at is not None and at.exists() else None
         budget = Budget(self.epsilon, self.delta)
         options: dict[str, Any] = {"relation": NeighboringRelation.REPLACE_ONE, "public_groups": features.groups}
         with Curator(source, facts, budget=budget, ledger=ledger, seed=self.seed, **options) as curator:
+            if before is not None and self._taken_from(before, made_by, features, curator):
+                return self
             sizes = curator.group_sizes(features)
             batches = schedule.batch_sizes(sizes)
             network = self._network(features)
@@ -141,7 +144,7 @@ class PrivateModel(ABC):
                 checkpoint=at,
                 progress=progress,
             )
-            self._keep(curator, network, features, descent)
+            self._keep(curator, features, descent, noise_warnings(query, account_noise(curator), self.iterations))
             if at is not None:
                 Checkpoint.load(at).finished(self.receipt.to_json()).save(at)
         return self
@@ -152,17 +155,26 @@ class PrivateModel(ABC):
         columns = {name: list(getattr(features, name)) for name in _COLUMNS}
         return {"model": {"kind": self.kind, **self._public_parameters(), **columns, "schema_sha256": schema}}
 
-    def _taken_from(self, before: Checkpoint, made_by: dict[str, Any], features: TrainingFeatures) -> bool:
+    def _taken_from(
+        self, before: Checkpoint, made_by: dict[str, Any], features: TrainingFeatures, curator: Curator
+    ) -> bool:
         """Takes the model of a finished run, which is paid for; False where the run is not finished.
 
         Raises:
-            ValueError: for the run of another model.
+            ValueError: for the run of another model, or one that the ledger does not have.
         """
         if "receipt" not in before.state:
             return False
+        if curator.recorded_charges(before.release) != before.state["receipt"]["charges"]:
+            raise ValueError(
+                "The checkpoint is of a run that is finished, and this ledger does not have it: it was of other "
+                "records. Train without that checkpoint, or give the ledger that paid for it."
+            )
         Checkpoint(before.release, {"model": before.settings.get("model")}, {}, {}).require_same(made_by)
         descent = before.descent(self._optimizer(), self.iterations)
         network = self._network(features)
+        if network.describe() != before.settings["query"]["architecture"]:
+            raise ValueError("The checkpoint is of another network. Continue it with the same, or train without it.")
         network.load_vector(descent.result)
         self.network_, self.features_ = network, features
         self.losses_ = np.array(descent.losses)
@@ -172,12 +184,13 @@ class PrivateModel(ABC):
     def _optimizer(self) -> Optimizer:
         return Optimizer(self.optimizer, self.learning_rate, self.momentum, self.gradient_clip, self.averaged)
 
-    def _keep(self, curator: Curator, network: Network, features: TrainingFeatures, descent: Descent) -> None:
-        network.load_vector(descent.result)
-        self.network_, self.features_ = network, features
+    def _keep(self, curator: Curator, features: TrainingFeatures, descent: Descent, warnings: list[str]) -> None:
+        # A new one: a module of a user's own may have kept what it has seen.
+        self.network_, self.features_ = self._network(features), features
+        self.network_.load_vector(descent.result)
         self.losses_ = np.array(descent.losses)
         self.receipt = Receipt.from_curator(
-            curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model"
+            curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=warnings
         )
 
     def _require_plain(self) -> None:
@@ -301,6 +314,41 @@ class PrivateModel(ABC):
         model.losses_ = np.array(facts["losses"])
         model.receipt = Receipt.load(source / "receipt.json")
         return model
+
+
+LOUD = 0.1
+"""Noise in the mean of all gradients, over the largest that the loss can have, from which models were bad: on six
+tables and several penalties, they lost five points of accuracy and more."""
+
+
+def noise_warnings(query: GradientQuery, multiplier: float, iterations: int) -> list[str]:
+    """What is known before the first record is read: that noise may drown what the records say.
+
+    Args:
+        query: what each step asks.
+        multiplier: of its noise.
+        iterations: how many steps.
+    """
+    of_loss = (1 - getattr(query, "alpha", 0.0)) * query.loss.clip_norm
+    noise = multiplier * query.gradient_change * math.sqrt(query.size / iterations)
+    if noise <= LOUD * of_loss:
+        return []
+    by = f"{noise / of_loss:.0%} of" if of_loss else "more than"
+    return [
+        f"The noise in the mean of all gradients is {by} the largest gradient that the loss can have: the model may be "
+        "no better than a guess, and its noisy loss says little. Fewer inputs, larger groups, a smaller `alpha` or "
+        "`jacobian_norm`, or a larger epsilon help; a small table says more to a model of its synthetic copy."
+    ]
+
+
+def account_noise(curator: Curator) -> float:
+    """The noise multiplier of a run that was planned."""
+    account = curator.account
+    assert account is not None
+    assert account.plan
+    (first, *_) = account.plan
+    assert isinstance(first, SubsampledGaussianNoise)
+    return first.noise_multiplier
 
 
 _COLUMNS = ("targets", "groups", "leave_out")

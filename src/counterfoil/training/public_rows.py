@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.schema.schema import Schema
 
@@ -22,7 +23,7 @@ def coded_rows(
     What a model says of these rows is exact, and as private as they are.
 
     Args:
-        rows: a frame or a path; columns of the schema that are not needed may be missing.
+        rows: a frame or a path; columns that are not needed may be missing, and others be there.
         features: whose inputs are wanted.
         also: further columns of the schema.
 
@@ -30,9 +31,9 @@ def coded_rows(
         ValueError: for rows that do not follow the schema.
     """
     wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
-    schema = _only(features.schema, [*wanted])
-    ordered = [column.name for column in schema.synthesized if column.is_ordered]
     source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
+    schema = _only(features.schema, [*wanted], present=[*columns_of(source).types])
+    ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
     with Curator(source, schema, budget=Budget(1.0)) as curator:
         table = curator.reveal_without_privacy("rows that a model is applied to", numbers=ordered)
@@ -42,8 +43,9 @@ def coded_rows(
     return codes, dict(zip(ordered, columns[len(attributes) :], strict=True))
 
 
-def _only(schema: Schema, names: Sequence[str]) -> Schema:
+def _only(schema: Schema, names: Sequence[str], *, present: Sequence[str]) -> Schema:
     """The schema of these columns alone; the others may be there, and are not read."""
     kept = tuple(column for column in schema.columns if column.name in names)
-    others = tuple(column.name for column in schema.columns if column.name not in names)
-    return replace(schema, columns=kept, rules=(), zeros=(), ignore=(*schema.ignore, *others))
+    others = dict.fromkeys((*(column.name for column in schema.columns), *present, *schema.ignore))
+    ignored = tuple(name for name in others if name not in names)
+    return replace(schema, columns=kept, rules=(), zeros=(), ignore=ignored)

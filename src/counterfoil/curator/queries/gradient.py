@@ -58,7 +58,10 @@ class GradientQuery(Query):
     counted as at most `loss.largest`, in units of `loss_unit`.
 
     **Batch.** Group j has n_j records, which is public, and a batch b_j of them, drawn afresh without replacement.
-    Neighbors differ in one record, of the same group in both.
+    Neighbors differ in one record, of the same group in both. They are compared place by place: a batch is a list, of
+    which every order is equally likely whatever order the table has (`batches`), so that two draws can be coupled with
+    all other records in the same places. A matrix product may round equal records differently in two places, which
+    parts their tie, but the outputs of a record follow from itself and its place alone.
 
     Formal guarantee: replacing one record of a *batch*, in group j, moves the exact gradient by at most D in l2 norm
     (`gradient_change`, with proofs there), and the mean loss by at most largest / b, b = sum of b_j. In the units of
@@ -88,6 +91,7 @@ class GradientQuery(Query):
 
     def __post_init__(self) -> None:
         _require_ours(self.features, self.network)
+        _require_fixed(group_sizes=self.group_sizes, batch_sizes=self.batch_sizes, outputs=self.loss.outputs)
         if len(self.group_sizes) != self.features.group_count or len(self.batch_sizes) != len(self.group_sizes):
             raise ValueError(
                 f"Sizes of groups and of batches must be given for each of {self.features.group_count} groups. "
@@ -190,6 +194,7 @@ class LossGradient(GradientQuery):
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         batch, size = _restated_sizes(parameters)
+        _require_moderate(clip_norm=parameters["loss"]["clip_norm"])
         change = 2 * float(parameters["loss"]["clip_norm"]) / batch
         return _sensitivity(change, _unit(change, size), size, batch)
 
@@ -229,9 +234,12 @@ class TransportGradient(GradientQuery):
         _require_moderate(bound=self.transport.bound, jacobian_norm=self.transport.jacobian_norm)
         if self.scorer is not None:
             _require_ours(self.features, self.scorer)
+        _require_fixed(outputs=self.transport.outputs)
+        if type(self.transport.pairs) is not tuple or not self.transport.pairs:
+            raise ValueError("A penalty compares at least one pair of groups, in a tuple. Found none, or a list.")
         groups = {group for group, batch in enumerate(self.batch_sizes) if batch}
         for one, other, weight in self.transport.pairs:
-            if one == other or not {one, other} <= groups:
+            if type(one) is not int or type(other) is not int or one == other or not {one, other} <= groups:
                 raise ValueError(
                     f"A penalty compares two groups that have records. Found the groups {one} and {other} of "
                     f"{len(self.batch_sizes)}."
@@ -268,10 +276,14 @@ class TransportGradient(GradientQuery):
         alpha, term = float(parameters["alpha"]), parameters["transport"]
         if not 0 <= alpha <= 1:
             raise ValueError("alpha must lie between 0 and 1.")
+        _require_moderate(clip_norm=parameters["loss"]["clip_norm"])
+        _require_moderate(bound=term["bound"], jacobian_norm=term["jacobian_norm"])
         largest = 0.0
         present = {group for group, members in enumerate(parameters["batch_sizes"]) if members}
-        if any(one == other or not {one, other} <= present for one, other, _ in term["pairs"]):
+        if not term["pairs"] or any(one == other or not {one, other} <= present for one, other, _ in term["pairs"]):
             raise ValueError("a penalty compares two groups that have records.")
+        for _, _, weight in term["pairs"]:
+            _require_moderate(weight=weight)
         for group, members in enumerate(parameters["batch_sizes"]):
             weights = math.fsum(float(weight) for one, other, weight in term["pairs"] if group in (one, other))
             if weights:
@@ -334,6 +346,7 @@ class GeneratorGradient(GradientQuery):
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         batch, size = _restated_sizes(parameters)
+        _require_moderate(bound=parameters["bound"], jacobian_norm=parameters["jacobian_norm"])
         change = 4 * float(parameters["bound"]) * float(parameters["jacobian_norm"]) / batch
         if not float(parameters["loss"]["largest"]) >= 4 * float(parameters["bound"]) ** 2:
             raise ValueError("the largest distance must be that of the ball.")
@@ -355,6 +368,17 @@ def _require_ours(features: TrainingFeatures, network: Network) -> None:
         )
 
 
+def _require_fixed(**sizes: Sequence[int]) -> None:
+    """Refuses what could be changed once it was charged.
+
+    Raises:
+        ValueError: for anything but a tuple of whole numbers.
+    """
+    for name, value in sizes.items():
+        if type(value) is not tuple or any(type(each) is not int for each in value):
+            raise ValueError(f"`{name}` must be a tuple of whole numbers. Found {value!r}.")
+
+
 def _require_moderate(**bounds: float) -> None:
     """Refuses bounds whose products or squares could leave the range of floats for some records and not for others.
 
@@ -370,6 +394,7 @@ def _require_moderate(**bounds: float) -> None:
 
 def restated_probability(parameters: Mapping[str, Any]) -> float:
     """The largest share of a group in a batch, from what `describe` gave."""
+    _restated_sizes(parameters)
     pairs = zip(parameters["batch_sizes"], parameters["group_sizes"], strict=True)
     return max(int(batch) / int(size) for batch, size in pairs if int(size))
 
@@ -427,7 +452,9 @@ def _sensitivity(change: float, unit: float, size: int, batch: int) -> float:
 def _restated_sizes(parameters: Mapping[str, Any]) -> tuple[int, int]:
     """(b, P), from a receipt."""
     sizes: Sequence[int] = parameters["batch_sizes"]
-    batch, count = sum(int(size) for size in sizes), int(parameters["parameters"])
-    if len(sizes) != len(parameters["group_sizes"]) or min(sizes) < 0 or batch < 1 or count < 1:
+    _require_fixed(batch_sizes=tuple(sizes), group_sizes=tuple(parameters["group_sizes"]))
+    batch, count = sum(sizes), int(parameters["parameters"])
+    within = all(0 <= size <= members for size, members in zip(sizes, parameters["group_sizes"], strict=True))
+    if not within or batch < 1 or count < 1:
         raise ValueError("the parameters are not those of a gradient.")
     return batch, count
