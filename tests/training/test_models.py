@@ -223,6 +223,7 @@ MISTAKES = {
     "no group": ("parity", {}, {"protected": ()}, "`protected` must name the column"),
     "other penalty": ("parity", {"penalty": "parity"}, {}, "`penalty` must be one of"),
     "odds of a regressor": ("regressor", {"penalty": "equality_of_odds"}, {}, "Found no such target"),
+    "another distance": ("parity", {"order": 1}, {}, "`order` must be 2: a record moves the gradient"),
     "unordered target": ("regressor", {}, {"target": "city"}, "ordered columns that are not protected"),
     "protected target": ("regressor", {}, {"target": ("score", "sex")}, "not protected, and numbers. Found 'sex'"),
     "alpha": ("parity", {"alpha": 1.5}, {}, "`alpha` must lie between 0 and 1"),

@@ -48,6 +48,8 @@ class FairModel(PrivateModel):
         clipping: "spectral" clips Jacobians by their spectral norm, "components" row by row, as the paper did.
         projections: directions of the sliced distance, drawn anew for each step, where there are several scores.
         use_protected: whether the protected columns are inputs of the model too.
+        order: of the Wasserstein distance: 2. For others no bound of order 1/n on what a record moves is known, and for
+            W_p itself there is none (appendix D of the paper).
     """
 
     penalty: str = "statistical_parity"
@@ -57,6 +59,7 @@ class FairModel(PrivateModel):
     clipping: Literal["spectral", "components"] = "spectral"
     projections: int = 50
     use_protected: bool = False
+    order: int = 2
 
     def _penalized(
         self,
@@ -74,6 +77,11 @@ class FairModel(PrivateModel):
     ) -> GradientQuery:
         from counterfoil.networks.penalized_gradient import TransportTerm
 
+        if self.order != 2:
+            raise ValueError(
+                f"`order` must be 2: a record moves the gradient of the squared W_2 by no more than a multiple of 1/n, "
+                f"which no other order is known to have. Found {self.order!r}."
+            )
         strata = features.target_classes if self.penalty == "equality_of_odds" else 1
         term = TransportTerm(
             pairs=pairs_to_compare(features, batches, within=strata),
