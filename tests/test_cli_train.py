@@ -17,6 +17,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+pytest.importorskip("torch")
+
 from command_line import SCHEMA, Ended, Office, make_office
 from counterfoil import networks
 from counterfoil.cli.model_kinds import KINDS, loaded_model
@@ -593,3 +595,11 @@ def test_a_model_of_another_machine_is_refused_by_its_device(office: Office) -> 
 
 def test_every_kind_is_tried_here() -> None:
     assert set(MADE) == set(KINDS)
+
+
+def test_the_receipt_of_a_folder_is_the_one_in_it(office: Office) -> None:
+    train(office, "dp-sgd", "--target", "income", "--seed", "1", "--not-private")
+    for command in ("show", "verify"):
+        ended = [office.run("receipt", command, place) for place in ("model", "model/receipt.json")]
+        assert ended[0].out == ended[1].out
+        assert ended[0].status == ended[1].status == 0

@@ -12,7 +12,9 @@ from counterfoil.cli.terminal import Terminal
 
 receipt = typer.Typer(help="Read a receipt, or check it.", no_args_is_help=True)
 
-ReceiptFile = Annotated[Path, typer.Argument(help="The receipt, as synth wrote it.", metavar="R.json")]
+ReceiptFile = Annotated[
+    Path, typer.Argument(help="The receipt, or the folder of a model or a saved release.", metavar="R.json")
+]
 
 
 @receipt.command()
@@ -20,7 +22,7 @@ def show(path: ReceiptFile, json: Json = False) -> None:
     """Print the receipt as a page for a privacy officer."""
     from counterfoil.receipt.receipt import Receipt
 
-    terminal, loaded = Terminal(json=json), Receipt.load(path)
+    terminal, loaded = Terminal(json=json), Receipt.load(_within(path))
     terminal.say(loaded.text().rstrip("\n"))
     terminal.document(loaded.to_json())
 
@@ -35,6 +37,7 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.terms import declares
 
+    path = _within(path)
     terminal, loaded = Terminal(json=json), Receipt.load(path)
     checked = loaded.verify(path.parent)
     for problem in checked.problems:
@@ -66,6 +69,11 @@ def verify(path: ReceiptFile, json: Json = False) -> None:
     )
     if not checked.holds:
         raise typer.Exit(1)
+
+
+def _within(path: Path) -> Path:
+    """The receipt at `path`, or in the folder that is there."""
+    return path / "receipt.json" if path.is_dir() else path
 
 
 def _finite(epsilon: float) -> float | None:

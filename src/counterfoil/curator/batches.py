@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from counterfoil.compiled import compiled
 from counterfoil.curator.engines.engine import Block
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.noise.randomness import Randomness
@@ -88,7 +88,7 @@ def _sample(pool: np.ndarray, size: int, randomness: Randomness) -> np.ndarray:
     return pool[:size].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _shuffle(pool: np.ndarray, start: int, size: int, words: np.ndarray) -> int:
     """Continues at `start`, as far as `words` reach; returns how far."""
     done = start

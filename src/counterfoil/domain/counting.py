@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numba
 import numpy as np
 
+from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique, Domain
 
 _CHUNK = 4096
@@ -63,7 +63,7 @@ def count_places(places: np.ndarray, *, records: int, size: int) -> np.ndarray:
     return np.bincount(places, minlength=size).astype(np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _count(codes: np.ndarray, rows: np.ndarray, sizes: np.ndarray, table: np.ndarray) -> None:
     """Add each column's cell to `table`. A chunk's cell numbers grow axis by axis in a buffer that stays in cache."""
     n = codes.shape[1]

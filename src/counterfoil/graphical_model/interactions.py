@@ -14,10 +14,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique, Domain
 
 Vector = NDArray[np.float64]
@@ -173,7 +173,7 @@ def _cell_map(part: Clique, clique: Clique, shape: tuple[int, ...]) -> NDArray[n
     return np.broadcast_to(cells, shape).ravel()
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _lift(v, starts, small, big, begins, cells):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """v[big] += v[small], spread over the axes absent from small."""
     for r in range(len(small)):
@@ -182,7 +182,7 @@ def _lift(v, starts, small, big, begins, cells):  # type: ignore[no-untyped-def]
             v[b + i] += v[a + cells[first + i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sum_down(v, starts, small, big, begins, cells):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """v[small] += v[big] summed over the axes absent from small."""
     for r in range(len(small)):
@@ -191,7 +191,7 @@ def _sum_down(v, starts, small, big, begins, cells):  # type: ignore[no-untyped-
             v[a + cells[first + i]] += v[b + i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _lift_mean(out, v, starts, small, big, begins, cells):  # type: ignore[no-untyped-def]  # pragma: no cover
     """out[big] += v[small] * (cells of small / cells of big), spread."""
     for r in range(len(small)):
@@ -201,7 +201,7 @@ def _lift_mean(out, v, starts, small, big, begins, cells):  # type: ignore[no-un
             out[b + i] += ratio * v[a + cells[first + i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sum_down_mean(out, v, starts, small, big, begins, cells):  # type: ignore[no-untyped-def]  # pragma: no cover
     """out[small] += mean of v[big] over the axes absent from small."""
     for r in range(len(small)):
@@ -211,7 +211,7 @@ def _sum_down_mean(out, v, starts, small, big, begins, cells):  # type: ignore[n
             out[a + cells[first + i]] += ratio * v[b + i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _center(v, starts, shape_starts, shapes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Subtract from every table its mean along each axis in turn."""
     for t in range(len(starts) - 1):
@@ -232,7 +232,7 @@ def _center(v, starts, shape_starts, shapes):  # type: ignore[no-untyped-def]  #
             outer *= size
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _scale(v, inverse, weights, starts, shape_starts, shapes):  # type: ignore[no-untyped-def]  # pragma: no cover
     """v = W D W' v, with W the centering with respect to the margins and D = diag(inverse)."""
     firsts = np.zeros(len(shapes) + 1, dtype=np.int64)

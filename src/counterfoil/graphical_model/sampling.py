@@ -14,10 +14,10 @@ stay so.
 import math
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.elimination import Program
 from counterfoil.graphical_model.propagation import Calibration
@@ -105,7 +105,7 @@ def _stratified(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return uniform.ravel()[:n]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _draw_column(
     flat: NDArray[np.float64],
     bases: NDArray[np.int64],

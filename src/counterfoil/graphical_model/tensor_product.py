@@ -2,9 +2,10 @@
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from counterfoil.compiled import compiled
 
 Table = NDArray[np.float64]
 Axes = tuple[int, ...]
@@ -67,7 +68,7 @@ class TensorProduct:
         return a, b
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _small_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
     """out[i] = a[i] @ b[i], all C-contiguous."""
     n_batch, n_rows, n_summed = a.shape

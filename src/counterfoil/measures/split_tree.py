@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numba
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln
+
+from counterfoil.compiled import compiled
 
 _REACH = 14.0
 """The noise in an answer is taken to be at most so many scales."""
@@ -238,7 +239,7 @@ def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return sums
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add_products(first: np.ndarray, second: np.ndarray, sums: np.ndarray) -> None:  # pragma: no cover - compiled
     for m in range(len(sums)):
         row, total = second[m], sums[m]

@@ -15,9 +15,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.reweighting.program import Vector
 
@@ -55,7 +55,7 @@ class ColumnFamily:
         layout, logs = self._layout(), np.log(np.maximum(np.concatenate(self.columns), 1e-300))
         sizes = np.array(self.domain.sizes, dtype=np.int64)
         for _ in range(_SWEEPS):
-            _sweep(chains, sizes, logs, potentials, *layout, rng.random(chains.shape))  # type: ignore[call-arg]
+            _sweep(chains, sizes, logs, potentials, *layout, rng.random(chains.shape))
         return chains
 
     def _layout(self) -> tuple[np.ndarray, ...]:
@@ -79,7 +79,7 @@ class ColumnFamily:
         )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sweep(
     codes: np.ndarray,
     sizes: np.ndarray,

@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
+from counterfoil.compiled import compiled
 from counterfoil.transport.metric import Array
 
 MOST_POINTS = 2**31 - 1
@@ -145,7 +145,7 @@ def _finite_gradient(value: float, of_u: Array, of_v: Array) -> WassersteinGradi
     return WassersteinGradient(value, of_u, of_v)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _couple_projections(
     u: np.ndarray, v: np.ndarray, directions: np.ndarray, of_u: np.ndarray, of_v: np.ndarray
 ) -> float:
@@ -165,7 +165,7 @@ def _couple_projections(
     return value / k
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _project(columns: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """<direction, point> for each point of `columns` [d, n], each summed in the same order."""
     along = np.zeros(columns.shape[1])
@@ -175,7 +175,7 @@ def _project(columns: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return along
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _couple(u: np.ndarray, v: np.ndarray, of_u: np.ndarray, of_v: np.ndarray) -> float:
     """W_2^2 of u [n] and v [m]; writes its derivatives into of_u and of_v.
 
@@ -214,7 +214,7 @@ def _couple(u: np.ndarray, v: np.ndarray, of_u: np.ndarray, of_v: np.ndarray) ->
     return (total + total_rest) / scale
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _add(total: float, rest: float, term: float) -> tuple[float, float]:
     """Total + term, and to the rest what rounding took from it (Knuth's two-sum), which is exact."""
     added = total + term
@@ -222,7 +222,7 @@ def _add(total: float, rest: float, term: float) -> tuple[float, float]:
     return added, rest + ((total - (added - taken)) + (term - taken))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _ascending(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`values` [n] in ascending order, with -0.0 next to 0.0, and the int32 place of each among `values`.
 
