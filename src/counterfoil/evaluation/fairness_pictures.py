@@ -140,7 +140,8 @@ def save_png(figure: Figure, path: str | Path, *, dpi: int = 150) -> None:
         OSError: where the file can't be written.
     """
     figure.set_dpi(dpi)
-    figure.canvas.print_png(str(path))  # type: ignore[attr-defined]  # the canvas is Agg's
+    canvas: Any = figure.canvas  # Agg's
+    canvas.print_png(str(path))
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -42,9 +42,11 @@ class WassersteinGenerator(Method):
     Args:
         hidden: the widths of the generator's hidden layers.
         latent: how many standard normal numbers it makes a point of; as many as there are columns where None.
-        iterations, batch_share: the length of the run.
-        learning_rate, gradient_clip, averaged: see `training.descent.Optimizer`; noisy gradients are clipped again, as
-            the paper does.
+        iterations: how many gradients are asked for.
+        batch_share: the share of the records that a batch holds.
+        learning_rate: of Adam.
+        gradient_clip: the largest norm of a noisy gradient; noisy gradients are clipped again, as the paper does.
+        averaged: the share of the last iterates whose mean is the generator.
         projections: directions of each step.
         bound: M: points count as at most this far from the middle; None takes the corner of the box.
         jacobian_norm: L, the largest spectral norm of the Jacobian of a generated point.

@@ -57,8 +57,8 @@ def recording(leaves: Sequence[nn.Module]) -> Iterator[list[Use]]:
     """The uses of `leaves` while the context lasts, in order."""
     uses: list[Use] = []
 
-    def record(leaf: nn.Module, entering: tuple[Any, ...], leaving: Any) -> None:
-        layer = LinearLayer(leaf) if isinstance(leaf, nn.Linear) else LayerNormLayer(leaf)  # type: ignore[arg-type]
+    def record(leaf: Any, entering: tuple[Any, ...], leaving: Any) -> None:
+        layer = LinearLayer(leaf) if isinstance(leaf, nn.Linear) else LayerNormLayer(leaf)
         if leaving.requires_grad:
             uses.append(Use(layer, entering[0], leaving, leaving.grad_fn, entering[0]._version))
 

@@ -63,7 +63,7 @@ class Network:
         private = copy.deepcopy(module).to(device=device, dtype=torch.float64).train()
         for part in private.modules():
             if hasattr(part, "inplace"):
-                part.inplace = False  # type: ignore[assignment]  # what a layer keeps must stay as it is
+                setattr(part, "inplace", False)  # noqa: B010 - what a layer keeps must stay as it is
         trial = Trial.of(private, inputs)
         function = Differentiable(private, trial.outputs, vectorized=trial.vectorized)
         return cls(function, inputs=inputs, leaves=trial.leaves, architecture=architecture)

@@ -74,7 +74,8 @@ def fairness_of(
         model: a trained classifier; its second class counts as positive.
         source: a path or a frame, as `Curator` takes it.
         schema: the public facts, the same as the model's.
-        epsilon, delta: the budget; discrete Laplace noise where delta is 0, else discrete Gaussian noise.
+        epsilon: of the budget.
+        delta: of the budget; discrete Laplace noise where it is 0, else discrete Gaussian noise.
         protected: the column, or columns, of the groups; None for those that the model was trained to treat alike or
             without.
         ledger: where the cost is recorded.

@@ -60,7 +60,12 @@ class FairEncoder(FairModel):
         """Trains on a sensitive table, and spends the whole budget.
 
         Args:
-            source, schema, protected, ledger, checkpoint, progress: as `FairClassifier.fit` has them.
+            source: a path or a frame, as `Curator` takes it.
+            schema: the public facts about it, or the path of the TOML file that states them.
+            protected: the column, or columns, whose combinations of values are the groups.
+            ledger: where the cost is recorded.
+            checkpoint: a file for the state of the run, which then goes on after it was stopped.
+            progress: called with the loss so far.
 
         Raises:
             ValueError: in one sentence, before anything is charged.

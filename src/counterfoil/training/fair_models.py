@@ -169,7 +169,12 @@ class FairRegressor(FairModel):
 
         Args:
             target: the ordered column to predict, or several.
-            source, schema, protected, ledger, checkpoint, progress: as `FairClassifier.fit` has them.
+            source: a path or a frame, as `Curator` takes it.
+            schema: the public facts about it, or the path of the TOML file that states them.
+            protected: the column, or columns, whose combinations of values are the groups.
+            ledger: where the cost is recorded.
+            checkpoint: a file for the state of the run, which then goes on after it was stopped.
+            progress: called with the loss so far.
 
         Raises:
             ValueError: in one sentence, before anything is charged.

@@ -64,7 +64,8 @@ class PATEClassifier:
     a teacher should see some dozens of records.
 
     Args:
-        epsilon, delta: of the guarantee; delta must be positive.
+        epsilon: of the guarantee.
+        delta: of the guarantee; positive.
         teachers: how many; None derives it from the noise.
         queries: m, on how many public rows the teachers vote; chosen at random where there are more, all where not.
         student: "logistic", which can be saved, or "boosting".
