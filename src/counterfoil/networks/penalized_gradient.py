@@ -109,13 +109,18 @@ def penalized_gradient(
     objective = OBJECTIVES[loss.name](outputs[:, first:last], known)
     of_outputs = torch.zeros_like(outputs)
     of_outputs[:, first:last] = objective.gradients
-    coefficients += (1 - alpha) / rows * _clipped(passed, of_outputs, loss.clip_norm)
+    penalized = transport is not None and alpha > 0
+    # All of it is needed for scores of the same outputs; for a loss alone, squares of single gradients may cost less.
+    gram = passed.bounding_gram() if (penalized and scorer is None) or outputs.shape[1] <= _FEW else None
+    coefficients += (1 - alpha) / rows * _clipped(passed, gram, of_outputs, loss.clip_norm)
     apart = np.zeros(0)
     if transport is not None and alpha > 0:
         assert directions is not None
         first, last = transport.outputs
         scored = passed if scorer is None else scorer.forward(inputs)
-        of_scores, of_gram = scored.outputs[:, first:last], scored.bounding_gram()[:, first:last, first:last]
+        of_gram = gram if scorer is None else scored.bounding_gram()
+        assert of_gram is not None
+        of_scores, of_gram = scored.outputs[:, first:last], of_gram[:, first:last, first:last]
         found = alpha * _of_transport(of_scores, of_gram, starts, transport, directions)
         if scorer is None:
             coefficients[:, first:last] += found
@@ -127,10 +132,10 @@ def penalized_gradient(
     return BoundedGradient(gradient, float(counted.mean()))
 
 
-def _clipped(passed: Pass, derivatives: Tensor, bound: float) -> Tensor:
-    """`clipped_loss_gradients`, without Gram matrices of all outputs where there are many."""
-    if derivatives.shape[1] <= _FEW:
-        return clipped_loss_gradients(passed.bounding_gram(), derivatives, bound)
+def _clipped(passed: Pass, gram: Tensor | None, derivatives: Tensor, bound: float) -> Tensor:
+    """`clipped_loss_gradients`, by squares of single gradients where there are no Gram matrices."""
+    if gram is not None:
+        return clipped_loss_gradients(gram, derivatives, bound)
     found = factors(passed.bounding_squares(derivatives), bound)[:, None]
     return torch.where(found > 0, derivatives * found, 0.0)
 

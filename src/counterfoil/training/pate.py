@@ -149,8 +149,8 @@ class PATEClassifier:
             account = curator.plan([noise], PrivacyLossPlan(), replacement_factor=1.0)
             if self.teachers is None:
                 query = replace(query, teachers=_enough_teachers(account.scale(query, noise)))
-            told = _too_noisy(query.teachers, account.scale(query, noise))
-            for words in told:
+            sentences = _too_noisy(query.teachers, account.scale(query, noise))
+            for words in sentences:
                 warnings.warn(words, stacklevel=2)  # before the charge: where warnings are errors, nothing is spent
             progress(f"{query.teachers} teachers vote on {len(rows)} public rows", 0.0)
             votes = query.table(account.ask(query, noise).values)
@@ -158,7 +158,12 @@ class PATEClassifier:
             self.student_ = train_student(self.student, rows, votes.argmax(axis=1), features.target_classes)
             self.features_, self.teachers_ = features, query.teachers
             self.receipt = Receipt.from_curator(
-                curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=told
+                curator,
+                method=self.kind,
+                parameters=self._public_parameters(),
+                rows=0,
+                released="model",
+                warnings=sentences,
             )
         return self
 
