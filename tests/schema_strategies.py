@@ -13,8 +13,11 @@ from counterfoil.schema.column import Column
 
 WORDS = st.sampled_from(["a", "b", "39", "1e3", "NaN", "é ü", 'say "hi"', "x,y", "line\nbreak", "other", "01", "?"])
 MISSING = st.fixed_dictionaries(
-    {"missing": st.just(True)}, optional={"missing_values": st.sampled_from([("?",), ("N", "-9999"), ("9999",)])}
+    {"missing": st.just(True)},
+    optional={"missing_values": st.sampled_from([("?",), ("N", "-9999"), ("9999",), ("", "?")])},
 ) | st.just({})
+
+ZONES = st.sampled_from(["", "UTC", "Europe/Zurich", "Australia/Lord_Howe", "America/St_Johns", "Pacific/Apia"])
 
 
 @st.composite
@@ -66,7 +69,8 @@ def dates(draw: st.DrawFn) -> Date:
     lower = draw(st.dates(date(1890, 1, 1), date(2030, 1, 1)))
     upper = lower + timedelta(days=draw(st.integers(0, 800)))
     resolution = draw(st.sampled_from(["", "1d", "7d", "1mo", "3mo", "1y"]))
-    return Date("c", lower, upper, resolution, **draw(MISSING))
+    notation = draw(st.sampled_from(["", "%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%d %b %Y"]))
+    return Date("c", lower, upper, resolution, format=notation, zone=draw(ZONES), **draw(MISSING))
 
 
 @st.composite
@@ -74,11 +78,15 @@ def datetimes(draw: st.DrawFn) -> Datetime:
     lower = draw(st.datetimes(datetime(1960, 1, 1), datetime(2030, 1, 1))).replace(microsecond=0)
     upper = lower + timedelta(seconds=draw(st.integers(0, 3 * 86_400)))
     resolution = draw(st.sampled_from(["10min", "1h", "1d", "1mo"]))
-    return Datetime("c", lower, upper, resolution, **draw(MISSING))
+    zone = draw(ZONES)
+    notation = draw(st.sampled_from(["", "%d.%m.%Y %H:%M:%S%z" if zone else "%d.%m.%Y %H:%M:%S"]))
+    return Datetime("c", lower, upper, resolution, format=notation, zone=zone, **draw(MISSING))
 
 
 booleans = st.builds(
-    lambda words: Boolean("c", missing=bool(words), missing_values=words), st.sampled_from([(), ("?", "9")])
+    lambda words, labels: Boolean("c", *labels, missing=bool(words), missing_values=words),
+    st.sampled_from([(), ("?", "9"), ("", "?")]),
+    st.sampled_from([(), ("Yes", "No"), ("T", "F"), (1, 0), (1, 2), ("7", "on"), ("1", "a")]),
 )
 columns = st.one_of(categoricals(), integers(), reals(), dates(), datetimes(), booleans)
 
@@ -159,7 +167,10 @@ def code_of(column: Column, cell: str | None) -> int | None:
         return same[0] if same[0] < len(column.values) else (nowhere if column.missing else elsewhere)
     if isinstance(column, Boolean):
         words = {"t": 1, "yes": 1, "y": 1, "f": 0, "no": 0, "n": 0}
-        read = words.get(text.casefold(), number(text))
+        labels = {} if column.true is None else {str(column.true): 1, str(column.false): 0}
+        words |= {label.casefold(): code for label, code in labels.items()}
+        words |= {number(label): code for label, code in labels.items() if number(label) is not None}
+        read = words.get(text.casefold(), words.get(number(text), number(text)))
         missing = [words.get(value.casefold(), number(value)) for value in column.missing_values]
         return int(read) if read in (0, 1) and read not in missing else nowhere
     read = number(text)

@@ -193,20 +193,26 @@ def test_a_ledger_shows_looks_and_refusals_apart_from_what_was_spent(office: Off
     shown = office.run("ledger", "show", "people.ledger")
     lines = shown.out.splitlines()
     assert max(map(len, lines[2:])) <= 80, "the second line is a path"
-    sums, apart = shown.out.split("Outside the budget, and in none of the sums above:\n")
+    sums, apart = shown.out.split("LOOKS WITHOUT PRIVACY\n")
     assert re.search(r"spent +2 +2e-09", sums)
     assert re.search(r"left +1 ", sums)
     for word in ("NOT PRIVATE", "refused", "inf"):
         assert word not in sums
-    assert apart.startswith("  NOT PRIVATE: the records were looked at without privacy, at infinite epsilon:\n")
-    assert all(line.startswith("  ") for line in apart.splitlines())
+    assert re.match(r"  2\d{3}-\d\d-\d\d  NOT PRIVATE: the records were looked at: to compare to compare", apart)
+    looks, refused = apart.split("\nOutside the budget, and in none of the sums above:\n")
+    assert all(line.startswith("  ") for line in [*looks.splitlines(), *refused.splitlines()])
+    assert "No budget bounds what a look shows, and none of the sums above counts it." in " ".join(looks.split())
     said = " ".join(apart.split())
     assert re.search(r"3 requests were refused because of what the records hold \(last on 2\d{3}-\d\d-\d\d\)\.", said)
     for part in ("secret", "sex", "line"):
         assert part not in said
     document = office.run("ledger", "show", "people.ledger", "--json").document
     assert document["reserved"] == {"epsilon": 2.0, "delta": 2e-9}
-    assert document["spent"] == {"epsilon": None, "delta": 2e-9}
+    assert document["spent"] == {"epsilon": 2.0, "delta": 2e-9}
+    assert (
+        [look["reason"] for look in document["reveals"]] == document["revealed"] == ["to compare " * 20 + "\nepsilon 0"]
+    )
+    assert re.match(r"2\d{3}-\d\d-\d\dT", document["reveals"][0]["time"])
 
 
 def test_a_ledger_without_looks_and_refusals_says_nothing_of_them(office: Office) -> None:

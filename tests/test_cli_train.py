@@ -185,8 +185,9 @@ def test_a_ledger_for_other_neighbors_is_refused_with_what_to_do(office: Office,
     before = contents(office)
     ended = train(office, kind, *MADE[kind][0], "--ledger", "people.ledger")
     assert ended.status == 2
-    assert f"Found {relation!r} in people.ledger" in said(ended)
-    assert "keep a ledger of its own for it (counterfoil ledger create)" in said(ended)
+    assert f"after {relation!r}: use {relation!r}, for this release too" in said(ended)
+    assert "counterfoil ledger create" not in said(ended)
+    assert "released from this ledger, costs nothing more" in said(ended)
     assert contents(office) == before
 
 

@@ -44,7 +44,8 @@ def test_the_ledger_adds_up_as_it_did(folder):
     with opened(folder) as ledger:
         assert str(ledger.total) == "epsilon 10 and delta 0.0001"
         assert str(ledger.left()) == "epsilon 6.9 and delta 9.6999e-05"
-        assert str(ledger.spent()) == "epsilon inf and delta 3.001e-06"
+        assert str(ledger.spent()) == "epsilon 3.1 and delta 3.001e-06"
+        assert ledger.revealed
         assert [record.status for record in ledger.releases()] == ["closed", "closed", "abandoned", "open", "closed"]
         assert [len(record.charges) for record in ledger.releases()] == [14, 1, 0, 2, 1]
         entries = ledger.entries()

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.sanity import require_moderate_delta
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.fidelity.fidelity import Fidelity
+from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.unit_sizes import UnitHistogram
 
 
 class CuratorOptions(TypedDict, total=False):
     """The further options of `Curator`."""
 
-    privacy_unit: PrivacyUnit | None
-    ledger: Ledger | None
+    privacy_unit: PrivacyUnit | tuple[str, int] | None
+    ledger: Ledger | str | Path | None
     seed: int | None
     in_memory: bool | None
 
@@ -36,6 +41,9 @@ def synthesize(
     relation: NeighboringRelation | str | None = None,
     rows: int | None = None,
     fidelity: Fidelity | float | None = None,
+    check_schema: float = 0,
+    unit_sizes: float = 0,
+    confirm_delta: float | None = None,
     **options: Unpack[CuratorOptions],
 ) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -51,6 +59,11 @@ def synthesize(
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
             to certify linear models for; nothing is bought when None.
+        check_schema: the share of the budget, such as 0.01, that buys noisy counts of the values which were clamped,
+            moved, sent to `other` or not understood; nothing is bought at 0, and the receipt says so.
+        unit_sizes: the share of the budget, such as 0.02, that buys a histogram of rows per privacy unit, which the
+            identifiers of the synthetic rows then follow; nothing is bought at 0, and the receipt says so.
+        confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -58,11 +71,12 @@ def synthesize(
 
     Raises:
         ValueError: in one sentence, before anything is charged.
+        TypeError: for a schema, ledger or privacy unit of another type.
         LedgerError: when the ledger refuses.
     """
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
-    facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+    facts, unit = schema_given(schema), PrivacyUnit.of(options.get("privacy_unit"))
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     if isinstance(method, str):
         if measured is not None:
@@ -71,14 +85,41 @@ def synthesize(
         synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))
     else:
         synthesizer = method
-    budget, ledger = Budget(epsilon, delta), options.get("ledger")
+    check_schema = schema_check_share(check_schema, synthesizer)
+    budget = Budget(epsilon, delta)
+    require_moderate_delta(budget.delta, confirm_delta)
     if relation is None:
         relation = getattr(synthesizer, "default_relation", NeighboringRelation.ADD_OR_REMOVE_ONE)
-    if ledger is not None:
-        neighbors = Neighbors(NeighboringRelation(relation), options.get("privacy_unit"))
-        ledger.require_room(budget, neighbors.describe())
-    with Curator(source, facts, budget=budget, relation=relation, **options) as curator:
-        return release_from(curator, synthesizer, rows=rows, fidelity=measured)
+    with ExitStack() as opened:
+        ledger = ledger_given(options.get("ledger"), opened)
+        if ledger is not None:
+            ledger.require_room(budget, Neighbors(NeighboringRelation(relation), unit).describe())
+        given = CuratorOptions(**{**options, "privacy_unit": unit, "ledger": ledger})
+        curator = opened.enter_context(Curator(source, facts, budget=budget, relation=relation, **given))
+        return release_from(
+            curator, synthesizer, rows=rows, fidelity=measured, check_schema=check_schema, unit_sizes=unit_sizes
+        )
+
+
+def schema_check_share(asked: float | None, synthesizer: Synthesizer) -> float:
+    """The share of the budget for the schema check: what is asked for, or the default where that is None.
+
+    By default it is `DEFAULT_SHARE`, and 0 for a method that plans its whole budget before its first question.
+
+    Raises:
+        ValueError: for a share that is not at least 0 and below 1, or one above 0 for such a method.
+    """
+    able = bool(getattr(synthesizer, "can_reserve", True))
+    if asked is None:
+        return DEFAULT_SHARE if able else 0.0
+    if not asked:
+        return 0.0
+    if not able:
+        raise ValueError(
+            "`check_schema` needs a method that leaves a share of its budget. Found one that plans all of it before "
+            "its first question: leave `check_schema` out, and spend a small budget on `counterfoil check --epsilon`."
+        )
+    return SchemaCheck(asked).share
 
 
 def release_from(
@@ -87,6 +128,8 @@ def release_from(
     *,
     rows: int | None = None,
     fidelity: Fidelity | None = None,
+    check_schema: float = 0,
+    unit_sizes: float = 0,
     progress: Progress = quiet,
 ) -> SyntheticRelease:
     """Spends the budget of an open curator, which stays open: the one way from a curator to a release.
@@ -96,16 +139,31 @@ def release_from(
         synthesizer: how the release is made.
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the error measures to buy, or None.
+        check_schema: the share of the budget that buys counts of cells which were not placed as declared; none at 0.
+        unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; none at 0.
         progress: called with what is being done and the share of the budget that is spent.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
         TypeError: where error measures are asked for, and `synthesizer` gives something else than a `Synthesis`.
     """
-    if fidelity is None:
-        return synthesizer.synthesize(curator, rows=rows, progress=progress)
-    fidelity.prepare(curator)
+    check = SchemaCheck(check_schema) if check_schema else None
+    units = UnitHistogram(unit_sizes) if unit_sizes else None
+    if units is not None:
+        units.prepare(curator)
+    if check is not None:
+        check.prepare(curator)
+    if fidelity is not None:
+        fidelity.prepare(curator)
     made = synthesizer.synthesize(curator, rows=rows, progress=progress)
+    if check is not None:
+        progress("checking the schema", 1 - curator.reserved)
+        made = check.measure(curator, made)
+    if units is not None:
+        progress("counting rows per unit", 1 - curator.reserved)
+        made = units.measure(curator, made)
+    if fidelity is None:
+        return made
     if not isinstance(made, Synthesis):
         raise TypeError("Error measures can be bought for a `Synthesis`. Found a synthesizer of another kind.")
     progress("measuring fidelity", 1 - fidelity.share)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -72,11 +73,19 @@ def _is_from(kind: type, package: str) -> bool:
 
     The module must be one that was loaded from where the package is.
     """
+    if kind.__module__.partition(".")[0] != package:
+        return False
     home, root = sys.modules.get(kind.__module__), sys.modules.get(package)
-    if kind.__module__.partition(".")[0] != package or getattr(home, kind.__name__, None) is not kind:
+    if getattr(home, kind.__name__, None) is not kind:
         return False
     place, folder = (getattr(getattr(module, "__spec__", None), "origin", None) for module in (home, root))
-    return place is not None and folder is not None and Path(place).is_relative_to(Path(folder).parent)
+    return place is not None and folder is not None and _lies_beside(place, folder)
+
+
+@lru_cache
+def _lies_beside(place: str, folder: str) -> bool:
+    """Whether the file `place` lies in the folder of the file `folder`, or below it."""
+    return Path(place).is_relative_to(Path(folder).parent)
 
 
 def _named(value: object) -> str:

@@ -34,18 +34,23 @@ from counterfoil.curator.queries.lattice import LatticeKernelDensity
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.curator.queries.registry import require_registered
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
+from counterfoil.curator.queries.unit_sizes import UnitSizes
 from counterfoil.curator.queries.votes import TeacherVotes
+from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.curator.records import ExactRecords
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.features.feature_map import UNIT as ONE
 from counterfoil.features.feature_map import FeatureMap
 from counterfoil.features.functions import Functions, Share, Value
 from counterfoil.features.linear_model import LinearModel
 from counterfoil.features.losses import LossNet
 from counterfoil.features.moments import Moments
+from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel
 from counterfoil.features.public_predictor import DenseLayer, LayeredPredictor, LinearPredictor
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.geometry import grid as fidelity_grid
@@ -139,6 +144,37 @@ def worst_marginal_random(domain: Domain) -> st.SearchStrategy:
 
     return cliques_of(domain).flatmap(
         lambda cliques: estimates_of(domain, cliques).flatmap(lambda estimates: scored(cliques, estimates))
+    )
+
+
+def stacked(domain: Domain, cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> StackedCounts:
+    tables = dict(zip(cliques, estimates, strict=True))
+    layout = Layout.of(domain, cliques)
+    return StackedCounts(layout, layout.stack(tables, cliques))
+
+
+def worst_of_many_examples() -> Iterator[tuple[object, bool]]:
+    cliques = (("a",), ("b",), ("a", "b"))
+    penalties = np.array([0.3, 1.7, 1e6])
+    weights = np.array([0.5, 9.0, 3.7])
+    estimate = stacked(TINY, cliques, high_at_the_end(TINY, cliques))
+    yield WorstOfManyMarginals(estimate, weights, penalties, np.arange(3)), True
+    yield WorstOfManyMarginals(estimate, weights, penalties, np.array([0, 2])), True
+    merged = stacked(COARSE.domain, cliques, high_at_the_end(COARSE.domain, cliques))
+    yield WorstOfManyMarginals(merged, weights, penalties, np.array([1]), COARSE), True
+
+
+def worst_of_many_random(domain: Domain) -> st.SearchStrategy:
+    def scored(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> st.SearchStrategy:
+        numbers = st.lists(st.floats(0.01, 100.0), min_size=len(cliques), max_size=len(cliques)).map(np.array)
+        among = st.sets(st.integers(0, len(cliques) - 1), min_size=1).map(lambda chosen: np.array(sorted(chosen)))
+        estimate = st.just(stacked(domain, cliques, estimates))
+        return st.builds(WorstOfManyMarginals, estimate, numbers, numbers, among)
+
+    return cliques_of(domain).flatmap(
+        lambda drawn: st.just(tuple(clique for clique in drawn if clique) or ((domain.attributes[0],),)).flatmap(
+            lambda cliques: estimates_of(domain, cliques).flatmap(lambda estimates: scored(cliques, estimates))
+        )
     )
 
 
@@ -256,6 +292,11 @@ def moment_examples() -> Iterator[tuple[object, bool]]:
         LargestMomentGap(features, 2, np.array([[far, 0], [0, 0]])),
         False,
     )  # the number of records stays when replaced
+    each = OneAgainstRest(schema_of(TINY), "b")
+    expected = np.zeros((each.values, len(each.names)), dtype=np.int64)
+    expected[2, 0] = far
+    yield LargestMomentGap(each, 1, expected), True
+    yield LargestMomentGap(each, 2, np.full((len(each.names),) * 2, far)), False
 
 
 def features_of(domain: Domain) -> st.SearchStrategy[FeatureMap]:
@@ -282,6 +323,13 @@ def model_examples(kind: type) -> Registered:
         yield kind(linear_model(features, [2**20, 2**19])), True  # sure of 1: right or badly wrong
         yield kind(linear_model(features, [0, 40_000])), kind is CorrectPredictions
         yield kind(linear_model(features, [0, 0])), kind is CorrectPredictions
+        if kind is CorrectPredictions:
+            each = OneAgainstRest(schema_of(TINY), "b")
+            weights = [[2**16, 5], [0, 2**20], [-3, 7]]
+            models = tuple(
+                linear_model(one, own[: len(one.names)]) for one, own in zip(each.maps, weights, strict=True)
+            )
+            yield kind(OneAgainstRestModel(each, models)), True
 
     def random(domain: Domain) -> st.SearchStrategy:
         def weights(features: FeatureMap) -> st.SearchStrategy:
@@ -346,7 +394,19 @@ def votes_random(domain: Domain) -> st.SearchStrategy:
     return st.builds(TeacherVotes, features, rows, st.just(1))
 
 
+def placement_examples() -> Iterator[tuple[object, bool]]:
+    """Codes are placed as declared, all of them: `test_placement_query.py` has cells that are not."""
+    yield SchemaPlacement.of(schema_of(TINY)), False
+
+
+def unit_sizes_examples() -> Iterator[tuple[object, bool]]:
+    """In the l2 norm more is charged than a unit can move; `test_unit_sizes.py` attains the l1 norm."""
+    yield UnitSizes(MAX_ROWS), False
+
+
 REGISTRY: dict[type, Registered] = {
+    UnitSizes: Registered(unit_sizes_examples, lambda domain: st.integers(1, 4).map(UnitSizes)),
+    SchemaPlacement: Registered(placement_examples, lambda domain: st.just(SchemaPlacement.of(schema_of(domain)))),
     GroupPredictions: Registered(group_predictions_examples, group_predictions_random),
     CorrectPredictions: model_examples(CorrectPredictions),
     ColumnWasserstein: Registered(area_examples, area_random),
@@ -362,6 +422,7 @@ REGISTRY: dict[type, Registered] = {
     MarginalDistances: Registered(marginal_errors_examples, marginal_errors_random),
     TeacherVotes: Registered(votes_examples, votes_random),
     WorstApproximatedMarginal: Registered(worst_marginal_examples, worst_marginal_random),
+    WorstOfManyMarginals: Registered(worst_of_many_examples, worst_of_many_random),
 }
 
 

@@ -181,7 +181,7 @@ def test_looking_at_the_table_is_recorded_for_ever():
         assert isinstance(codes, pa.Table)
         assert np.array_equal(np.column_stack([codes["a"], codes["b"]]), ROWS)
         assert ledger.revealed
-        assert ledger.spent().epsilon == float("inf")
+        assert ledger.spent().epsilon == 0.0
 
 
 def test_an_empty_table_is_answered_like_any_other():

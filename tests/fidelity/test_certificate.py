@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from counterfoil import synthesize
 from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.features.linear_model import LOSS_UNIT, WEIGHT_UNIT, LinearModel
+from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel
 from counterfoil.fidelity.certificate import BASES, Gaps, certify
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.schema import Boolean, Categorical, Integer, Schema
@@ -44,7 +45,7 @@ def table_of(rng: np.random.Generator, rows: int) -> pa.Table:
     )
 
 
-def seen(schema: Schema, table: pa.Table, target: str) -> tuple[np.ndarray, np.ndarray]:
+def seen(schema: Schema, table: pa.Table, target: str, positive: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Features in [-1, 1] without rounding, by a description of their own; and labels."""
     columns = [np.ones(table.num_rows)]
     for column in schema.synthesized:
@@ -59,7 +60,7 @@ def seen(schema: Schema, table: pa.Table, target: str) -> tuple[np.ndarray, np.n
         else:
             codes = column.encode(table.column(column.name))
             columns += [(codes == code) * 1.0 for code in range(column.size)]
-    labels = np.where(schema[target].encode(table.column(target)) == 1, 1.0, -1.0)
+    labels = np.where(schema[target].encode(table.column(target)) == positive, 1.0, -1.0)
     return np.column_stack(columns), labels
 
 
@@ -122,6 +123,38 @@ def test_certificates_hold_for_every_model_that_was_tried():
                 assert excess <= entry["excess_risk"] + 1e-6
                 tightest[entry["basis"]] = min(tightest[entry["basis"]], entry["deviation"] / max(deviations))
     assert tightest["moments"] < 1.6, "the moments of a release are close to what a model can do with them"
+
+
+def test_certificates_hold_for_each_value_of_a_target_against_the_rest():
+    """As above, for a target of three values: one certificate speaks of the models of all of them."""
+    rng = np.random.default_rng(20261122)
+    for number in range(4):
+        table, synthesis = release(
+            rng, 600, 4.0, method=["aim", "direct"][number % 2], fidelity=Fidelity(0.2, "kind"), relation="replace_one"
+        )
+        entries = certify(synthesis.receipt.document, "kind", 1.0)
+        assert {entry["basis"] for entry in entries} == set(BASES)
+        assert all(entry["values"] == 3 and "each" in entry["sentence"] for entry in entries)
+        for value in range(3):
+            real, drawn = (seen(SCHEMA, part, "kind", value) for part in (table, synthesis.to_arrow()))
+            trained, best = best_model(*drawn, 1.0), best_model(*real, 1.0)
+            for entry in entries:
+                assert abs(risk(trained, *real) - risk(trained, *drawn)) <= entry["deviation"]
+                assert risk(trained, *real) - risk(best, *real) <= entry["excess_risk"] + 1e-6
+
+
+def test_moments_of_each_value_are_those_of_its_own_label():
+    table = table_of(np.random.default_rng(8), 300)
+    codes = {column.name: column.encode(table.column(column.name)) for column in SCHEMA.synthesized}
+    numbers = {c.name: c.numbers(table.column(c.name)) for c in SCHEMA.synthesized if c.is_ordered}
+    each = OneAgainstRest(SCHEMA, "kind")
+    found = each.moments(codes, numbers, 1)
+    for value, features in enumerate(each.maps):
+        labels = np.where(codes["kind"] == value, 1, -1)
+        assert np.array_equal(found[value], (labels[:, None] * features.features(codes, numbers)).sum(axis=0))
+    model = OneAgainstRestModel.fit(each, codes, numbers)
+    scores = [each.maps[0].features(codes, numbers) @ one.weights for one in model.models]
+    assert np.array_equal(model.right(codes, numbers), np.argmax(scores, axis=0) == codes["kind"])
 
 
 def test_certificates_sharpen_with_what_is_known():

@@ -254,11 +254,14 @@ def test_a_share_outside_its_range_is_refused(fidelity, message):
         fidelity()
 
 
-@pytest.mark.parametrize(("target", "message"), [("ich", "rich"), ("job", "must have two values")])
-def test_a_target_that_is_not_one_is_refused_and_nothing_is_charged(target, message):
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [((0.1, "ich"), "rich"), ((0.1, "job", "rich"), "compares predictions of a target of two values")],
+)
+def test_a_target_that_is_not_one_is_refused_and_nothing_is_charged(wanted, message):
     curator = Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6))
     with pytest.raises(ValueError, match=message):
-        Fidelity(0.1, target).prepare(curator)
+        Fidelity(*wanted).prepare(curator)
     assert curator.charges() == []
 
 

@@ -184,9 +184,12 @@ def test_a_reveal_is_for_ever_and_blocks_no_release(ledger):
         ledger.record_reveal("  ")
     ledger.record_reveal("comparison for the steward")
     assert ledger.revealed
-    assert ledger.spent() == Amount(math.inf, 0.0)
+    assert ledger.spent() == Amount(0.0, 0.0), "a look is in no sum"
     open_release(ledger, 1.0)
-    assert ledger.spent() == Amount(math.inf, 1e-9)
+    assert ledger.spent() == Amount(1.0, 1e-9)
+    ((time, reason),) = [(look.time, look.reason) for look in ledger.reveals()]
+    assert reason == "comparison for the steward"
+    assert datetime.fromisoformat(time).tzinfo == UTC
     assert ledger.left() == Amount(0.0, 9.99e-7)
     with pytest.raises(BudgetExceeded, match=r"epsilon 1 and delta 1e-09 are reserved"):
         open_release(ledger)
@@ -245,10 +248,12 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     open_release(ledger).abandon()
     ledger.record_reveal("comparison")
     ledger.record_refusal()
+    ledger.record_receipt(1, "0f" * 32)
+    ledger.move(SourceIdentity("people", "/else/people.csv"))
     entries = ledger.entries()
     assert {entry.kind for entry in entries} == set(KEYS), "one of each kind"
     given = {"people", "/data/people.csv", 1.0, 1e-6, 0.1, 1e-9, "replace_one", "zcdp", "aim", "all pairs", "done"}
-    given |= {"comparison", "gaussian", 2.5, 1, 2}
+    given |= {"comparison", "gaussian", 2.5, 1, 2, "/else/people.csv", "0f" * 32}
     for entry in entries:
         assert set(entry.details) == KEYS[entry.kind]
         assert set(_leaves(entry.details)) <= given
@@ -329,7 +334,8 @@ class RandomSpending(RuleBasedStateMachine):
         if not hasattr(self, "ledger"):
             return
         epsilon, delta = self.reserved()
-        assert self.ledger.spent() == Amount(math.inf if self.revealed else epsilon / 1000, delta / 10**9)
+        assert self.ledger.revealed == self.revealed
+        assert self.ledger.spent() == Amount(epsilon / 1000, delta / 10**9)
         assert self.ledger.reserved() == Amount(epsilon / 1000, delta / 10**9)
         assert len(self.ledger.refusals()) == self.refused
         left = Amount((self.total[0] - epsilon) / 1000, (self.total[1] - delta) / 10**9)

@@ -47,8 +47,8 @@ def test_sums_of_any_floats_are_exact_and_shown_against_the_spender(total, asked
             state.apply(releases + 1, opened(releases, *budget))
             spent = after
         for shown, left, exact, limit in (
-            (state.spent.epsilon, state.left.epsilon, spent[0], Decimal(repr(total[0]))),
-            (state.spent.delta, state.left.delta, spent[1], Decimal(repr(total[1]))),
+            (state.reserved.epsilon, state.left.epsilon, spent[0], Decimal(repr(total[0]))),
+            (state.reserved.delta, state.left.delta, spent[1], Decimal(repr(total[1]))),
         ):
             assert Decimal(repr(shown)) >= exact
             assert Decimal(repr(left)) <= limit - exact
@@ -64,7 +64,7 @@ def test_what_is_left_can_be_spent_to_the_last_bit():
     state.apply(2, opened(1, 1 / 3, 1e-7 / 3))
     state.apply(3, opened(2, state.left.epsilon, state.left.delta))
     assert max(state.left.epsilon, state.left.delta) < 1e-16
-    assert state.spent == Amount(1.0, 1e-6)
+    assert state.reserved == Amount(1.0, 1e-6)
 
 
 CHARGED = COMMON | {"kind": "charged", "release": 1, "event": {}, "description": ""}
@@ -115,5 +115,5 @@ def test_refusals_are_counted_and_change_no_sum():
     for number, body in enumerate([created(1, 0), opened(1, 0.25, 0), REFUSED, CHARGED, REFUSED, CLOSED, REFUSED], 1):
         state.apply(number, body)
     assert state.refusals == [COMMON["time"]] * 3
-    assert state.spent == state.reserved == Amount(0.25, 0.0)
+    assert state.reserved == Amount(0.25, 0.0)
     assert state.left == Amount(0.75, 0.0)

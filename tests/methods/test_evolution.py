@@ -319,7 +319,7 @@ def test_weighted_points_can_be_written(tmp_path):
     synthesis.write(tmp_path / "rows.csv")
     synthesis.write_points(tmp_path / "points.csv")
     header, *lines = (tmp_path / "points.csv").read_text().splitlines()
-    assert header == '"x0","x1","weight"'
+    assert header == "x0,x1,weight"
     assert len(lines) == len(synthesis.weights)
     assert synthesis.to_numpy().shape == (100, 2)
 

@@ -11,7 +11,9 @@ import pytest
 from scipy.optimize import linprog
 
 from counterfoil import Reweighting, synthesize
+from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.lattice import LatticeKernelDensity
@@ -156,3 +158,13 @@ def test_the_page_gives_the_noise_of_averages_in_their_own_unit() -> None:
     for wrong in ({}, {"unit": "many"}, {"unit": 0}, {"unit": -5}, {"unit": float("inf")}, {"unit": [1]}):
         next(one for one in document["charges"] if one["query"] == "function_averages")["parameters"] = wrong
         assert f"scale of the noise {scale:,.0f}." in " ".join(receipt_text(document).split())
+
+
+def test_a_budget_that_protects_nobody_is_said_even_where_the_line_was_taken_out(receipt_of: MakeReceipt) -> None:
+    document = receipt_of().to_json()
+    assert "protects hardly anybody" not in " ".join(receipt_text(document).split())
+    document["budget"]["epsilon"] = 1e9
+    page = " ".join(receipt_text(document).split())
+    assert page.count("protects hardly anybody") == 1
+    document["warnings"] += budget_warnings(Budget(**document["budget"]), None)
+    assert " ".join(receipt_text(document).split()).count("protects hardly anybody") == 1

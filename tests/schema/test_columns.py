@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -201,9 +202,9 @@ def test_dates_in_every_storage() -> None:
         pa.array(days),
         pa.array(days, pa.date64()),
         *(pa.array(noons, pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")),
-        pa.array([noon and noon.replace(tzinfo=UTC) for noon in noons]),
         pa.array([day and day.isoformat() for day in days]),
-        pa.array([" 2020-01-01 ", "20200229", "2021-01-01T23:59:59Z", "soon"]),
+        pa.array([" 2020-01-01 ", "20200229", "2021-01-01T23:59:59", "soon"]),
+        pa.array([" 2020-01-01 ", "20200229", "2021-01-01", "2020-02-01T12:00:00Z"]),
     ):
         assert column.encode(values).tolist() == expected, values.type
     american = Date("d", date(2020, 1, 15), date(2020, 3, 10), "1mo", missing=True, format="%m/%d/%Y")
@@ -212,11 +213,12 @@ def test_dates_in_every_storage() -> None:
 
 def test_times_before_1970_and_with_a_zone() -> None:
     column = Datetime("t", datetime(1969, 12, 31, 23), datetime(1970, 1, 1, 1), "1h")
-    texts = pa.array(["1969-12-31T23:59:59.9", "1970-01-01 00:00:00", "1970-01-01T03:30:00+02:00"])
+    texts = pa.array(["1969-12-31T23:59:59.9", "1970-01-01 00:00:00", "1970-01-01T01:30:00"])
     assert column.encode(texts).tolist() == [0, 1, 2]
     assert column.encode(texts.take(pa.array([0])).cast(pa.timestamp("ms"))).tolist() == [0]
     zoned = pa.array([datetime(1970, 1, 1, 1, 30, tzinfo=UTC)], pa.timestamp("us", tz="Europe/Paris"))
-    assert instants_of(zoned, 1).tolist() == [5400.0]
+    assert instants_of(zoned, 1, zone=ZoneInfo("Asia/Tokyo")).tolist() == [5400.0]
+    assert np.isnan(instants_of(zoned, 1)).all()
 
 
 def test_ordered_numbers_are_a_scale_and_ordered_words_are_ranks() -> None:
@@ -319,12 +321,12 @@ def test_identifiers_are_made_anew() -> None:
         (lambda: Integer("n", 0, 10, bins=2, edges=(0, 10)), "`bins` or `edges`, not both"),
         (lambda: Integer("n", 0, 10, edges=(1, 5)), "first of `edges` must be `lower`"),
         (lambda: Integer("n", 0, 10, edges=(0, 5, 5)), "`edges` must increase"),
-        (lambda: Integer("n", 0, 10**9), "between 1 and 1,000,000 codes; found 1,000,000,001"),
+        (lambda: Integer("n", 0, 10**9, bins=1_000_001), "between 1 and 1,000,000 codes; found 1,000,001"),
         (lambda: Integer("n", 0, 9, missing_values=("?",)), "so `missing = true` must be too"),
         (lambda: Integer("n", 0, 9, missing=True, missing_values=(" ?",)), "without surrounding white space"),
         (lambda: Integer("n", 0, 1000, missing=True, missing_values=("999",)), "'999' is in `missing_values` and also"),
         (lambda: Boolean("n", missing=True, missing_values=("N",)), "it can't be both"),
-        (lambda: Real("x", 0, 1), "exactly one of `bins`, `resolution` or `edges`"),
+        (lambda: Real("x", 0, 1, bins=2, resolution=0.5), "at most one of `bins`, `resolution` or `edges`"),
         (lambda: Real("x", 1, 1, bins=2), "`lower` must be below `upper`"),
         (lambda: Real("x", 0, np.inf, bins=2), "both finite"),
         (lambda: Real("x", -1e308, 1e308, bins=2), "must be a finite number"),

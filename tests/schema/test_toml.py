@@ -158,10 +158,10 @@ def test_a_draft_proposes_kinds_and_confirms_nothing() -> None:
     assert schema.columns == ()
     open_facts = {item.column: item.facts for item in schema.confirm}
     assert list(open_facts) == list(TYPES)
-    assert [fact.split(" ")[0] for fact in open_facts["weight"]] == ["`lower`", "`upper`", "`bins`"]
+    assert [fact.split(" ")[0] for fact in open_facts["weight"]] == ["`lower`", "`upper`"]
     assert open_facts['say "hi"'] == ('`values` must be a list of texts or numbers, such as ["a", "b"]',)
     assert open_facts["sick"] == ("`kind = 'boolean'` and everything below it must be true of every record",)
-    assert "`kind = 'identifier'`" in open_facts["patient_id"][0]
+    assert open_facts["patient_id"][0].startswith("`kind` must be one of categorical, ")
     with pytest.raises(
         UnconfirmedSchema, match=r"(?s)'people' is a draft.*age: `lower` must be a whole number.*born: `lower`"
     ):
@@ -177,7 +177,23 @@ def test_a_draft_of_a_csv_file_knows_names_only() -> None:
     schema = Schema.from_toml(text)
     facts = {item.column: item.facts for item in schema.confirm}
     assert facts["age"] == ("`kind` must be one of categorical, boolean, integer, real, date, datetime, identifier",)
-    assert "identifier" in facts["patient_id"][0]
+    assert facts["patient_id"] == facts["age"]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(
+    "name", ["admission_type_id", "patient_nbr", "ID", "e-mail", "first name", "visitNo", "PatientID", "house.number"]
+)
+def test_a_name_proves_nothing_so_the_draft_asks(name: str, typed: bool) -> None:
+    text = draft({name: pa.int64(), "age": pa.int64()}, typed=typed)
+    (line,) = [line for line in text.splitlines() if "or its own kind" in line]
+    assert line.startswith("# replace =")
+    assert line.endswith('such as "integer"?' if typed else "or its own kind?")
+    # Where nothing was said but the line `confirm` is gone, no column is left out without a word.
+    with pytest.raises(SchemaError, match=r"`kind` must be one of .*, identifier; found '\?'"):
+        Schema.from_toml(text.replace("confirm = true\n", ""))
+    for plain in ("paid", "amino", "monkey", "age", "Casino"):
+        assert "or its own kind" not in draft({plain: pa.int64()})
 
 
 def test_a_draft_is_usable_once_every_fact_is_said() -> None:

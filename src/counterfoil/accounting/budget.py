@@ -32,3 +32,22 @@ class Budget:
             raise ValueError(f"`epsilon` must be positive and finite. Found {self.epsilon!r}.")
         if not (isinstance(self.delta, (int, float)) and 0 <= self.delta < 1):
             raise ValueError(f"`delta` must be at least 0 and below 1. Found {self.delta!r}.")
+
+    @classmethod
+    def of(cls, amount: Budget | tuple[float, float] | float) -> Budget:
+        """The budget that is given as one, as (epsilon, delta), or as epsilon alone, with a delta of 0.
+
+        Raises:
+            TypeError: for anything else.
+            ValueError: when either is outside its range.
+        """
+        if isinstance(amount, Budget):
+            return amount
+        if isinstance(amount, (int, float)) and not isinstance(amount, bool):
+            return cls(amount)
+        if isinstance(amount, (tuple, list)) and len(amount) == 2:
+            return cls(*amount)
+        raise TypeError(
+            "A budget must be a `Budget`, (epsilon, delta), or epsilon alone. Found "
+            f"{type(amount).__name__}: give, for example, (1.0, 1e-9)."
+        )

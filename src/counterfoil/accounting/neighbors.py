@@ -41,6 +41,25 @@ class PrivacyUnit:
     column: str
     max_rows: int
 
+    @classmethod
+    def of(cls, unit: object) -> PrivacyUnit | None:
+        """The unit that is given as one, as (column, max_rows), or not at all.
+
+        Raises:
+            TypeError: for anything else, a column without the number of rows among it.
+            ValueError: when `max_rows` is below 1.
+        """
+        if unit is None or isinstance(unit, PrivacyUnit):
+            return unit
+        if isinstance(unit, (tuple, list)) and len(unit) == 2 and isinstance(unit[0], str):
+            return cls(*unit)
+        found = f"{unit!r} alone" if isinstance(unit, str) else type(unit).__name__
+        column = repr(unit) if isinstance(unit, str) else "'person'"
+        raise TypeError(
+            "`privacy_unit` must be a column and the most rows that are kept of each of its values, or a `PrivacyUnit`."
+            f" Found {found}: give, for example, ({column}, 3)."
+        )
+
     def __post_init__(self) -> None:
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
         if not whole or not 1 <= self.max_rows <= MOST_ROWS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
@@ -12,15 +11,20 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli.certify import certify
+from counterfoil.cli.check import check
 from counterfoil.cli.demo import demo
+from counterfoil.cli.describe import describe
 from counterfoil.cli.evaluate import evaluate
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
+from counterfoil.cli.marginal import error_bar, marginal
 from counterfoil.cli.predict import predict
 from counterfoil.cli.receipt import receipt
+from counterfoil.cli.sample import sample
 from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
+from counterfoil.cli.terminal import complain, json_text
 from counterfoil.cli.train import train
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
@@ -37,8 +41,13 @@ app.command()(predict)
 app.command()(schema)
 app.add_typer(ledger, name="ledger")
 app.add_typer(receipt, name="receipt")
+app.command()(sample)
+app.command()(marginal)
+app.command()(error_bar)
+app.command()(describe)
 app.command()(certify)
 app.command()(infer)
+app.command()(check)
 app.command()(evaluate)
 app.command()(demo)
 
@@ -83,7 +92,7 @@ def run(arguments: Sequence[str]) -> int:
 def _fail(error: BaseException, arguments: Sequence[str]) -> int:
     failure = failure_of(error, show_values="--show-values" in arguments)
     if failure.sentence:  # asked for nothing: the help was shown instead
-        print(f"counterfoil: {failure.sentence}", file=sys.stderr)
+        complain(failure.sentence)
     if "--json" in arguments:
-        print(json.dumps({"error": failure.sentence, "status": failure.status}, indent=2))
+        print(json_text({"error": failure.sentence, "status": failure.status}))
     return failure.status

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfoil.cli.columns_table import show_columns
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.comparison import Comparison
-    from counterfoil.evaluation.numbers import NumberComparison
     from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic
 
 ALARM = "NOT PRIVATE: this compares with the real records. DO NOT SHARE what follows."
@@ -31,15 +31,22 @@ def evaluate(
         str | None,
         typer.Option("--protected", help="Compare how they treat the groups of this one.", metavar="COLUMN"),
     ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ignore", help="A column that models must not see, such as one that tells the target.", metavar="COLUMN"
+        ),
+    ] = None,
     ledger: LedgerFile = None,
     json: Json = False,
     show_values: ShowValues = False,
 ) -> None:
     """Compare a synthetic table with the real one. NOT PRIVATE.
 
-    Errors of marginals are L1 distances: 0 for equal, 2 for nothing in common. Distances of numbers are shares of their
-    range. With --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With
-    --ledger, the look is recorded for good.
+    Columns are compared as they stand in the real table, before the schema clamps or moves a value. Errors of marginals
+    are L1 distances: 0 for equal, 2 for nothing in common. Distances of numbers are shares of their range. With
+    --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With --ledger, the
+    look is recorded for good.
     """
     from counterfoil.evaluation.comparison import compare
     from counterfoil.ledger.ledger import Ledger
@@ -50,21 +57,27 @@ def evaluate(
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
         stack.enter_context(showing_values(real, show=show_values))
         comparison = compare(
-            real, synthetic, Schema.from_toml(schema), target=target, protected=protected, ledger=opened
+            real,
+            synthetic,
+            Schema.from_toml(schema),
+            target=target,
+            protected=protected,
+            ignore=ignore or (),
+            ledger=opened,
         )
     terminal.alarm(ALARM)
-    show_comparison(terminal, comparison)
+    show_comparison(terminal, comparison, values=show_values)
     terminal.alarm(ALARM_AGAIN)
-    terminal.document(comparison.to_json())
+    terminal.document(comparison.to_json(values=show_values))
 
 
-def show_comparison(terminal: Terminal, comparison: Comparison) -> None:
-    """The comparison as tables; no record is in them."""
+def show_comparison(terminal: Terminal, comparison: Comparison, *, values: bool = False) -> None:
+    """The comparison as tables; no record is in them, but with `values` the names of categories."""
     terminal.say(f"{comparison.real_rows:,} real rows, {comparison.synthetic_rows:,} synthetic ones.")
     terminal.show(_marginals(comparison))
+    show_columns(terminal, comparison, values=values)
     if comparison.numbers is not None:
-        terminal.show(_numbers(comparison.numbers))
-        terminal.say(f"Sliced W_2 of these columns together: {comparison.numbers.sliced:.4f}.")
+        terminal.say(f"\nSliced W_2 of all ordered columns together: {comparison.numbers.sliced:.4f}.")
     if comparison.model is not None:
         terminal.say(f"Models for {comparison.model.target}, tested on {comparison.model.test_rows:,} real rows:")
         terminal.show(_models(comparison.model))
@@ -81,17 +94,6 @@ def _marginals(comparison: Comparison) -> Any:
     for part in comparison.marginals:
         compared = f"{len(part.errors):,}" + ("" if part.total == len(part.errors) else f" of {part.total:,}")
         table.add_row(str(part.order), compared, f"{part.mean:.4f}", f"{part.largest:.4f}", ", ".join(part.worst))
-    return table
-
-
-def _numbers(numbers: NumberComparison) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("column")
-    table.add_column("W_1, as a share of its range", justify="right")
-    for name, distance in numbers.wasserstein.items():
-        table.add_row(name, f"{distance:.4f}")
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,8 +79,16 @@ def _is_ledger_error(error: BaseException) -> bool:
 def _about_file(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
         return "The disk is full. Free some space and try again; nothing half-written is left."
-    where = f"{error.filename}: " if error.filename else ""
+    where = f"{_named(Path(os.fsdecode(error.filename)))}: " if isinstance(error.filename, (str, bytes)) else ""
     return f"{where}{error.strerror or 'the file could not be read or written'}."
+
+
+def _named(path: Path) -> Path:
+    """`path`; the folder where a file was to be made under a name of its own, which its user never sees."""
+    for part in (path, *path.parents):
+        if part.name.startswith(".") and (part.name.startswith(".counterfoil-") or part.name.endswith(".part")):
+            return part.parent
+    return path
 
 
 def _bug(error: BaseException, *, show_values: bool) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.cli.terminal import WIDTH
+from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from counterfoil.inference.finding import Finding
@@ -43,11 +44,6 @@ def common(found: Sequence[Finding]) -> str:
     """What all findings are about, where each is about one group of it; empty where there is no such thing."""
     starts = {one.about.partition(", where ")[0] for one in found}
     return next(iter(starts)) if len(starts) == 1 else ""
-
-
-def inert(text: str) -> str:
-    """The text with everything that a terminal could obey written out."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
 def _name(finding: Finding, *, under: str) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfoil.cli.findings_table import common, inert, table_of
+from counterfoil.cli.findings_table import common, table_of
 from counterfoil.cli.options import Json
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from counterfoil.inference.evidence import Evidence

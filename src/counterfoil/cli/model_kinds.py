@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -124,8 +123,10 @@ def loaded_model(folder: Path) -> Any:
     Raises:
         ValueError: for any other folder, one that was changed since, or without the package that the model needs.
     """
+    from counterfoil.json_text import json_file
+
     try:
-        facts = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        facts = json_file(folder / "model.json", "the description of a model", finite=False)
         kind = KINDS[facts["kind"]]
         device = facts["parameters"].get("device", "cpu")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

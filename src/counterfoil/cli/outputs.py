@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,31 +18,50 @@ from counterfoil.kept_files import KeptFile, kept_ledger, kept_source, require_a
 if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
     from counterfoil.receipt.receipt import Receipt
+    from counterfoil.receipt.signature import SigningKey
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the synthetic table and its receipt go.
+    """Where the synthetic table and its receipt go, and its model where that is kept.
 
     Args:
         table: a .csv or .parquet file.
+        keeps_model: whether the model is kept, from which the release can be asked again.
     """
 
     table: Path
+    keeps_model: bool = False
 
     @property
     def receipt(self) -> Path:
         """Beside the table: synthetic.parquet has synthetic.receipt.json."""
         return self.table.with_name(f"{self.table.stem}.receipt.json")
 
-    def require_harmless(self, kept: Iterable[KeptFile]) -> None:
+    @property
+    def model(self) -> Path | None:
+        """The folder of the model where it is kept: synthetic.parquet has synthetic.release beside it."""
+        from counterfoil.synthesis.saved import kept_beside
+
+        return kept_beside(self.table) if self.keeps_model else None
+
+    @property
+    def answers(self) -> Path:
+        """Where answers are kept until the release is whole: synthetic.parquet has synthetic.answers."""
+        return self.table.with_name(f"{self.table.stem}.answers")
+
+    def require_harmless(self, kept: Iterable[KeptFile], *further: Path) -> None:
         """Refuses to overwrite what is still needed, whatever its name and with `force` too; reads no record.
+
+        Args:
+            kept: the files that are still needed.
+            further: files that will be written beside those of the release.
 
         Raises:
             ValueError: when the table or its receipt is one of the files `kept`, a ledger, or another release's
                 receipt.
         """
-        require_harmless([self.table, self.receipt], kept, table=self.table)
+        require_harmless([self.table, self.receipt, *further], kept, table=self.table)
 
     def require_possible(self, *, force: bool) -> None:
         """Refuses what could only fail after the budget was spent.
@@ -55,21 +74,32 @@ class Outputs:
 
         check_suffix(self.table)
         require_free([self.table, self.receipt], force=force)
+        if self.model is not None and self.model.exists():
+            raise ValueError(f"{self.model} is there already. Choose another name with --out, or move it away.")
 
-    def write(self, synthesis: SyntheticRelease) -> Receipt:
-        """Writes both files, or neither; returns the receipt, which names the table's file.
+    def write(self, synthesis: SyntheticRelease, key: SigningKey | None = None) -> Receipt:
+        """Writes all of it, or nothing; returns the receipt, which names the table's file.
 
-        Both are made in a folder of their own beside their places, and moved when both are whole.
+        Everything is made in a folder of its own beside its places, and moved when it is whole.
+
+        Args:
+            synthesis: what was made.
+            key: signs the receipt; nobody signs it where None.
 
         Raises:
-            OSError: when they can't be written.
+            OSError: when something can't be written.
         """
         folder = self.table.parent
         with tempfile.TemporaryDirectory(dir=folder, prefix=".counterfoil-") as made, ExitStack() as undo:
-            draft = Outputs(Path(made) / self.table.name)
+            draft = Outputs(Path(made) / self.table.name, self.keeps_model)
             synthesis.write(draft.table)
             receipt = synthesis.receipt.with_output(draft.table, rows=synthesis.rows)
+            receipt = receipt if key is None else receipt.signed(key)
             receipt.save(draft.receipt)
+            if draft.model is not None and self.model is not None:
+                _save_model(synthesis, receipt, draft.model)
+                undo.callback(shutil.rmtree, self.model, ignore_errors=True)
+                os.rename(draft.model, self.model)
             if self.receipt.exists():
                 before = Path(made) / "before"
                 shutil.copy2(self.receipt, before)
@@ -80,6 +110,15 @@ class Outputs:
             moved(draft.table, self.table)
             undo.pop_all()
         return receipt
+
+
+def _save_model(synthesis: SyntheticRelease, receipt: Receipt, folder: Path) -> None:
+    """Writes the release with its model to `folder`, with the receipt that the table has."""
+    from counterfoil.synthesis.point_synthesis import PointSynthesis
+    from counterfoil.synthesis.synthesis import Synthesis
+
+    assert isinstance(synthesis, (Synthesis, PointSynthesis)), "methods that are named make one of the two"
+    replace(synthesis, receipt=receipt).save(folder)
 
 
 def inputs(source: str | None = None, *, ledger: Path | None = None, schema: Path | None = None) -> list[KeptFile]:
@@ -131,7 +170,7 @@ def _described_by(path: Path) -> list[str] | None:
         file.seek(0)
         try:
             document = json.load(file)
-        except ValueError:
+        except (ValueError, RecursionError):  # too deep to be a receipt
             return None
     if document.get("format") != "counterfoil.receipt":
         return None
@@ -154,7 +193,19 @@ def require_free(paths: Sequence[Path], *, force: bool) -> None:
             raise ValueError(f"{path} is there already. Choose another name with --out, or overwrite it with --force.")
         if not path.parent.is_dir():
             raise ValueError(f"The output's folder must exist. There is no folder {path.parent}.")
-    with tempfile.TemporaryFile(dir=paths[0].parent) as probe:
-        probe.write(b"\0" * 4096)
-        probe.flush()
-        os.fsync(probe.fileno())
+    require_writable(paths[0].parent)
+
+
+def require_writable(folder: Path) -> None:
+    """Checks that files can be made in `folder`, with one that is gone at once.
+
+    Raises:
+        OSError: of the folder, when it can't be written, or its disk is full.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"\0" * 4096)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None

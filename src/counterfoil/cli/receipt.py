@@ -1,16 +1,22 @@
-"""`counterfoil receipt show|verify`."""
+"""`counterfoil receipt show|verify|key|sign`."""
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.cli.options import Json
-from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.inert import inert
 
-receipt = typer.Typer(help="Read a receipt, or check it.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.receipt.verification import Verification
+
+receipt = typer.Typer(help="Read a receipt, check it, or sign it.", no_args_is_help=True)
 
 ReceiptFile = Annotated[
     Path, typer.Argument(help="The receipt, or the folder of a model or a saved release.", metavar="R.json")
@@ -28,47 +34,150 @@ def show(path: ReceiptFile, json: Json = False) -> None:
 
 
 @receipt.command()
-def verify(path: ReceiptFile, json: Json = False) -> None:
-    """Recompute every cost from the recorded events alone, and compare their sum with the budget.
+def key(
+    path: Annotated[Path, typer.Argument(help="A new file for the private key.", metavar="PATH")], json: Json = False
+) -> None:
+    """Make a key pair: PATH signs receipts, and PATH.pub, which you publish, verifies them.
 
-    The release's files are compared with their SHA-256 too, where they lie beside the receipt. Exits with status 1 when
-    the receipt does not hold.
+    Whoever has PATH can sign in your name: only its owner can read it, and it is for you to keep.
+    """
+    from counterfoil.receipt.signature import SigningKey, public_beside
+
+    terminal, made = Terminal(json=json), SigningKey.generate()
+    made.save(path)
+    fingerprint = made.verify_key.fingerprint
+    terminal.say(f"Made {path}, which is yours alone, and {public_beside(path)}, to publish.")
+    terminal.say(f"Fingerprint: {fingerprint}")
+    terminal.document({"private": str(path), "public": str(public_beside(path)), "fingerprint": fingerprint})
+
+
+@receipt.command()
+def sign(
+    path: ReceiptFile,
+    key: Annotated[Path, typer.Option("--key", help="The private key, from `receipt key`.", metavar="PATH")],
+    json: Json = False,
+) -> None:
+    """Sign a receipt in place: you vouch for every word of it. Nothing can be added to it afterwards.
+
+    It must hold, and files that lie beside it must be its own.
+    """
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.receipt.signature import SigningKey
+    from counterfoil.synthesis.folder import save_receipt
+
+    terminal, signing, place = Terminal(json=json), SigningKey.load(key), _within(path)
+    loaded, folder = Receipt.load(place), _folder_of(path)
+    signed = loaded.signed(signing)
+    problems = [*loaded.verify(place.parent).problems, *_folder_problems(folder)]
+    if problems:
+        raise ValueError(f"Only a receipt that holds can be signed. Found that {place} does not: {problems[0]}")
+    if folder is None:
+        signed.save(place)
+    else:
+        save_receipt(folder, signed)
+    terminal.say(f"Signed {place} by the key of fingerprint\n{signing.verify_key.fingerprint}")
+    terminal.document({"receipt": str(place), "fingerprint": signing.verify_key.fingerprint, "sha256": signed.digest})
+
+
+@receipt.command()
+def verify(
+    path: ReceiptFile,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The steward's public key: who must have signed it.", metavar="PUB")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option("--ledger", help="The ledger that must know it.", metavar="L")] = None,
+    json: Json = False,
+) -> None:
+    """Recompute everything that follows from what is recorded, and compare it.
+
+    Costs are recomputed from the recorded events alone, and so are sentences, measures and certificates. The release's
+    files, where they lie beside the receipt, are compared with their SHA-256 and their rows, and a saved folder as a
+    whole. A signature or a ledger vouches for the rest; without either, the fields that nobody vouches for are listed.
+    Exits with status 1 when the receipt does not hold.
     """
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.terms import declares
 
-    path = _within(path)
-    terminal, loaded = Terminal(json=json), Receipt.load(path)
-    checked = loaded.verify(path.parent)
-    for problem in checked.problems:
+    place = _within(path)
+    terminal, loaded = Terminal(json=json), Receipt.load(place)
+    checked = _checked(loaded, place.parent, key, ledger)
+    problems = [*checked.problems, *_folder_problems(_folder_of(path))]
+    for problem in problems:
         terminal.say(f"DOES NOT HOLD: {problem}")
-    if checked.holds:
-        budget = loaded.document["budget"]
-        terminal.say(
-            f"The receipt holds: its charges ({len(loaded.document['charges'])}) stay within the budget,\n"
-            f"epsilon {budget['epsilon']:g} at delta {budget['delta']:g}, which is the guarantee."
-        )
+    if not problems:
+        _say_that_it_holds(terminal, loaded, key, ledger)
     if not declares(loaded.document):
         terminal.say(
             "An older receipt: its `other_relation` holds for the questions of this run alone.\n"
             "What holds for every run is on the page that `counterfoil receipt show` prints."
         )
     for output in loaded.document["outputs"]:
-        if not (path.parent / Path(output["file"]).name).is_file():
-            terminal.say(f"Not beside the receipt, and not compared: {output['file']}")
+        if not (place.parent / Path(output["file"]).name).is_file():
+            terminal.say(f"Not beside the receipt, and not compared: {inert(output['file'])}")
+    if checked.unvouched:
+        listed = inert(f"Nobody vouches for: {', '.join(checked.unvouched)}.")
+        terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
+        terminal.say(textwrap.fill(_WHO_VOUCHES, WIDTH))
     if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(
         {
-            "holds": checked.holds,
+            "holds": not problems,
             "recomputed_epsilon": _finite(checked.recomputed_epsilon),
             "stated_epsilon": checked.stated_epsilon,
             "private": loaded.private,
-            "problems": list(checked.problems),
+            "problems": problems,
+            "unvouched": list(checked.unvouched),
         }
     )
-    if not checked.holds:
+    if problems:
         raise typer.Exit(1)
+
+
+_WHO_VOUCHES = (
+    "Whoever made this file can have written anything there. A signature by a key that you know (--key) or the ledger "
+    "of the source (--ledger) vouches for all of it."
+)
+
+
+def _checked(loaded: Receipt, folder: Path, key: Path | None, ledger: Path | None) -> Verification:
+    """The verification, with the key and the ledger where they were asked for."""
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.receipt.signature import VerifyKey
+
+    public = None if key is None else VerifyKey.load(key)
+    if ledger is None:
+        return loaded.verify(folder, key=public)
+    with Ledger.open(ledger, source=None) as opened:
+        return loaded.verify(folder, key=public, ledger=opened)
+
+
+def _say_that_it_holds(terminal: Terminal, loaded: Receipt, key: Path | None, ledger: Path | None) -> None:
+    budget = loaded.document["budget"]
+    terminal.say(
+        f"The receipt holds: its charges ({len(loaded.document['charges'])}) stay within the budget,\n"
+        f"epsilon {budget['epsilon']:g} at delta {budget['delta']:g}, which is the guarantee."
+    )
+    if key is not None:
+        terminal.say(f"Every word of it is as it was signed by the key in {key}.")
+    if ledger is not None:
+        terminal.say(f"Every word of it is as {ledger} has recorded.")
+    if key is None and "signature" in loaded.document:
+        terminal.say("It is signed, by a key that was not asked for: compare it with --key.")
+
+
+def _folder_of(path: Path) -> Path | None:
+    from counterfoil.synthesis.folder import folder_of
+
+    return folder_of(path)
+
+
+def _folder_problems(folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from counterfoil.fidelity.saved_release import folder_problems
+
+    return folder_problems(folder)
 
 
 def _within(path: Path) -> Path:

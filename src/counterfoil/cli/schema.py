@@ -9,6 +9,7 @@ import typer
 
 from counterfoil.cli.options import Force, Quiet
 from counterfoil.cli.terminal import Terminal
+from counterfoil.inert import inert_toml
 
 
 def schema(
@@ -36,7 +37,7 @@ def schema(
     text = draft(columns.types, name=name, typed=columns.typed)
     terminal = Terminal(quiet=quiet)
     if out is None:
-        print(text, end="")
+        print(inert_toml(text), end="")
         return
     write_text(out, text)
     terminal.say(f"Drafted {len(columns.types)} columns in {out}: confirm every fact before `counterfoil synth`.")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.cli.options import Force, Json, LedgerFile, Quiet, SchemaFile, ShowValues
 from counterfoil.cli.outputs import Outputs, inputs
+from counterfoil.cli.synth_keeping import (
+    Keeping,
+    command_to_finish,
+    facts_of,
+    place_of,
+    require_keeping_possible,
+)
 from counterfoil.cli.synth_report import report
 from counterfoil.cli.synth_request import (
     Request,
@@ -24,87 +30,40 @@ from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile
 from counterfoil.ledger.no_ledger import NO_LEDGER
 
+if TYPE_CHECKING:
+    from counterfoil.receipt.signature import SigningKey
+
+MADE, PRIVACY, METHOD, OUTPUT = "What to make", "Privacy", "Method", "Output"
+"""The groups of the options in the help."""
+
 
 def synth(
+    context: typer.Context,
     source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
-    schema: SchemaFile,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that this release may cost.")],
-    delta: Annotated[
-        float | None, typer.Option("--delta", help="The same for delta; 1e-9 if left out.", show_default=False)
-    ] = None,
-    relation: Annotated[
-        str | None,
+    schema: Annotated[
+        Path,
         typer.Option(
-            "--relation",
-            help="add_or_remove_one, or replace_one (the number of rows is public); the first if left out, but for "
-            "wasserstein-generator, which needs the second.",
-            show_default=False,
+            "--schema", help="The TOML file that states the public facts.", metavar="S.toml", rich_help_panel=MADE
         ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            help="aim, mst, direct, independent, reweighting; for points evolution, signed-measure, measure-tree, "
-            "wasserstein-generator.",
-        ),
-    ] = "aim",
-    workload: Annotated[
-        str | None,
-        typer.Option("--workload", help="Keep all marginals of 1, 2 or 3 columns, or those of a TOML.", metavar="W"),
-    ] = None,
-    max_model_size: Annotated[
-        float | None, typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB")
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option("--variant", help="With aim: batched (the default), gaussian or published.", metavar="V"),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            "--preset",
-            help="With evolution: bounded-lipschitz, practical, theoretical or laplace-threshold.",
-            metavar="P",
-        ),
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", help="With evolution: how many.", metavar="T")
-    ] = None,
-    population: Annotated[
-        int | None, typer.Option("--population", help="With evolution: how many points.", metavar="N")
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            help="With reweighting: product, uniform, histogram, bernstein, tree, or the path of another release.",
-            metavar="R",
-        ),
-    ] = None,
-    queries: Annotated[
-        str | None,
-        typer.Option(
-            "--queries", help="With reweighting: marginals:K, moments:K, losses:..., or a TOML file.", metavar="Q"
-        ),
-    ] = None,
-    fit: Annotated[
-        str | None, typer.Option("--fit", help="With reweighting: likelihood or minimax.", metavar="F")
-    ] = None,
-    support: Annotated[
+    ],
+    epsilon: Annotated[
+        float,
+        typer.Option("--epsilon", help="The most that this release may cost.", metavar="E", rich_help_panel=PRIVACY),
+    ],
+    rows: Annotated[
         int | None,
-        typer.Option("--support", help="With reweighting: how many records to draw and weigh.", metavar="M"),
-    ] = None,
-    rows: Annotated[int | None, typer.Option("--rows", help="How many rows to draw.")] = None,
-    fidelity: Annotated[
-        float | None,
         typer.Option(
-            "--fidelity", help="Spend this share of the budget, such as 0.05, on error measures.", metavar="F"
+            "--rows", help="How many rows; about as many as INPUT if left out.", metavar="N", rich_help_panel=MADE
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", help="Certify linear models for this column of two values.", metavar="COLUMN"),
+        typer.Option(
+            "--target",
+            help="Certify linear models for this column of two values.",
+            metavar="COLUMN",
+            rich_help_panel=MADE,
+        ),
     ] = None,
     protected: Annotated[
         str | None,
@@ -112,67 +71,265 @@ def synth(
             "--protected",
             help="With --fidelity and --target: measure how alike the linear model treats this column's groups.",
             metavar="COLUMN",
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    fidelity: Annotated[
+        float | None,
+        typer.Option(
+            "--fidelity",
+            help="Spend this share of the budget, such as 0.05, on error measures.",
+            metavar="F",
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    check_schema: Annotated[
+        float | None,
+        typer.Option(
+            "--check-schema",
+            help="Spend this share on how many values the schema had no place for; 0.01 if left out, 0 for none.",
+            metavar="F",
+            show_default=False,
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    unit_sizes: Annotated[
+        float | None,
+        typer.Option(
+            "--unit-sizes",
+            help="With --privacy-unit: spend this share, such as 0.02, on how many rows units have, which the "
+            "identifiers of the synthetic rows then follow.",
+            metavar="F",
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta",
+            help="The same for delta; 1e-9 if left out.",
+            metavar="D",
+            show_default=False,
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    confirm_delta: Annotated[
+        float | None,
+        typer.Option(
+            "--confirm-delta", help="Says a delta of 0.1 or more twice.", metavar="D", rich_help_panel=PRIVACY
+        ),
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            "--relation",
+            help="add_or_remove_one, or replace_one (the number of rows is public); the first if left out, but for "
+            "wasserstein-generator, which needs the second.",
+            metavar="R",
+            show_default=False,
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", help="The ledger to charge.", metavar="L", rich_help_panel=PRIVACY)
+    ] = None,
+    privacy_unit: Annotated[
+        str | None,
+        typer.Option(
+            "--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN", rich_help_panel=PRIVACY
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int | None,
+        typer.Option(
+            "--max-rows", help="With it: how many rows of each are used.", metavar="K", rich_help_panel=PRIVACY
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Repeatable, hence NOT PRIVATE.", metavar="N", rich_help_panel=PRIVACY),
+    ] = None,
+    not_private: Annotated[
+        bool,
+        typer.Option(
+            "--not-private",
+            help="Confirms that a release made with --seed must not be shared.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            help="aim, mst, direct, independent, reweighting; for points evolution, signed-measure, measure-tree, "
+            "wasserstein-generator.",
+            metavar="M",
+            rich_help_panel=METHOD,
+        ),
+    ] = "aim",
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            "--workload",
+            help="Keep all marginals of 1, 2 or 3 columns, or those of a TOML.",
+            metavar="W",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    max_model_size: Annotated[
+        float | None,
+        typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB", rich_help_panel=METHOD),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(
+            "--variant",
+            help="With aim: batched (the default), gaussian or published.",
+            metavar="V",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            help="With evolution: bounded-lipschitz, practical, theoretical or laplace-threshold.",
+            metavar="P",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", help="With evolution: how many.", metavar="T", rich_help_panel=METHOD)
+    ] = None,
+    population: Annotated[
+        int | None,
+        typer.Option("--population", help="With evolution: how many points.", metavar="N", rich_help_panel=METHOD),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            help="With reweighting: product, uniform, histogram, bernstein, tree, or the path of another release.",
+            metavar="R",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            "--queries",
+            help="With reweighting: marginals:K, moments:K, losses:..., or a TOML file.",
+            metavar="Q",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option("--fit", help="With reweighting: likelihood or minimax.", metavar="F", rich_help_panel=METHOD),
+    ] = None,
+    support: Annotated[
+        int | None,
+        typer.Option(
+            "--support",
+            help="With reweighting: how many records to draw and weigh.",
+            metavar="M",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     focus: Annotated[
         str | None,
         typer.Option(
-            "--focus", help="With aim: keep best what predicts this column; --target if left out.", metavar="COLUMN"
+            "--focus",
+            help="With aim: keep best what predicts this column; --target if left out.",
+            metavar="COLUMN",
+            rich_help_panel=METHOD,
         ),
-    ] = None,
-    ledger: LedgerFile = None,
-    privacy_unit: Annotated[
-        str | None, typer.Option("--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN")
-    ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="A .csv or .parquet file; INPUT.synthetic.parquet here if left out.", metavar="F"),
+        typer.Option(
+            "--out",
+            help="A .csv or .parquet file; INPUT.synthetic.parquet here if left out.",
+            metavar="F",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
-    force: Force = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeatable, hence NOT PRIVATE.")] = None,
-    not_private: Annotated[
-        bool, typer.Option("--not-private", help="Confirms that a release made with --seed must not be shared.")
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that are there.", rich_help_panel=OUTPUT)
     ] = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    show_values: ShowValues = False,
+    keep_model: Annotated[
+        bool,
+        typer.Option(
+            "--keep-model", help="Keep the model in F's .release folder, to ask it again.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            "--sign", help="Sign the receipt with this key, of `receipt key`.", metavar="KEY", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            help="Keep answers here until the release is whole; beside --out if left out.",
+            metavar="PLACE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Finish a run that ended early, with the answers that it kept.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    discard_answers: Annotated[
+        bool,
+        typer.Option("--discard-answers", help="Delete the answers of a run that ended early.", rich_help_panel=OUTPUT),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT)
+    ] = False,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values",
+            help="Show a value at fault, on your own terminal; it is a record's.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
     from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.sanity import require_moderate_delta
+    from counterfoil.api import schema_check_share
+    from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
-    from counterfoil.schema import Schema
     from counterfoil.schema.possibility import rarely_met, require_possible
 
     terminal = Terminal(quiet=quiet, json=json)
-    outputs = Outputs(out if out is not None else default_output(source))
+    outputs = Outputs(out if out is not None else default_output(source), keeps_model=keep_model)
+    place = place_of(outputs, keep)
     wishes = wished_files(workload=workload, queries=queries, reference=reference)
-    outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes])
+    outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes, *signing(sign)], place)
     require_seed_confirmed(seed, confirmed=not_private)
     kind = method_type(method)
-    request = Request(
-        source=source,
-        schema=Schema.from_toml(schema),
-        budget=Budget(epsilon, kind.default_delta if delta is None else delta),
-        relation=relation_named(kind.default_relation.value if relation is None else relation),
-        unit=unit_of(privacy_unit, max_rows),
-        rows=rows,
-        seed=seed,
-        ledger=ledger,
-        fidelity=fidelity_of(fidelity, target, protected),
-    )
-    request.schema.require_confirmed()
-    require_possible(request.schema)
-    if request.fidelity is not None:
+    budget = Budget(epsilon, kind.default_delta if delta is None else delta)
+    require_moderate_delta(budget.delta, confirm_delta)
+    facts = schema_for(source, schema, unit=privacy_unit or "")
+    facts.require_confirmed()
+    require_possible(facts)
+    measured = fidelity_of(fidelity, target, protected)
+    if measured is not None:
         require_fidelity_possible(method)
-    require_rows_fit(rows, request.schema.domain)
+    require_rows_fit(rows, facts.domain)
     outputs.require_possible(force=force)
     synthesizer = synthesizer_of(
         method,
         workload,
-        request.schema.domain,
+        facts.domain,
         max_model_size=max_model_size,
         variant=variant,
         preset=preset,
@@ -184,11 +341,31 @@ def synth(
         fit=fit,
         support=support,
     )
-    if (rare := rarely_met(request.schema, zeros_followed=not kind.gives_points)) is not None:
+    request = Request(
+        source=source,
+        schema=facts,
+        budget=budget,
+        relation=relation_named(kind.default_relation.value if relation is None else relation),
+        unit=unit_of(privacy_unit, max_rows),
+        rows=rows,
+        seed=seed,
+        ledger=ledger,
+        fidelity=measured,
+        check_schema=schema_check_share(check_schema, synthesizer),
+        unit_sizes=unit_sizes or 0.0,
+    )
+    key = None if sign is None else key_of(sign)
+    keeping = None
+    if require_keeping_possible(
+        place, method=method, seed=seed, asked=keep is not None, resume=resume, discard=discard_answers
+    ):
+        stated = facts_of(request, synthesizer, method=method)
+        keeping = Keeping(place, resume, stated, command_to_finish(context))
+    if (rare := rarely_met(facts, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
     if ledger is None:
         terminal.note(NO_LEDGER)
-    synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values)
+    synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
 
 
@@ -201,3 +378,19 @@ def default_output(source: str) -> Path:
 def wished_files(**given: str | None) -> list[KeptFile]:
     """What options name and no output may replace: a file of a workload or of queries, or a release's table."""
     return [KeptFile(Path(path), f"the {what}") for what, path in given.items() if path is not None]
+
+
+def signing(key: Path | None) -> list[KeptFile]:
+    """The key that signs, and its public half beside it, which no output may replace."""
+    from counterfoil.receipt.signature import public_beside
+
+    if key is None:
+        return []
+    return [KeptFile(key, "the key that signs"), KeptFile(public_beside(key), "the public key")]
+
+
+def key_of(path: Path) -> SigningKey:
+    """The key that signs the receipt, read before anything is charged."""
+    from counterfoil.receipt.signature import SigningKey
+
+    return SigningKey.load(path)

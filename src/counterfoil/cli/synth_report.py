@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.schema_check import show_schema_check
 from counterfoil.cli.synth_request import Request
 from counterfoil.cli.terminal import Terminal
 
@@ -31,6 +32,9 @@ def report(
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
+    if outputs.model is not None:
+        terminal.say(f"  model    {outputs.model}")
+    show_schema_check(terminal, receipt.document)
     for sentence in good_for(receipt.document):
         terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
     for sentence in receipt.document["warnings"]:
@@ -41,6 +45,7 @@ def report(
         {
             "table": str(outputs.table),
             "receipt": str(outputs.receipt),
+            "model": None if outputs.model is None else str(outputs.model),
             "rows": synthesis.rows,
             "method": method,
             "private": receipt.private,
@@ -48,6 +53,7 @@ def report(
             "delta": budget.delta,
             "neighboring_relation": request.relation,
             "spent": receipt.document["spent"],
+            "schema_check": receipt.document.get("schema_check"),
             "fidelity": receipt.document.get("fidelity", []),
             "certificates": receipt.document.get("certificates", []),
             "warnings": receipt.document["warnings"],

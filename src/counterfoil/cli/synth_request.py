@@ -19,7 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """A release that is to be made: its source and its parameters, all of them public."""
+    """A release that is to be made: its source and its parameters, all of them public.
+
+    Args:
+        source: a path, or `file.db::table`.
+        schema: the public facts about the table.
+        budget: the most that the release may cost.
+        relation: which tables are neighbors.
+        unit: whose records are protected together; a single row where None.
+        rows: how many rows to draw; about as many as the table has where None.
+        seed: of noise that can be repeated; None for a release that protects.
+        ledger: the file that is charged, or None.
+        fidelity: the error measures to buy, or None.
+        check_schema: the share of the budget that checks the schema; 0 for none.
+        unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; 0 for none.
+    """
 
     source: str
     schema: Schema
@@ -30,6 +44,8 @@ class Request:
     seed: int | None
     ledger: Path | None
     fidelity: Fidelity | None
+    check_schema: float = 0.0
+    unit_sizes: float = 0.0
 
 
 def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:

@@ -8,19 +8,39 @@ from typing import TYPE_CHECKING
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.show_values import showing_values
+from counterfoil.cli.synth_keeping import Keeping
 from counterfoil.cli.synth_request import Request
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from counterfoil.curator.answer_log import AnswerLog
     from counterfoil.curator.curator import Curator
     from counterfoil.ledger.ledger import Ledger
     from counterfoil.methods.method import Synthesizer, SyntheticRelease
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.receipt.signature import SigningKey
 
 
 def run(
-    request: Request, synthesizer: Synthesizer, outputs: Outputs, terminal: Terminal, *, show_values: bool
+    request: Request,
+    synthesizer: Synthesizer,
+    outputs: Outputs,
+    terminal: Terminal,
+    *,
+    show_values: bool,
+    keeping: Keeping | None = None,
+    key: SigningKey | None = None,
 ) -> SyntheticRelease:
     """Queries the table, fits a model, draws rows and writes them.
+
+    Args:
+        request: what is to be made.
+        synthesizer: how.
+        outputs: where it goes.
+        terminal: where progress is shown.
+        show_values: whether a value at fault may be shown.
+        keeping: where answers are kept until the files are in place; nowhere where None.
+        key: signs the receipt; nobody signs it where None.
 
     Raises:
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
@@ -30,43 +50,83 @@ def run(
 
     curator: Curator | None = None
     synthesis: SyntheticRelease | None = None
+    log: AnswerLog | None = None
     with ExitStack() as stack:
         try:
+            log = None if keeping is None else keeping.reopened()
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
             with showing_values(request.source, show=show_values):
-                curator = stack.enter_context(curator_of(request, opened))
+                curator = stack.enter_context(curator_of(request, opened, log))
+            if keeping is not None:
+                log = keeping.created() if log is None else log
+                curator.keep_answers(log)
             with terminal.progress() as progress:
                 synthesis = release_from(
-                    curator, synthesizer, rows=request.rows, fidelity=request.fidelity, progress=progress
+                    curator,
+                    synthesizer,
+                    rows=request.rows,
+                    fidelity=request.fidelity,
+                    check_schema=request.check_schema,
+                    unit_sizes=request.unit_sizes,
+                    progress=progress,
                 )
-            outputs.write(synthesis)
-            close(curator, terminal)
+            receipt = outputs.write(synthesis, key)
+            close(curator, receipt, terminal)
+            remove(log, terminal)
         except BaseException as error:
-            if synthesis is not None:
-                charges = len(synthesis.receipt.document["charges"])
-            else:
-                charges = 0 if curator is None else curator.charged
+            charges = charges_of(curator, synthesis, log)
+            kept = leave(log, charged=bool(charges))
             if charges or isinstance(error, KeyboardInterrupt):
-                raise Stopped(what_was_charged(charges, request)) from error
+                raise Stopped(what_was_charged(charges, request, keeping if kept else None)) from error
             raise
         return synthesis
 
 
-def close(curator: Curator, terminal: Terminal) -> None:
+def close(curator: Curator, receipt: Receipt, terminal: Terminal) -> None:
     """Ends a release whose files are in place: where the ledger can't note that, they are good all the same."""
     from counterfoil.ledger.errors import LedgerError
 
     try:
+        curator.record_receipt(receipt.digest)
         curator.close()
     except LedgerError as error:
         terminal.note(f"The release is counted, and stays open in its ledger: {error}")
 
 
-def curator_of(request: Request, ledger: Ledger | None) -> Curator:
+def remove(log: AnswerLog | None, terminal: Terminal) -> None:
+    """Deletes the answers of a release whose files are in place: they are on its receipt, or were used up."""
+    if log is None:
+        return
+    try:
+        log.remove()
+    except OSError:
+        terminal.note(f"The release is whole. {log.path} could not be deleted, and is not needed any more.")
+
+
+def leave(log: AnswerLog | None, *, charged: bool) -> bool:
+    """Leaves the answers for a later run, unless nothing was paid for; whether they are there."""
+    if log is None:
+        return False
+    if charged or log.resumed:
+        log.close()
+        return True
+    log.remove()
+    return False
+
+
+def charges_of(curator: Curator | None, synthesis: SyntheticRelease | None, log: AnswerLog | None) -> int:
+    """How many charges were made, by this run or one that it goes on with."""
+    if synthesis is not None:
+        return len(synthesis.receipt.document["charges"])
+    return max(0 if curator is None else curator.charged, 0 if log is None else len(log.charges))
+
+
+def curator_of(request: Request, ledger: Ledger | None, log: AnswerLog | None = None) -> Curator:
+    """The curator of the request's table; of a release that is resumed, the budget is reserved already."""
     from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
     from counterfoil.curator.curator import Curator
 
-    if ledger is not None:
+    if ledger is not None and (log is None or log.release is None):
         neighbors = Neighbors(NeighboringRelation(request.relation), request.unit)
         ledger.require_room(request.budget, neighbors.describe())
     curator = Curator(
@@ -82,13 +142,25 @@ def curator_of(request: Request, ledger: Ledger | None) -> Curator:
     return curator
 
 
-def what_was_charged(charges: int, request: Request) -> str:
-    """A sentence for whoever stopped a release, or saw it fail."""
+def what_was_charged(charges: int, request: Request, kept: Keeping | None = None) -> str:
+    """A sentence for whoever stopped a release, or saw it fail.
+
+    Args:
+        charges: how many were made.
+        request: what was to be made.
+        kept: where their answers are kept; None where they are not.
+    """
     if not charges:
         return "Nothing was charged, and no file was written."
+    finish = ""
+    if kept is not None:
+        finish = (
+            f" Their answers are kept in {kept.path}; finish the release without paying for them again: {kept.command}"
+        )
     budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
-    if request.ledger is None:
+    if request.ledger is None and kept is None:
         return (
             f"{charges} answers had been computed; they are discarded, and no file was written: nothing was released."
         )
-    return f"{charges} charges were made: the ledger {request.ledger} counts {budget} as spent. No file was written."
+    counted = "" if request.ledger is None else f": the ledger {request.ledger} counts {budget} as spent"
+    return f"{charges} charges were made{counted}. No file was written.{finish}"

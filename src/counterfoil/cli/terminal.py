@@ -1,4 +1,8 @@
-"""What commands print: results on standard output, everything else on standard error."""
+"""What commands print: results on standard output, everything else on standard error.
+
+Names of columns, values of cells and whole files come from others. Everything is therefore printed inert, here and
+nowhere else: what a terminal could obey is written out, but for the newlines of texts that a command has laid out.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 WIDTH = 80
 
@@ -30,7 +38,7 @@ class Terminal:
     def say(self, text: str) -> None:
         """A line of the result for people; never wrapped, so that paths can be copied."""
         if not (self.quiet or self.json):
-            print(text)
+            print(inert(text, keep="\n"))
 
     def show(self, table: RenderableType) -> None:
         """A table or the like, for people."""
@@ -40,16 +48,16 @@ class Terminal:
     def note(self, text: str) -> None:
         """Something to know that is not the result."""
         if not self.quiet:
-            _console(sys.stderr).print(text)
+            _console(sys.stderr).print(_laid_out(text))
 
     def alarm(self, text: str) -> None:
         """Part of the result that must not be overlooked: in red, on standard error where results are not printed."""
-        _console(sys.stderr if self.quiet or self.json else sys.stdout).print(text, style="bold red")
+        _console(sys.stderr if self.quiet or self.json else sys.stdout).print(_laid_out(text), style="bold red")
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The result for programs."""
         if self.json:
-            print(json.dumps(value, indent=2, allow_nan=False))
+            print(json_text(value))
 
     @contextmanager
     def progress(self) -> Iterator[Callable[[str, float], None]]:
@@ -63,13 +71,50 @@ class Terminal:
         text = TextColumn("{task.description}", markup=False)
         with Progress(*columns, text, console=_console(sys.stderr), transient=True) as bar:
             task = bar.add_task("starting", total=1.0)
-            yield lambda message, fraction: bar.update(task, description=message, completed=fraction)
+            yield lambda message, fraction: bar.update(task, description=inert(message), completed=fraction)
+
+
+def json_text(value: Any) -> str:
+    """JSON in ASCII, so that it holds nothing that a terminal could obey; only DEL is no affair of JSON's escapes."""
+    return json.dumps(value, indent=2, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _laid_out(text: str) -> Text:
+    """A text of the program's own lines."""
+    from rich.text import Text
+
+    return Text(text)
+
+
+def complain(sentence: str) -> None:
+    """One line on standard error about how a command ended, whatever is in it."""
+    print(f"counterfoil: {inert(sentence)}", file=sys.stderr)
+
+
+@cache
+def _inert_console() -> type[Console]:
+    """A console of which every text is inert, before it is laid out.
+
+    Cells and headings of tables are fields: their newlines are written out too. Those of a `Text` are the program's.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    class InertConsole(Console):
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(inert(text), **how)
+
+        def render(self, renderable: Any, options: Any = None) -> Any:
+            if isinstance(renderable, Text) and not renderable.plain.isprintable():
+                renderable = renderable.copy()
+                renderable.plain = inert(renderable.plain, keep="\n")
+            return super().render(renderable, options)
+
+    return InertConsole
 
 
 def _console(file: Any) -> Console:
     # Made anew because tests and callers may have replaced the streams. No markup: names of columns may hold brackets.
-    from rich.console import Console
-
-    console = Console(file=file, markup=False, highlight=False, emoji=False)
+    console = _inert_console()(file=file, markup=False, highlight=False, emoji=False)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console

@@ -49,21 +49,33 @@ class TrainingRequest:
         """Where the state of the run is kept."""
         return self.wishes.get("checkpoint")
 
+    @property
+    def _instead(self) -> str:
+        """What a user does whose model has neighbors that the ledger can't add up."""
+        options = (
+            "--relation, --privacy-unit and --max-rows choose it"
+            if "relation" in self.kind.wishes
+            else (f"{self.kind.name} has no other relation")
+        )
+        return (
+            f"For this model {options}; a model that is learned from a synthetic copy, released from this ledger, "
+            "costs nothing more."
+        )
+
     def require_room(self, ledger: Ledger) -> None:
         """Refuses what the ledger could only refuse after the records were read.
 
         Raises:
-            ValueError: where it is kept for other neighbors.
+            ValueError: where its releases have no neighbors in common with this run.
             BudgetExceeded: when less is left than a new run needs.
         """
+        from counterfoil.ledger.errors import LedgerError
+
         own = self.neighbors.describe()
-        for release in ledger.releases():
-            if release.status != "abandoned" and release.relation != own:
-                raise ValueError(
-                    f"One ledger adds up releases of one neighboring relation. Found {release.relation!r} in "
-                    f"{self.ledger}, where this run has {own!r}: keep a ledger of its own for it (counterfoil ledger "
-                    "create), and grant both together what the table may spend."
-                )
+        try:
+            ledger.require_common(own)
+        except LedgerError as error:
+            raise ValueError(f"{self.ledger}: {error} {self._instead}") from None
         if not self.resume:
             ledger.require_room(self.budget, own)
 
@@ -87,10 +99,10 @@ def request_of(
     """
     from counterfoil.accounting.budget import Budget
     from counterfoil.cli.synth_request import unit_of
-    from counterfoil.schema import Schema
+    from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.schema.possibility import require_possible
 
-    facts = Schema.from_toml(schema)
+    facts = schema_for(source, schema, unit=given.get("privacy_unit") or "")
     facts.require_confirmed()
     require_possible(facts)
     if "device" in given:

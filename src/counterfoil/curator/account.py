@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.charge import Charge
@@ -14,13 +20,17 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.brought import Brought, brought_within
+from counterfoil.curator.answer_log import AnswerLog, LostAnswer
+from counterfoil.curator.answer_size import AnswerSizes
+from counterfoil.curator.fingerprint import fingerprint
+from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
 from counterfoil.curator.training import Training
-from counterfoil.ledger.errors import LedgerError
+from counterfoil.ledger.errors import BudgetExceeded, LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.answer import Answer, Choice
@@ -35,12 +45,32 @@ MOST_NUMBERS = 2_000_000_000
 """Of one run: what is held back of a budget for discrete noise covers as many (`noise.gaussian`)."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Paid:
+    """A query that is paid for.
+
+    Args:
+        sensitivity: in the norm that its noise needs.
+        record: the charge, as JSON.
+        asked: the `fingerprint` of the query, where answers are kept; else empty.
+        kept: the answer, where an earlier run of the release kept it.
+    """
+
+    sensitivity: float
+    record: Mapping[str, Any]
+    asked: str = ""
+    kept: np.ndarray | None = None
+
+
 class Account:
     """The only way to query the sensitive table. Made by `Curator.filter` and `Curator.plan`.
 
     Each query is charged to the ledger, durably, before its answer is computed, so that a crash can only over-count.
     A query that the budget does not cover is refused and costs nothing. One that fails while it is computed stays
     charged, and the ledger notes that it was refused.
+
+    Where answers are kept (`answer_log`), each is in its file before the method gets it, and a resumed run gets those
+    of the earlier one without asking the records.
     """
 
     def __init__(
@@ -56,6 +86,7 @@ class Account:
         schema: Schema | None = None,
         planned: Sequence[Noise] | None = None,
         replacement_factor: float = ANY_QUESTION,
+        log: AnswerLog | None = None,
     ) -> None:
         self._records = records
         self._release = release
@@ -68,12 +99,17 @@ class Account:
         # By the objects that were tried, which are kept: no other may get their ids.
         self._tried: dict[tuple[object, ...], list[Brought]] = {}
         self._cells: dict[int, int] = {}
+        self._read: list[dict[str, Any]] = []
+        self._read_events: list[PrivacyEvent] = []
         self._replacement_factor = require_replacement_factor(replacement_factor)
         self._plan = None if planned is None else tuple(planned)
-        # A release that is resumed has used the first noises of its plan.
-        self.charged = len(release.records())
+        self._log = log
+        self._sizes: AnswerSizes | None = None
+        self._before: list[dict[str, Any]] | None = None
+        # A release that is resumed has used the first noises of its plan; unless its answers are given once more.
+        self.charged = len(self._recorded())
         self._answers: list[tuple[int, CountQuery, Answer]] = []
-        self._planned = None if planned is None else list(planned)[self.charged :]
+        self._planned = None if planned is None else list(planned)[self.charged if log is None else 0 :]
         self._foreseen = None if planned is None else [noise.event() for noise in planned]
 
     @property
@@ -99,7 +135,7 @@ class Account:
     @property
     def charges(self) -> list[Charge]:
         """The charges so far, as written in the ledger."""
-        return [Charge.from_json(record) for record in self._release.records()]
+        return [Charge.from_json(record) for record in self._recorded()]
 
     @property
     def answers(self) -> tuple[tuple[int, CountQuery, Answer], ...]:
@@ -122,12 +158,10 @@ class Account:
                 "asked by `train`."
             )
         of = _sensitivity_in(query, noise.norm)
-        sensitivity = self._charge(query, noise, of)
-        with noting_refusals(self._release):
-            with silent():
-                exact = query.exact(self._records)
-            exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
-        values = noise.add(exact, sensitivity, self._randomness)
+        with self._paying(query, noise, of) as paid:
+            sensitivity, kept = paid.sensitivity, paid.kept
+            values = self._noisy(query, noise, sensitivity) if kept is None else kept
+            self._keep(paid, values)
         answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
         self._answers.append((self.charged, query, answer))
         return answer
@@ -141,12 +175,10 @@ class Account:
         """
         if isinstance(query, GradientQuery) or not isinstance(noise, SelectionNoise):
             raise ValueError(f"Candidates are chosen with noise for selections. Found {noise} for {query.name}.")
-        sensitivity = self._charge(query, noise, query.score_sensitivity)
-        with noting_refusals(self._release):
-            with silent():
-                scores = query.exact(self._records)
-            scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
-        return Choice(noise.choose(scores, sensitivity, self._randomness), noise.scale(sensitivity))
+        with self._paying(query, noise, query.score_sensitivity) as paid:
+            chosen = self._chosen(query, noise, paid.sensitivity) if paid.kept is None else int(paid.kept[0])
+            self._keep(paid, np.array([chosen], dtype=np.int64))
+        return Choice(chosen, noise.scale(paid.sensitivity))
 
     def train(self, query: GradientQuery, noise: SubsampledGaussianNoise) -> Training:
         """The right to ask `query` of `noise.steps` random batches; all of them are charged now.
@@ -156,6 +188,8 @@ class Account:
             ValueError: as for `ask`, and where the noise counts on smaller batches than the query's; nothing is
                 charged.
         """
+        if self._log is not None:
+            raise ValueError("Answers are kept of queries that read all records. Found one of batches: keep none here.")
         if not isinstance(query, GradientQuery) or not isinstance(noise, SubsampledGaussianNoise):
             raise ValueError("Gradients are asked of batches with subsampled Gaussian noise. Found something else.")
         self._admit(query)  # before anything of it reads a record
@@ -179,7 +213,7 @@ class Account:
                 f"A run may answer with at most {MOST_NUMBERS:,} numbers, for which discrete noise is proved. Found "
                 f"{noise.steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
             )
-        sensitivity = self._charge(query, noise, query.l2_sensitivity)
+        sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
         return Training(records, query, noise, sensitivity, self._randomness)
 
     def admit(self, query: Query) -> None:
@@ -207,7 +241,40 @@ class Account:
     def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         return self._neighbors.sensitivity(of, self._neighbors.relation)
 
-    def _charge(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> float:
+    def _noisy(self, query: CountQuery, noise: CountNoise, sensitivity: float) -> np.ndarray:
+        with noting_refusals(self._release):
+            with silent():
+                exact = query.exact(self._records)
+            exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
+        return noise.add(exact, sensitivity, self._randomness)
+
+    def _chosen(self, query: SelectionQuery, noise: SelectionNoise, sensitivity: float) -> int:
+        with noting_refusals(self._release):
+            with silent():
+                scores = query.exact(self._records)
+            scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
+        return noise.choose(scores, sensitivity, self._randomness)
+
+    @contextmanager
+    def _paying(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> Iterator[_Paid]:
+        """Charges `query`; where answers are kept, no interrupt comes between the charge and its answer."""
+        if self._log is None:
+            yield self._charge(query, noise, of)
+            return
+        with interrupted_afterwards():
+            yield self._charge(query, noise, of)
+
+    def _keep(self, paid: _Paid, values: np.ndarray) -> None:
+        """Writes an answer down, where answers are kept and it was not given from there."""
+        if self._log is not None and paid.kept is None:
+            self._log.write_answer(self.charged, paid.record, paid.asked, values)
+
+    def _recorded(self) -> list[dict[str, Any]]:
+        """The charges in the ledger, as far as the method has come that is given its answers once more."""
+        records = self._release.records()
+        return records if self._log is None else records[: self._log.seen(len(records))]
+
+    def _charge(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> _Paid:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
@@ -224,15 +291,69 @@ class Account:
             noise.event(),
             noise.event_under(sensitivity, other),
         )
-        self.charged += 1  # first: an interrupt may come when the ledger has it and nothing here knows yet
-        try:
-            self._release.charge(charge.to_json(), description=query.name, affords=self._affords)
-        except (LedgerError, ValueError):
-            self.charged -= 1
-            raise
+        paid = _Paid(sensitivity, charge.to_json())
+        if self._log is None:
+            self._pay(query, paid)
+        else:
+            paid = self._kept_or_paid(self._log, query, paid)
         if self._planned is not None:
             del self._planned[0]
-        return sensitivity
+        return paid
+
+    def _pay(self, query: Query, paid: _Paid) -> None:
+        def affords(records: list[dict[str, Any]]) -> bool:
+            if self._log is not None:
+                self.charged = len(records)  # with what was lost, or what another run charged
+            return self._affords(records)
+
+        before = self.charged
+        self.charged += 1  # first: an interrupt may come when the ledger has it and nothing here knows yet
+        try:
+            self._release.charge(dict(paid.record), description=query.name, affords=affords)
+        except (LedgerError, ValueError):
+            self.charged = before
+            raise
+
+    def _kept_or_paid(self, log: AnswerLog, query: Query, paid: _Paid) -> _Paid:
+        """`paid` with the answer that an earlier run of the release kept; charged where there is none left.
+
+        Room for the answer is made before the charge, so that a full disk ends a run before it pays for what it could
+        not keep. Without a ledger in a file the charge is written down as well, before its answer is computed.
+        """
+        cells, asked = self._cells_of(query), fingerprint(query)
+        record = json.loads(json.dumps(paid.record))  # as it will be read back
+        if self._before is None:
+            self._before = self._release.records()
+        if (number := log.next_number()) is not None:
+            if not self._affords(self._before[:number]):
+                raise BudgetExceeded(f"The kept answers must be within the budget. Found charge {number} beyond it.")
+            values = log.next_answer(record, asked, self._before, cells)
+            self.charged = number
+            return _Paid(paid.sensitivity, record, asked, values)
+        lost = len(self._before) > log.answers_before
+        log.reserve(record, cells)
+        try:
+            if lost and self._planned is not None:
+                raise BudgetExceeded("A plan has no noise for a query that is asked twice.")
+            self._pay(query, paid)
+        except BudgetExceeded as error:
+            if not lost:
+                raise
+            raise LostAnswer(
+                "An answer that was charged was lost when an earlier run ended, and what is left of the budget does "
+                f"not pay for it again ({query.name}): this release can't be finished. Begin another one."
+            ) from error
+        if log.carries_charges:
+            log.write_charge(self.charged, record, asked)
+        return _Paid(paid.sensitivity, record, asked)
+
+    def _cells_of(self, query: Query) -> int:
+        if isinstance(query, SelectionQuery):
+            return 1
+        if self._sizes is None:
+            assert self._schema is not None, "accounts that keep answers have a schema"
+            self._sizes = AnswerSizes(self._schema)
+        return self._sizes.of(query)
 
     def _admit(self, query: Query) -> list[str]:
         """Lets registered queries pass; where something is a user's, once it was tried on public rows.
@@ -256,7 +377,10 @@ class Account:
         return words
 
     def _affords(self, records: list[dict[str, Any]]) -> bool:
-        events = [Charge.from_json(record).event for record in records]
+        for place, record in enumerate(records):  # each is read once: there may be thousands of charges
+            if self._read[place : place + 1] != [record]:
+                self._read[place:], self._read_events[place:] = [record], [Charge.from_json(record).event]
+        events = self._read_events[: len(records)]
         if self._foreseen is not None:
             # The whole plan was checked against the budget before its first answer; a part of it reveals no more.
             return events == self._foreseen[: len(events)]
@@ -267,24 +391,25 @@ class FilterAccount(Account):
     """An account whose noise may depend on earlier answers. Made by `Curator.filter`."""
 
     _rule: Filter
-    _reserve = 0.0
+    _reserves: Mapping[str, float] = MappingProxyType({})
 
-    def reserve(self, share: float) -> None:
-        """Keeps `share` of the budget back until `open_reserve`; `capacity` is then what remains."""
-        self._reserve = share
+    def reserve(self, shares: Mapping[str, float]) -> None:
+        """Keeps these shares of the budget back, each until `open_reserve`; `capacity` is then what remains."""
+        self._reserves = dict(shares)
 
-    def open_reserve(self) -> float:
-        """Makes the reserve available; returns it in the filter's unit, rounded down so that it can be divided.
+    def open_reserve(self, purpose: str = "") -> float:
+        """Makes one reserve available; returns it in the filter's unit, rounded down so that it can be divided.
 
-        The reserve is the same whatever was spent before, so that noise which it alone determines is fixed in advance.
+        A reserve is the same whatever was spent before, so that noise which it alone determines is fixed in advance.
         """
-        share, self._reserve = self._reserve, 0.0
+        share = self._reserves.get(purpose, 0.0)
+        self._reserves = {name: kept for name, kept in self._reserves.items() if name != purpose}
         return self._rule.capacity(self._budget) * share * (1 - 1e-9)
 
     @property
     def capacity(self) -> float:
         """The budget without what is reserved, in the filter's unit (`rule.unit`), for one query."""
-        return self._rule.capacity(self._budget) * (1 - self._reserve)
+        return self._rule.capacity(self._budget) * (1 - math.fsum(self._reserves.values()))
 
     @property
     def divisible(self) -> float:
@@ -303,7 +428,7 @@ class FilterAccount(Account):
     def _affords(self, records: list[dict[str, Any]]) -> bool:
         if not super()._affords(records):
             return False
-        return not self._reserve or self._cost([Charge.from_json(record).event for record in records]) <= self.capacity
+        return not self._reserves or self._cost([Charge.from_json(record).event for record in records]) <= self.capacity
 
     def _cost(self, events: Sequence[PrivacyEvent]) -> float:
         return math.fsum(self._rule.cost(event) for event in events)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -18,15 +21,19 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
+from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.reserve import Reserve
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.domain.domain import Domain
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.kept_files import keep, kept_source
-from counterfoil.ledger.errors import WrongSource
+from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.ledger.refusals import noting_refusals
@@ -42,11 +49,13 @@ class Curator:
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
-        schema: the public facts about the table.
+        schema: the public facts about the table, or the path of the TOML file that states them.
         budget: the most that this release may cost in all.
         relation: which tables are neighbors.
-        privacy_unit: whose records are protected together; a single row when None.
-        ledger: where charges are recorded durably; in memory when None, of which a `NoLedgerWarning` warns.
+        privacy_unit: whose records are protected together, as a `PrivacyUnit` or as (column, max_rows); a single row
+            when None.
+        ledger: where charges are recorded durably, or the path of such a ledger, which is then closed with the curator;
+            in memory when None, of which a `NoLedgerWarning` warns.
         seed: for tests and reproductions only: the release is then NOT PRIVATE, and says so.
         in_memory: keep the coded table in memory; by default for tables given from Python, while files are streamed.
         public_groups: columns whose combinations of values are public groups, of known sizes (see `Neighbors`); for
@@ -60,17 +69,19 @@ class Curator:
     def __init__(
         self,
         source: Any,
-        schema: Schema,
+        schema: Schema | str | Path,
         *,
         budget: Budget,
         relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
-        privacy_unit: PrivacyUnit | None = None,
-        ledger: Ledger | None = None,
+        privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+        ledger: Ledger | str | Path | None = None,
         seed: int | None = None,
         in_memory: bool | None = None,
         public_groups: Sequence[str] = (),
     ) -> None:
+        schema, privacy_unit = schema_given(schema), PrivacyUnit.of(privacy_unit)
         _require_ours(schema)
+        schema = schema_for(source, schema, unit=privacy_unit.column if privacy_unit else "")
         schema.require_confirmed()
         require_possible(schema)
         self.schema = schema
@@ -83,26 +94,26 @@ class Curator:
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
         opened = open_source(source)
         identity = SourceIdentity(name=opened.name, location=opened.location)
+        self.column_names = opened.column_names  # public: a table's header is no record's
         self._warns = ledger is None
-        self._ledger = ledger if ledger is not None else Ledger.in_memory(source=identity, total=budget)
-        if not identity.is_the_same_as(self._ledger.source):
-            raise WrongSource(
-                f"A ledger serves the source that it was created for. This one is for {self._ledger.source}; "
-                f"found {identity}. Use the ledger of this source; a second one for the same records would not count "
-                "what this one spent."
+        with ExitStack() as files:  # a ledger that is opened here is closed with the curator, or if none is made
+            known_ledger = ledger_given(ledger, files)
+            self._ledger = Ledger.in_memory(source=identity, total=budget) if known_ledger is None else known_ledger
+            self._ledger.require_source(identity)
+            unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
+            self._engine = engine_for(opened, in_memory=in_memory)(
+                opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
             )
-        unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
-        self._engine = engine_for(opened, in_memory=in_memory)(
-            opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
-        )
-        with noting_refusals(self._ledger), silent():
-            self._engine.prepare(self.domain.attributes)
+            with noting_refusals(self._ledger), silent():
+                self._engine.prepare(self.domain.attributes)
+            self._files = files.pop_all()
         self._records = ExactRecords(self._engine, self.domain, randomness=self.randomness)
         self._release: Release | None = None
         self._account: Account | None = None
+        self._log: AnswerLog | None = None
         self._resumed = False
         self._resumed_charges = 0
-        self.reserved = 0.0
+        self._reserves: dict[str, Reserve] = {}
         self._public_rows: int | None = None
 
     @property
@@ -130,8 +141,23 @@ class Curator:
         """The account that was opened, if any."""
         return self._account
 
-    def reserve(self, share: float) -> None:
+    @property
+    def reserved(self) -> float:
+        """The share of the budget that is kept for queries after the synthesizer's own."""
+        return math.fsum(reserve.share for reserve in self._reserves.values())
+
+    def reserved_for(self, purpose: str) -> float:
+        """The share of the budget that is kept for one purpose; 0 where none is."""
+        return self._reserves[purpose].share if purpose in self._reserves else 0.0
+
+    def reserve(self, share: float, purpose: str = "", *, counts: bool = False) -> None:
         """Keeps `share` of the budget for queries after the synthesizer's own (`FilterAccount.open_reserve`).
+
+        Args:
+            share: beside what is kept for other purposes; together they must be below 1.
+            purpose: what for, by which the share is opened; a second reserve for one purpose replaces the first.
+            counts: whether nothing but numbers of records in disjoint cells will be asked, which with Gaussian noise
+                allow a better guarantee under the other relation than any question does.
 
         Raises:
             ValueError: unless `share` lies between 0 and 1, or when the account is open already.
@@ -139,7 +165,13 @@ class Curator:
         if not 0 < share < 1:
             raise ValueError(f"The share of the budget that is reserved must lie between 0 and 1. Found {share!r}.")
         self._require_unopened()
-        self.reserved = float(share)
+        others = math.fsum(reserve.share for name, reserve in self._reserves.items() if name != purpose)
+        if not others + share < 1:
+            raise ValueError(
+                f"The shares of the budget that are reserved must together be below 1. Found {share:g} beside "
+                f"{others:g}: reserve less."
+            )
+        self._reserves[purpose] = Reserve(float(share), counts)
 
     def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
@@ -147,8 +179,8 @@ class Curator:
         Args:
             rule: how costs add up.
             replacement_factor: the largest one of all queries that the method may make (see `replacement`); a smaller
-                one gives a better guarantee under the other relation. Where a share is reserved it does not count,
-                because queries of other kinds come after the method's own.
+                one gives a better guarantee under the other relation. Where a share is reserved, the factor of the
+                later queries counts too.
 
         Raises:
             ValueError: for a rule that holds only for noise fixed in advance, or that the budget's delta rules out.
@@ -156,9 +188,10 @@ class Curator:
         if not isinstance(rule, Filter):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
-        release = self._open(rule, ANY_QUESTION if self.reserved else replacement_factor)
+        later = [reserve.replacement_factor(rule) for reserve in self._reserves.values()]
+        release = self._open(rule, max(replacement_factor, *later) if later else replacement_factor)
         account = FilterAccount(self._records, release, rule=rule, **self._parts(release))
-        account.reserve(self.reserved)
+        account.reserve({purpose: reserve.share for purpose, reserve in self._reserves.items()})
         self._account = account
         return account
 
@@ -244,7 +277,7 @@ class Curator:
                 )
 
     def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
-        """The coded table itself, for comparisons that must not be shared; recorded as infinite epsilon.
+        """The coded table itself, for comparisons that must not be shared; the ledger lists the look for good.
 
         Returns:
             one column of integer codes for each attribute of the domain, in its order, then one of numbers (float64,
@@ -260,13 +293,30 @@ class Curator:
 
     def charges(self) -> list[Charge]:
         """The charges of this release so far, as written in the ledger."""
+        if self._account is not None and self._release is not None:
+            return self._account.charges
         return [Charge.from_json(record) for record in self._release.records()] if self._release else []
+
+    def record_receipt(self, digest: str) -> None:
+        """Has the ledger keep the SHA-256 of the release's receipt; to be called before `close`.
+
+        Args:
+            digest: 64 hexadecimal digits, in lower case.
+
+        Raises:
+            ValueError: when `digest` is no SHA-256, or nothing was asked yet or any more.
+            LedgerError: when the ledger can't note it.
+        """
+        if self._release is None:
+            raise ValueError("A receipt is of an open release. Found none: note it after a query and before `close`.")
+        self._release.record_receipt(digest)
 
     def close(self) -> None:
         """Ends the release; a reservation of which nothing was charged is given back."""
         release, self._release = self._release, None
-        if release is not None:
-            release.end("finished")
+        with self._files:
+            if release is not None:
+                release.end("finished")
 
     @property
     def charged(self) -> int:
@@ -279,8 +329,9 @@ class Curator:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         # What was charged before an error stays reserved either way; left open, the release can be continued. One that
         # was resumed may be another's, too.
-        if error is None or not (self.charged or self._resumed):
-            self.close()
+        with self._files:
+            if error is None or not (self.charged or self._resumed):
+                self.close()
 
     @property
     def release_id(self) -> int | None:
@@ -303,6 +354,31 @@ class Curator:
                 f"{self.neighbors.describe()}. Continue it with the same."
             )
         self._release, self._resumed, self._resumed_charges = release, True, len(release.records())
+
+    def keep_answers(self, log: AnswerLog) -> None:
+        """Has each noisy answer written to `log` before it is used; what an earlier run kept there is not asked again.
+
+        The release of that run is continued where a ledger has it. Without a ledger in a file, its charges are counted
+        again in this process. To be called before anything is asked.
+
+        Raises:
+            ValueError: for a curator with a seed, or that has asked already.
+            ReleaseClosed: when the release was closed.
+            LedgerError: when the ledger has no such release.
+        """
+        self._require_unopened()
+        if not self.randomness.private:
+            raise ValueError("Answers are kept for releases that cost something. Found a `seed`: run it again instead.")
+        log.carries_charges = not self._ledger.durable
+        if log.release is not None and self._ledger.durable:
+            try:
+                self.resume(log.release)
+            except ReleaseClosed:
+                if log.charges:
+                    raise
+                # It was given back, because nothing had been charged to it; another one is opened.
+        self._resumed_charges = max(self._resumed_charges, len(log.charges))
+        self._log, self.randomness = log, log.randomness
 
     def recorded_charges(self, release_id: int) -> list[dict[str, Any]]:
         """The charges of any release of the ledger, as it records them; none where it has no such release."""
@@ -344,6 +420,11 @@ class Curator:
             | self._fixed()
             | ({} if plan is None else {"plan": plan}),
         )
+        if self._log is not None:
+            self._log.opened(self._release.id)
+            for kept in self._log.charges if self._log.carries_charges else ():
+                # Whether the budget covers them is asked with each answer that is given once more.
+                self._release.charge(kept.record, description=str(kept.record.get("query")), affords=lambda _: True)
         return self._release
 
     def _fixed(self) -> dict[str, Any]:
@@ -364,6 +445,7 @@ class Curator:
             "budget": self.budget,
             "neighbors": self.neighbors,
             "randomness": self.randomness,
+            "log": self._log,
             "trial": partial(require_sound, schema=self.schema),
             "schema": self.schema,
             # Older versions declared none, so that any query may have been made.

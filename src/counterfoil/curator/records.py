@@ -12,10 +12,14 @@ from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.curator.parts import Part, random_parts
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.counting import count_marginals
+from counterfoil.domain.counting import count_marginals, count_stacked
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.noise.randomness import Randomness, SystemRandomness
+
+_MANY_CLIQUES = 64
+"""From so many on they are counted together, which is quicker."""
 
 
 class ExactRecords:
@@ -34,6 +38,8 @@ class ExactRecords:
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._kept: OrderedDict[tuple[Coarsening | None, Clique], np.ndarray] = OrderedDict()
         self._grouped: tuple[TrainingFeatures, GroupedRecords] | None = None
+        self._counted: tuple[Layout, Coarsening | None, np.ndarray] | None = None
+        self._compared: tuple[StackedCounts, Coarsening | None, np.ndarray] | None = None
 
     def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
         missing = [clique for clique in cliques if (coarsening, clique) not in self._kept]
@@ -42,10 +48,32 @@ class ExactRecords:
         self._keep([(coarsening, clique) for clique in cliques], answer)
         return answer
 
+    def distances(self, estimate: StackedCounts, coarsening: Coarsening | None = None) -> np.ndarray:
+        """int64 [cliques]: the L1 distance of the exact counts of each clique from `estimate`.
+
+        Those of the last estimate, which cannot have changed, and the counts of the last layout are kept.
+
+        Raises:
+            ValueError: for an estimate on another domain than that of the (coarsened) records.
+        """
+        domain = coarsening.domain if coarsening else self._domain
+        if estimate.layout.domain != domain:
+            raise ValueError("The estimate must be on the domain of the records that it is compared with.")
+        if self._compared is None or self._compared[0] is not estimate or self._compared[1] is not coarsening:
+            counts = self._stacked(estimate.layout, coarsening)
+            self._compared = estimate, coarsening, estimate.layout.sums(np.abs(counts - estimate.values))
+        return self._compared[2]
+
     def fold(
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
     ) -> np.ndarray:
         return self._engine.fold(partial, columns, numbers)
+
+    def fold_placements(self, partial: Callable[[Block], np.ndarray], columns: Sequence[str]) -> np.ndarray:
+        return self._engine.fold(partial, (), (), placements=columns)
+
+    def unit_sizes(self, most: int) -> np.ndarray:
+        return self._engine.unit_sizes(most)
 
     def grouped(self, features: TrainingFeatures) -> GroupedRecords:
         """All records as a model reads them, in memory; read once for the same features."""
@@ -57,6 +85,18 @@ class ExactRecords:
     def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:
         blocks = self._engine.blocks(features.codes, features.numbers)
         return random_parts(features, blocks, count, self._randomness)
+
+    def _stacked(self, layout: Layout, coarsening: Coarsening | None) -> np.ndarray:
+        """int64 [cells of all]: the exact counts."""
+        if self._counted is not None and self._counted[0] is layout and self._counted[1] is coarsening:
+            return self._counted[2]
+        self._counted = None  # before others are counted: two of them may not fit in memory
+        columns = [layout.domain.attributes[axis] for axis in np.unique(layout.members).tolist()]
+        count = partial(_count_stacked_block, columns=columns, layout=layout, coarsening=coarsening)
+        counts = self._engine.accumulate(count, int(layout.starts[-1]), columns)
+        if counts.nbytes <= self._cache_bytes:
+            self._counted = layout, coarsening, counts
+        return counts
 
     def _count(self, cliques: list[Clique], coarsening: Coarsening | None) -> dict[Clique, np.ndarray]:
         needed = {attribute for clique in cliques for attribute in clique}
@@ -92,7 +132,18 @@ def _count_block(
     """Adds the counts of one block to `total`, int64 [cells of all cliques], where they lie one after another."""
     # Codes are merged before they are counted: a table of the fine cells may not fit in memory.
     codes = coarsening.merge_codes(block.codes, columns) if coarsening else block.codes
+    if len(cliques) >= _MANY_CLIQUES and all(cliques):
+        count_stacked(codes, block.rows, Layout.of(domain, cliques), total)
+        return
     count_marginals(codes, block.rows, cliques, domain, into=_parts(total, cliques, domain))
+
+
+def _count_stacked_block(
+    block: Block, total: np.ndarray, *, columns: list[str], layout: Layout, coarsening: Coarsening | None
+) -> None:
+    """Adds the counts of one block to `total`, int64 [cells of all]."""
+    codes = coarsening.merge_codes(block.codes, columns) if coarsening else block.codes
+    count_stacked(codes, block.rows, layout, total)
 
 
 def _parts(counts: np.ndarray, cliques: list[Clique], domain: Domain) -> list[np.ndarray]:

@@ -50,12 +50,15 @@ class PublicRows(Engine):
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         """Nothing is read."""
 
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+    def blocks(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> Iterator[Block]:
         for rows in self._order:
             yield Block(
                 len(rows),
                 {name: self._codes[name][rows] for name in columns},
                 {name: self._numbers[name][rows] for name in numbers},
+                {name: np.zeros(len(rows), dtype=np.uint8) for name in placements},  # made-up rows are as declared
             )
 
 

@@ -31,6 +31,10 @@ class Coarsening:
             if codes.shape != (self.fine[name],) or not np.array_equal(used, np.arange(len(used))):
                 raise ValueError(f"Coarse codes must count up from 0 without gaps. Found {codes} for {name!r}.")
 
+    def brought_parts(self) -> tuple[object, ...]:
+        """The domain: the codes are whole numbers, as was checked."""
+        return (self.fine,)
+
     @cached_property
     def domain(self) -> Domain:
         """The domain after."""

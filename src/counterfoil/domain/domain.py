@@ -1,6 +1,7 @@
 """The finite product domain that marginals live on."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,13 +28,21 @@ class Domain:
                 f"A domain needs one size for each attribute. Found {len(self.attributes)} attributes and "
                 f"{len(self.sizes)} sizes."
             )
-        repeated = sorted({name for name in self.attributes if self.attributes.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(self.attributes).items() if count > 1)
         if repeated:
             raise ValueError(f"Attribute names must differ. Found more than once: {', '.join(repeated)}.")
         for name, size in zip(self.attributes, self.sizes, strict=True):
             if size < 1:
                 raise ValueError(f"An attribute needs at least one value. Found {size} for {name!r}.")
         object.__setattr__(self, "sizes", tuple(int(size) for size in self.sizes))
+
+    def brought_parts(self) -> tuple[object, ...]:
+        """Names that are no plain texts: all else that a domain holds is numbers."""
+        return self._odd_names
+
+    @cached_property
+    def _odd_names(self) -> tuple[object, ...]:
+        return tuple(name for name in self.attributes if type(name) is not str)
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -46,13 +55,14 @@ class Domain:
     def axes(self, clique: Iterable[str]) -> tuple[int, ...]:
         """Positions of the clique's attributes, in the clique's own order; ValueError names unknown ones."""
         names = tuple(clique)
-        unknown = [name for name in names if name not in self._position]
-        if unknown:
+        try:
+            return tuple(map(self._position.__getitem__, names))
+        except KeyError:
+            unknown = [name for name in names if name not in self._position]
             raise ValueError(
                 f"Every attribute must belong to the domain. Unknown: {', '.join(map(repr, unknown))}; "
                 f"the domain has {', '.join(map(repr, self.attributes))}."
-            )
-        return tuple(self._position[name] for name in names)
+            ) from None
 
     def canonical(self, clique: Iterable[str]) -> Clique:
         """The clique's attributes in domain order, each once; ValueError names unknown ones."""
@@ -60,7 +70,7 @@ class Domain:
 
     def shape(self, clique: Iterable[str]) -> tuple[int, ...]:
         """Sizes of the clique's attributes, in the clique's own order."""
-        return tuple(self.sizes[i] for i in self.axes(clique))
+        return tuple(map(self.sizes.__getitem__, self.axes(clique)))
 
     def size(self, clique: Iterable[str]) -> int:
         """Number of cells of the clique's table (1 for the empty clique)."""

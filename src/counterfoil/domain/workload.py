@@ -124,8 +124,20 @@ class Workload:
             for size in range(1, len(clique) + 1):
                 for subset in itertools.combinations(clique, size):
                     weights.setdefault(domain.canonical(subset), 0.0)
-        sets = [(frozenset(clique), weight) for clique, weight in self.weights.items()]
+        around: dict[str, dict[Clique, float]] = {}
+        for clique, weight in self.weights.items():
+            for name in set(clique):
+                around.setdefault(name, {})[clique] = weight
+        totals = {name: math.fsum(sets.values()) for name, sets in around.items()}
+        # Of whole numbers below 2**53 every sum is exact, in whatever order: as where all weights are 1.
+        exact = all(weight.is_integer() for weight in self.weights.values()) and sum(totals.values()) < 2**53
         for subset in weights:
-            members = frozenset(subset)
-            weights[subset] = math.fsum(weight * len(members & other) for other, weight in sets)
+            if exact:
+                weights[subset] = sum(totals[name] for name in subset)
+            else:
+                members = frozenset(subset)
+                met = {clique: weight for name in subset for clique, weight in around[name].items()}
+                weights[subset] = math.fsum(
+                    weight * len(members.intersection(clique)) for clique, weight in met.items()
+                )
         return weights

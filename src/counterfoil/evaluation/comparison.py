@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.given import ledger_given
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.evaluation.marginals import MarginalComparison, compare_marginals
 from counterfoil.evaluation.numbers import NumberComparison, compare_numbers, ordered_columns
+from counterfoil.evaluation.raw_columns import ColumnComparison, columns_json, compare_columns
 from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic, train_on_synthetic
+from counterfoil.evaluation.whole_table import read_whole
 from counterfoil.ledger.ledger import Ledger
+from counterfoil.ledger.no_ledger import warn_of_unrecorded_look
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 
@@ -27,6 +35,8 @@ class Comparison:
         marginals: the errors of marginals of one, two and three columns, as far as there are so many columns.
         numbers: Wasserstein distances of ordered columns, where there are any.
         model: classifiers trained on each table, where a target was named.
+        columns: each column in its own units, before the schema changes a value, in the schema's order.
+        schema: the public facts about both tables.
     """
 
     real_rows: int
@@ -34,9 +44,11 @@ class Comparison:
     marginals: tuple[MarginalComparison, ...]
     numbers: NumberComparison | None
     model: TrainedOnSynthetic | None
+    columns: tuple[ColumnComparison, ...]
+    schema: Schema
 
-    def to_json(self) -> dict[str, Any]:
-        """The comparison as one JSON document, marked as not private."""
+    def to_json(self, *, values: bool = False) -> dict[str, Any]:
+        """The comparison as one JSON document, marked as not private; with names of categories where `values`."""
         return {
             "private": False,
             "warning": "NOT PRIVATE: exact statistics of the real records. DO NOT SHARE.",
@@ -53,6 +65,7 @@ class Comparison:
                 for part in self.marginals
             ],
             "numbers": None if self.numbers is None else _numbers_json(self.numbers),
+            "columns": columns_json(self.columns, values=values),
             "train_on_synthetic": None if self.model is None else _model_json(self.model),
         }
 
@@ -64,12 +77,14 @@ def compare(
     *,
     target: str | None = None,
     protected: str | None = None,
+    ignore: Sequence[str] = (),
     reason: str = "comparison of a synthetic table with the real one",
-    ledger: Ledger | None = None,
+    ledger: Ledger | str | Path | None = None,
 ) -> Comparison:
     """Compares a synthetic table with the real one.
 
-    The real table is reached through `Curator.reveal_without_privacy`, which `ledger`, where given, records for good.
+    The real table is read without privacy, which `ledger`, where given, records for good: a `Ledger`, or the path of
+    one. Without it a `NoLedgerWarning` says that nothing records the look.
 
     Args:
         real: the sensitive table: a path or a frame, as `Curator` takes it.
@@ -78,12 +93,15 @@ def compare(
         target: a column to predict from the others; no model is trained when None.
         protected: a column whose groups should be treated alike; how predictions of `target` differ between them is
             reported too.
+        ignore: columns that models don't see, such as one that says the target in other words.
 
     Raises:
         ValueError: for a table that does not follow the schema or has no rows, or an unknown target.
         ModuleNotFoundError: with a target, without scikit-learn.
     """
+    schema = schema_for(real, schema)
     attributes = schema.domain.attributes
+    _require_ignorable(ignore, attributes, target=target, protected=protected)
     for name, column in (("target", target), ("protected", protected)):
         if column is not None and column not in attributes:
             raise ValueError(
@@ -92,25 +110,57 @@ def compare(
             )
     if protected is not None and target is None:
         raise ValueError("`protected` goes with `target`: predictions of it are compared between groups.")
-    drawn, drawn_numbers = reveal(synthetic, schema, reason="a synthetic table, which is public")
-    if not len(drawn[attributes[0]]):
+    drawn = read_whole(synthetic, schema, reason="a synthetic table, which is public")
+    if not drawn.rows:
         raise ValueError("The synthetic table must have rows to be compared. Found none.")
-    records, numbers = reveal(real, schema, reason=reason, ledger=ledger)
-    if not len(records[attributes[0]]):
+    with ExitStack() as opened:
+        known_ledger = ledger_given(ledger, opened)
+        if known_ledger is None:
+            warn_of_unrecorded_look()
+        records = read_whole(real, schema, reason=reason, ledger=known_ledger)
+    if not records.rows:
         raise ValueError("The real table must have rows to be compared. Found none.")
     orders = [order for order in ORDERS if order <= len(attributes)]
     model = None
     if target is not None:
         model = train_on_synthetic(
-            records, drawn, schema.domain, target=target, protected=protected, rng=np.random.default_rng(0)
+            records.codes,
+            drawn.codes,
+            schema.domain.project([name for name in attributes if name not in ignore]),
+            target=target,
+            protected=protected,
+            rng=np.random.default_rng(0),
+        )
+    columns, numbers = compare_columns(records, drawn), None
+    if ordered_columns(schema):
+        known = {column.name: column.numbers.share for column in columns if column.numbers is not None}
+        numbers = compare_numbers(
+            records.numbers, drawn.numbers, schema, rng=np.random.default_rng(0), wasserstein_known=known
         )
     return Comparison(
-        real_rows=len(records[attributes[0]]),
-        synthetic_rows=len(drawn[attributes[0]]),
-        marginals=tuple(compare_marginals(records, drawn, schema.domain, order=order) for order in orders),
-        numbers=compare_numbers(numbers, drawn_numbers, schema, rng=np.random.default_rng(0)) if numbers else None,
+        real_rows=records.rows,
+        synthetic_rows=drawn.rows,
+        marginals=tuple(compare_marginals(records.codes, drawn.codes, schema.domain, order=order) for order in orders),
+        numbers=numbers,
         model=model,
+        columns=columns,
+        schema=schema,
     )
+
+
+def _require_ignorable(
+    ignore: Sequence[str], attributes: Sequence[str], *, target: str | None, protected: str | None
+) -> None:
+    for name in ignore:
+        if name not in attributes:
+            raise ValueError(
+                f"`ignore` must name synthesized columns of the schema. Found {name!r}."
+                + did_you_mean(name, attributes)
+            )
+        if name in (target, protected):
+            raise ValueError(f"`ignore` must not name the target or the protected column. Found {name!r}.")
+    if ignore and target is None:
+        raise ValueError("`ignore` goes with `target`: models that predict it don't see these columns.")
 
 
 def reveal(

@@ -18,11 +18,12 @@ class NumberComparison:
     """Wasserstein distances of ordered columns, each scaled to [0, 1] by its declared bounds.
 
     Args:
-        wasserstein: by column, W_1 of the values that are not missing: the mean distance by which they would have to
-            move, as a share of the column's range. NaN where a table has only missing values.
-        sliced: sliced W_2 of all ordered columns together, missing values at the middle of their range: the root of
-            the mean over directions of the squared distances of projections. At most the root of how many columns
-            there are.
+        wasserstein: by column, W_1 of the values that are neither missing nor infinite: the mean distance by which they
+            would have to move, as a share of the column's range; above 1 where values lie far outside of it. NaN where
+            a table has no such values.
+        sliced: sliced W_2 of all ordered columns together, values clamped into their ranges and missing ones at the
+            middle: the root of the mean over directions of the squared distances of projections. At most the root of
+            how many columns there are.
     """
 
     wasserstein: Mapping[str, float]
@@ -36,20 +37,30 @@ def ordered_columns(schema: Schema) -> tuple[str, ...]:
 
 
 def compare_numbers(
-    real: Mapping[str, np.ndarray], synthetic: Mapping[str, np.ndarray], schema: Schema, *, rng: np.random.Generator
+    real: Mapping[str, np.ndarray],
+    synthetic: Mapping[str, np.ndarray],
+    schema: Schema,
+    *,
+    rng: np.random.Generator,
+    wasserstein_known: Mapping[str, float] | None = None,
 ) -> NumberComparison:
     """Compares the numbers of all ordered columns.
 
     Args:
-        real: float64 [n] by ordered column, NaN where missing; n > 0.
+        real: float64 [n] by ordered column, not clamped, NaN where missing; n > 0.
         synthetic: the same [m] of the synthetic table; m > 0.
         schema: the public facts about both; at least one column is ordered.
         rng: draws the directions of the sliced distance.
+        wasserstein_known: what `NumberComparison.wasserstein` will have for some columns, computed before.
     """
     names = ordered_columns(schema)
     points = [np.column_stack([_scaled(schema, name, table[name]) for name in names]) for table in (real, synthetic)]
-    distances = {name: _on_the_line(points[0][:, i], points[1][:, i]) for i, name in enumerate(names)}
-    filled = [np.nan_to_num(part, nan=0.5) for part in points]
+    known = wasserstein_known or {}
+    distances = {
+        name: known[name] if name in known else _on_the_line(points[0][:, i], points[1][:, i])
+        for i, name in enumerate(names)
+    }
+    filled = [np.clip(np.nan_to_num(part, nan=0.5), 0.0, 1.0) for part in points]
     together = sliced.distance(*filled, rng=rng, n_projections=_PROJECTIONS, p=2)
     return NumberComparison(distances, together)
 
@@ -61,7 +72,7 @@ def _scaled(schema: Schema, name: str, numbers: np.ndarray) -> np.ndarray:
 
 
 def _on_the_line(one: np.ndarray, other: np.ndarray) -> float:
-    one, other = one[~np.isnan(one)], other[~np.isnan(other)]
+    one, other = one[np.isfinite(one)], other[np.isfinite(other)]
     if not (len(one) and len(other)):
         return float("nan")
     return wasserstein.distance(one, other)

@@ -16,7 +16,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
 from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds, typical
 from counterfoil.geometry.space import Space
-from counterfoil.measures.record_count import count_records
+from counterfoil.measures.record_count import RecordCount, count_records
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from counterfoil.theory import private_evolution as theory
@@ -32,7 +32,7 @@ class VotingRun:
     Args:
         account: the account that charges and answers queries.
         space: the space in which records are points.
-        total: the number of records, noisy where it is private.
+        records: the number of records, noisy where it is private.
         noises: one for each round that remains.
         iterations: T.
         epsilon: that of the whole budget.
@@ -42,12 +42,17 @@ class VotingRun:
 
     account: Account
     space: Space
-    total: float
+    records: RecordCount
     noises: list[GaussianNoise] | list[ThresholdedLaplaceNoise]
     iterations: int
     epsilon: float
     iterations_done: int = 0
     deviations: list[float] = field(default_factory=list)
+
+    @property
+    def total(self) -> float:
+        """The number of records to calculate with."""
+        return self.records.total
 
     @property
     def noise_to_signal(self) -> float:
@@ -87,6 +92,7 @@ class VotingRun:
         """What a checkpoint needs to continue."""
         return {
             "total": self.total,
+            "counted": [self.records.counted, self.records.deviation],
             "iterations": self.iterations,
             "iterations_done": self.iterations_done,
             "deviations": self.deviations,
@@ -118,40 +124,66 @@ def open_voting_run(
     rounds: GaussianRounds | PositiveRounds,
     iterations: int | None,
     stored: dict[str, Any] | None,
+    rows: int | None = None,
 ) -> VotingRun:
     """Starts a run, or continues the one whose `stored` state a checkpoint held; counts the records.
 
+    Args:
+        curator: the records, behind the wall.
+        space: where records are points.
+        rounds: the noise of the votes, and how the budget is divided.
+        iterations: T; that of the theory where None.
+        stored: the state that a checkpoint held; None to start.
+        rows: how many rows the user asks for; None for about as many as there are records.
+
     Raises:
         ValueError: where the budget is too small for the rounds, or T depends on a number of records that is private
-            and noise that is fixed in advance.
+            and noise that is fixed in advance; where the number of records would be noise and `rows` is not given.
     """
     if isinstance(rounds, GaussianRounds):
-        return _gaussian(curator, space, rounds, iterations, stored)
-    return _positive(curator, space, rounds, iterations, stored)
+        return _gaussian(curator, space, rounds, iterations, stored, rows)
+    return _positive(curator, space, rounds, iterations, stored, rows)
+
+
+def _counted_before(stored: dict[str, Any]) -> RecordCount:
+    """The count of a checkpoint; those of earlier versions do not say how far off it may be."""
+    total = float(stored["total"])
+    counted, deviation = stored.get("counted", (total, 0.0))
+    return RecordCount(total, float(counted), float(deviation))
 
 
 def _gaussian(
-    curator: Curator, space: Space, rounds: GaussianRounds, iterations: int | None, stored: dict[str, Any] | None
+    curator: Curator,
+    space: Space,
+    rounds: GaussianRounds,
+    iterations: int | None,
+    stored: dict[str, Any] | None,
+    rows: int | None,
 ) -> VotingRun:
     account = curator.filter(GaussianFilter(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
     if stored is None:
-        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+        records = count_records(curator, account, space, rounds.count_noise(curator.budget), rows)
     else:
-        total = float(stored["total"])
+        records = _counted_before(stored)
     epsilon = curator.budget.epsilon
-    planned = int(theory.iterations(total, epsilon).value) if iterations is None else iterations
+    planned = int(theory.iterations(records.total, epsilon).value) if iterations is None else iterations
     if stored is not None:
         planned = stored["iterations"]
     gamma = theory.contraction(space.dimension).value
     done = 0 if stored is None else stored["iterations_done"]
     # After a stop between a charge and its answer, less is left than was planned for the remaining rounds.
     noises = rounds.noises(account.capacity - account.spent, planned, gamma, done=done)
-    run = VotingRun(account, space, total, noises, planned, epsilon, done)
+    run = VotingRun(account, space, records, noises, planned, epsilon, done)
     return _with_deviations(run, stored)
 
 
 def _positive(
-    curator: Curator, space: Space, rounds: PositiveRounds, iterations: int | None, stored: dict[str, Any] | None
+    curator: Curator,
+    space: Space,
+    rounds: PositiveRounds,
+    iterations: int | None,
+    stored: dict[str, Any] | None,
+    rows: int | None,
 ) -> VotingRun:
     known, epsilon = curator.row_count_is_public, curator.budget.epsilon
     if iterations is None and not known:
@@ -168,12 +200,12 @@ def _positive(
     count = [] if known else [rounds.count_noise(curator.budget)]
     account = curator.plan([*count, *noises], PrivacyLossPlan())
     if stored is None:
-        total = count_records(curator, account, space, rounds.count_noise(curator.budget))
+        records = count_records(curator, account, space, rounds.count_noise(curator.budget), rows)
     else:
-        total = float(stored["total"])
+        records = _counted_before(stored)
     # A round that was charged and not answered is lost: the plan has no noise to replace it.
     left = noises[len(account.events) - len(count) :]
-    run = VotingRun(account, space, total, left, iterations, epsilon, iterations - len(left))
+    run = VotingRun(account, space, records, left, iterations, epsilon, iterations - len(left))
     return _with_deviations(run, stored)
 
 

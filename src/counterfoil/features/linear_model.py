@@ -86,6 +86,14 @@ class LinearModel:
         scores = self.features.features(codes, numbers) @ self.weights.astype(np.float64)
         return self.features.labels(codes) * scores
 
+    def right(self, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> np.ndarray:
+        """bool [n]: whether each record is predicted rightly.
+
+        A score of 0 predicts -1: that is right where the label times the score is 0 and the label is -1.
+        """
+        margins = self.margins(codes, numbers)
+        return (margins > 0) | ((margins == 0) & (self.features.labels(codes) < 0))
+
     def losses(self, margins: np.ndarray) -> np.ndarray:
         """int64 [n]: the log loss log(1 + exp(-margin)) of each row, at most LARGEST_LOSS, times LOSS_UNIT, rounded.
 

@@ -19,7 +19,8 @@ from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.features.feature_map import UNIT, FeatureMap
-from counterfoil.features.linear_model import LOSS_UNIT, LinearModel
+from counterfoil.features.linear_model import LOSS_UNIT
+from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel, linear_model_of, target_of
 from counterfoil.features.public_predictor import LinearPredictor
 from counterfoil.fidelity.certificate import certificates
 from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
@@ -30,6 +31,7 @@ from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.synthesis.synthesis import Synthesis
 
 DEFAULT_SHARE = 0.05
+_PURPOSE = "fidelity"
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Fidelity:
     Args:
         share: the share of the budget, from 0 to below 1; at 0, nothing is measured, and certificates come from error
             bars alone.
-        target: a column of two values, for certificates about linear models that predict it; no certificates when
-            None.
+        target: a column of 2 to 64 values, for certificates about linear models that predict it, each value against the
+            rest where there are several; no certificates when None.
         protected: a column whose groups the linear model for the target is compared between, by noisy counts of its
             predictions on the real rows.
 
@@ -67,15 +69,20 @@ class Fidelity:
         """Sets the share aside before anything is asked.
 
         Raises:
-            ValueError: for a target that is not a column of two values, or a protected column that is none beside it;
-                nothing is charged.
+            ValueError: for a target that has no linear models, or a protected column that is none beside a target of
+                two values; nothing is charged.
         """
         if self.target is not None:
-            FeatureMap.binary(curator.schema, self.target)
+            features = target_of(curator.schema, self.target)
+            if self.protected is not None and isinstance(features, OneAgainstRest):
+                raise ValueError(
+                    "`protected` compares predictions of a target of two values. Found "
+                    f"{self.target!r}, which has {features.values}: leave it out, or name another target."
+                )
             if self.protected is not None:
                 require_groups(curator.schema, (self.protected,), self.target)
         if self.share:
-            curator.reserve(self.share)
+            curator.reserve(self.share, _PURPOSE)
 
     def measure(self, curator: Curator, synthesis: Synthesis) -> Synthesis:
         """Measures what the share pays for, and adds the noisy measures and the certificates to the receipt."""
@@ -122,7 +129,7 @@ class _Measuring:
     def run(self) -> list[NoisyMeasure | NoisyGroups]:
         """Asks every query with the same share of the reserve: noise is fixed before the first answer."""
         questions = list(self._questions())
-        noise = self.account.noise(self.account.open_reserve() / len(questions))
+        noise = self.account.noise(self.account.open_reserve(_PURPOSE) / len(questions))
         return [self._measured(question, self.account.ask(question.query, noise)) for question in questions]
 
     def _measured(self, question: _Question, answer: Answer) -> NoisyMeasure | NoisyGroups:
@@ -150,7 +157,7 @@ class _Measuring:
                 unit = float(grid.points - 1)
                 yield _Question("wasserstein", column.name, ColumnWasserstein(grid, expected), unit, float(off.sum()))
         if self.target is not None:
-            yield from self._model_questions(FeatureMap.binary(self.curator.schema, self.target))
+            yield from self._model_questions(target_of(self.curator.schema, self.target))
 
     def _marginal_questions(self) -> Iterator[_Question]:
         for order in (1, 2):
@@ -173,14 +180,16 @@ class _Measuring:
             return {"largest_marginal_error": cliques}
         return {"label_marginal_error": labeled, "feature_marginal_error": others}
 
-    def _model_questions(self, features: FeatureMap) -> Iterator[_Question]:
+    def _model_questions(self, features: FeatureMap | OneAgainstRest) -> Iterator[_Question]:
         codes, numbers = self.synthesis.codes, self._numbers
         for order, measure in ((1, "label_moment_gap"), (2, "feature_moment_gap")):
             expected, off = self._scaled(features.moments(codes, numbers, order))
             query = LargestMomentGap(features, order, expected)
             yield _Question(measure, features.target, query, float(UNIT**order), float(off.max()))
-        model = LinearModel.fit(features, codes, numbers)
+        model = linear_model_of(features, codes, numbers)
         yield _Question("accuracy", features.target, CorrectPredictions(model), 1.0)
+        if isinstance(model, OneAgainstRestModel):
+            return
         yield _Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
         if self.protected is not None:
             predictions = GroupPredictions(LinearPredictor(model), (self.protected,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.schema import Boolean, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.number import NumberColumn
@@ -30,11 +31,11 @@ def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:
     width = column.step if isinstance(column, Integer) else 1
     whole = (low + width * np.rint((clipped - low) / width)).astype(np.int64)
     if isinstance(column, Boolean):
-        return pa.array(whole == 1, mask=absent)
+        return pc.if_else(pa.array(absent), None, column.values_of(whole == 1))
     if isinstance(column, Date):
         return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32())
     if isinstance(column, Datetime):
-        return pa.array(whole * 1_000_000, mask=absent).cast(pa.timestamp("us"))
+        return pa.array(whole * 1_000_000, mask=absent).cast(column.arrow_type)
     return pa.array(whole, mask=absent)
 
 

@@ -117,7 +117,11 @@ class Box(_Body):
         """
         for column in schema.synthesized:
             if not isinstance(column, NumberColumn) or column.missing:
-                raise ValueError(f"Column {column.name!r} must be a number that is never missing. Use `TableSpace`.")
+                raise ValueError(
+                    f"A box has coordinates alone: column {column.name!r} must be a number that is never missing. "
+                    f"Found {column.kind}{' with missing values' if column.missing else ''}: use the method evolution, "
+                    "which takes columns of every kind (in Python with `TableSpace`), or aim."
+                )
         bounds = [column.bounds for column in schema.synthesized if isinstance(column, NumberColumn)]
         names = tuple(column.name for column in schema.synthesized)
         return cls(names, tuple(low for low, _ in bounds), tuple(high for _, high in bounds))

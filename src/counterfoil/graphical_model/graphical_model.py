@@ -5,7 +5,7 @@ import math
 import os
 import random
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import replacing
-from counterfoil.graphical_model import junction_tree
-from counterfoil.graphical_model.elimination import Program, compile_program
+from counterfoil.graphical_model import junction_tree, pairwise
+from counterfoil.graphical_model.elimination import Program, Step, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
 from counterfoil.graphical_model.propagation import Calibration, Propagation, evaluate, evaluate_logarithms
 from counterfoil.graphical_model.sampling import Codes, draw_rows
+from counterfoil.json_text import parsed_json
 from counterfoil.threads import on_one_thread
 
 Table = NDArray[np.float64]
@@ -29,6 +30,8 @@ _MASS_TOLERANCE = 1e-7
 # Searching for a cheaper order costs about this much a trial.
 _TRIALS = 40
 _NANOSECONDS_PER_TRIAL = 400_000
+# So many pairs are computed together; their last digits then differ from those of one pair alone.
+_MANY_PAIRS = 500
 
 
 class GraphicalModel:
@@ -83,8 +86,22 @@ class GraphicalModel:
         Both sweeps over the junction tree are made once and shared by all of them. Memory is that of the
         largest intermediate table: for a clique far outside the tree this can be large.
         """
+        wanted = list(dict.fromkeys(map(tuple, cliques)))
+        pairs = [names for names in wanted if len(names) == 2 and names[0] != names[1]]
+        known = self._pairs(pairs) if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree) else {}
         program, calibration = self._calibrated
-        return {names: self._query(program, calibration, names) for names in map(tuple, cliques)}
+        return {names: known[names] if names in known else self._query(program, calibration, names) for names in wanted}
+
+    def _pairs(self, pairs: Sequence[Clique]) -> dict[Clique, Table]:
+        """Expected counts on pairs, all at once."""
+        program, calibration = self._calibrated
+        own = {clique: self._query(program, calibration, clique) / self.total for clique in self.tree.cliques}
+        joint = pairwise.pair_probabilities(self.tree, own, pairs)
+        return {pair: np.ascontiguousarray(table * (self.total / table.sum())) for pair, table in joint.items()}
+
+    @cached_property
+    def _relevance(self) -> "_Relevance":
+        return _Relevance(self._calibrated[0])
 
     @on_one_thread
     def sample(
@@ -148,7 +165,7 @@ class GraphicalModel:
         wanted = frozenset(self.domain.axes(names))
         if len(wanted) != len(names):
             raise ValueError(f"A clique names each attribute once. Found {names}.")
-        slots, opened, top = _relevant(program, wanted)
+        slots, opened, top = self._relevance.of(wanted)
         inputs = [calibration.tables[slot] for slot in slots] + [calibration.derivatives[top]]
         axes = [program.axes[slot] for slot in slots] + [program.axes[top]]
         query = _cheap_program(program.sizes, axes, wanted)
@@ -174,7 +191,7 @@ def load(path: str | os.PathLike[str]) -> GraphicalModel:
     """
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            header = json.loads(str(archive["header"]))
+            header = parsed_json(str(archive["header"]))
             tables = [archive[f"potential_{i}"] for i in range(len(header["cliques"]))]
     except (zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(
@@ -209,33 +226,51 @@ def _evidence(domain: Domain, attribute: str, codes: int | Iterable[int]) -> Tab
     return evidence
 
 
-def _relevant(program: Program, wanted: frozenset[int]) -> tuple[list[int], list[int], int]:
-    """Slots whose product with the derivative at `top` is the model, marginalized to what `wanted` needs.
+class _Relevance:
+    """Which tensors of a program a marginal needs: what its steps say about that, gathered once for all marginals."""
 
-    Walks down while one side alone contains every wanted axis, then opens only the tensors inside which a
-    wanted axis was summed out. Returns those slots, the slots that were opened, and `top`.
-    """
-    made = {step.out: step for step in program.steps}
-    inside: list[frozenset[int]] = [frozenset(axes) for axes in program.axes]
-    for step in program.steps:
-        sides = [step.left] if step.right < 0 else [step.left, step.right]
-        inside[step.out] = frozenset().union(*(inside[side] for side in sides))
-    top = program.output
-    while top in made:
-        step = made[top]
-        sides = [side for side in (step.left, step.right) if side >= 0 and wanted <= inside[side]]
-        if not sides:
-            break
-        top = min(sides, key=lambda side: len(inside[side]))
-    slots, opened, pending = [], [], [top]
-    while pending:
-        slot = pending.pop()
-        if slot in made and (inside[slot] - frozenset(program.axes[slot])) & wanted:
-            opened.append(slot)
-            pending += [side for side in (made[slot].left, made[slot].right) if side >= 0]
-        else:
-            slots.append(slot)
-    return slots, opened, top
+    def __init__(self, program: Program) -> None:
+        self._output = program.output
+        self._made = {step.out: step for step in program.steps}
+        self._axes = [_mask(axes) for axes in program.axes]
+        self._inside = list(self._axes)
+        for step in program.steps:
+            for side in _sides(step):
+                self._inside[step.out] |= self._inside[side]
+
+    def of(self, axes: Iterable[int]) -> tuple[list[int], list[int], int]:
+        """Slots whose product with the derivative at `top` is the model, marginalized to what `axes` need.
+
+        Walks down while one side alone contains every wanted axis, then opens only the tensors inside which a
+        wanted axis was summed out. Returns those slots, the slots that were opened, and `top`.
+        """
+        wanted = _mask(axes)
+        top = self._output
+        while top in self._made:
+            sides = [side for side in _sides(self._made[top]) if not wanted & ~self._inside[side]]
+            if not sides:
+                break
+            top = min(sides, key=lambda side: self._inside[side].bit_count())
+        slots, opened, pending = [], [], [top]
+        while pending:
+            slot = pending.pop()
+            if slot in self._made and self._inside[slot] & ~self._axes[slot] & wanted:
+                opened.append(slot)
+                pending += _sides(self._made[slot])
+            else:
+                slots.append(slot)
+        return slots, opened, top
+
+
+def _mask(axes: Iterable[int]) -> int:
+    mask = 0
+    for x in axes:
+        mask |= 1 << x
+    return mask
+
+
+def _sides(step: Step) -> list[int]:
+    return [step.left] if step.right < 0 else [step.left, step.right]
 
 
 def _peak_at_zero(log_table: Table) -> Table:
@@ -266,7 +301,7 @@ def _greedy_order(
     """An elimination order of what is not kept: the smallest product of tensors first, times a random factor."""
     tensors = [frozenset(axes) for axes in inputs]
     remaining = sorted(frozenset().union(*tensors) - keep)
-    logs = [math.log(size) for size in sizes]
+    logs = {x: math.log(sizes[x]) for x in frozenset().union(*tensors)}
     order = []
     while remaining:
         costs = []

@@ -53,14 +53,23 @@ class Interactions:
         self.index = {part: i for i, part in enumerate(self.subsets)}
         self.shapes = [domain.shape(part) for part in self.subsets]
         self.starts = np.cumsum([0, *(math.prod(shape) for shape in self.shapes)])
-        names = [frozenset(part) for part in self.subsets]
-        supersets: list[list[int]] = [[j for j, b in enumerate(names) if a < b] for a in names]
+        supersets = self._supersets()
         self.maximal = [i for i, above in enumerate(supersets) if not above]
-        homes = [next((j for j in self.maximal if j in set(above)), i) for i, above in enumerate(supersets)]
+        maximal = set(self.maximal)
+        homes = [next((j for j in above if j in maximal), i) for i, above in enumerate(supersets)]
         self._homes = self._relate([(i, home) for i, home in enumerate(homes) if i != home])
         self._all = self._relate([(i, j) for i, above in enumerate(supersets) for j in above])
         self._shape_starts = np.cumsum([0, *map(len, self.shapes)])
         self._flat_shapes = np.array([size for shape in self.shapes for size in shape], dtype=np.int64)
+
+    def _supersets(self) -> list[list[int]]:
+        """For each subset the larger ones that contain it, in order."""
+        supersets: list[list[int]] = [[] for _ in self.subsets]
+        for j, clique in enumerate(self.subsets):
+            for size in range(1, len(clique)):
+                for part in itertools.combinations(clique, size):
+                    supersets[self.index[part]].append(j)
+        return supersets
 
     def _relate(self, pairs: Sequence[tuple[int, int]]) -> _Relations:
         maps = [_cell_map(self.subsets[i], self.subsets[j], self.shapes[j]) for i, j in pairs]

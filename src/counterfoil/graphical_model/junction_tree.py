@@ -40,7 +40,7 @@ class JunctionTree:
     @property
     def megabytes(self) -> float:
         """Total size of the maximal cliques at 8 bytes a cell, in units of 1e6 bytes."""
-        return self.cells * BYTES_PER_CELL / 1e6
+        return _float(self.cells) * BYTES_PER_CELL / 1e6
 
 
 def build(domain: Domain, cliques: Iterable[Iterable[str]], *, effort: int = 32) -> JunctionTree:
@@ -52,12 +52,14 @@ def build(domain: Domain, cliques: Iterable[Iterable[str]], *, effort: int = 32)
     """
     masks = _masks(domain, cliques)
     neighbors = _graph(len(domain.attributes), masks)
-    best_cells, best = _greedy_best(domain.sizes, neighbors)
+    best = _greedy_best(domain.sizes, neighbors)
     noise = random.Random(0)
     for trial in range(effort):
-        cells, steps = _eliminate(domain.sizes, neighbors, fill=trial % 2 == 1, noise=noise)
-        if cells < best_cells:
-            best_cells, best = cells, steps
+        if best.is_smallest:
+            break
+        tried = _eliminate(domain.sizes, neighbors, fill=trial % 2 == 1, noise=noise)
+        if tried.cells < best.cells:
+            best = tried
     return _tree(domain, best)
 
 
@@ -67,7 +69,7 @@ def megabytes(domain: Domain, cliques: Iterable[Iterable[str]]) -> float:
     Made for asking hundreds of times; 8 bytes a cell, in units of 1e6 bytes.
     """
     neighbors = _graph(len(domain.attributes), _masks(domain, cliques))
-    return _greedy_best(domain.sizes, neighbors)[0] * BYTES_PER_CELL / 1e6
+    return _float(_greedy_best(domain.sizes, neighbors).cells) * BYTES_PER_CELL / 1e6
 
 
 def _masks(domain: Domain, cliques: Iterable[Iterable[str]]) -> list[int]:
@@ -83,9 +85,15 @@ def _graph(n: int, masks: Iterable[int]) -> tuple[int, ...]:
     return tuple(neighbors)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _bits(mask: int) -> tuple[int, ...]:
-    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+    """The places of the bits that are set, in order; a mask of thousands of bits has few."""
+    places = []
+    while mask:
+        lowest = mask & -mask
+        places.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return tuple(places)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -93,46 +101,96 @@ def _cells(sizes: tuple[int, ...], mask: int) -> int:
     return math.prod(sizes[i] for i in _bits(mask))
 
 
-@lru_cache(maxsize=1 << 12)
-def _greedy_best(sizes: tuple[int, ...], neighbors: tuple[int, ...]) -> tuple[int, list[tuple[int, int]]]:
+@dataclass(frozen=True)
+class _Elimination:
+    """An order: each attribute with its clique when it goes, the maximal ones of these cliques, and their cells.
+
+    Where it adds no edge, and every attribute with neighbors has at least two values, no tree has fewer cells:
+    `is_smallest`. The cliques are then those of the graph itself, and each lies within a clique of any other tree.
+    Those within a clique M have together at most its cells, by induction over an attribute v of M that goes first: the
+    clique of v, unless it is M and the only one, has at most half the cells of M, and the others, within M without v,
+    have together at most as many as that, which is at most half too.
+    """
+
+    steps: tuple[tuple[int, int], ...]
+    kept: tuple[int, ...]
+    cells: int
+    is_smallest: bool
+
+
+@lru_cache(maxsize=1 << 8)
+def _greedy_best(sizes: tuple[int, ...], neighbors: tuple[int, ...]) -> _Elimination:
     by_size = _eliminate(sizes, neighbors, fill=False, noise=None)
+    if by_size.is_smallest:
+        return by_size
     by_fill = _eliminate(sizes, neighbors, fill=True, noise=None)
-    return min(by_size, by_fill, key=lambda result: result[0])
+    return min(by_size, by_fill, key=lambda result: result.cells)
 
 
 def _eliminate(
     sizes: tuple[int, ...], neighbors: Sequence[int], *, fill: bool, noise: random.Random | None
-) -> tuple[int, list[tuple[int, int]]]:
-    """Total cells of the maximal cliques, and (attribute, its clique when eliminated) in order.
+) -> _Elimination:
+    """A greedy order.
 
-    Greedy: next comes the attribute whose clique has the fewest cells, or (`fill`) whose missing edges weigh
-    least, an edge weighing the product of its sizes. `noise` multiplies each cost by a random factor.
+    Next comes the attribute whose clique has the fewest cells, or (`fill`) whose missing edges weigh least, an edge
+    weighing the product of its sizes; of equals the first. `noise` multiplies each cost by a random factor.
     """
     graph = list(neighbors)
     remaining = (1 << len(graph)) - 1
     costs: dict[int, float] = {}
+    queue: list[tuple[float, int]] = []
     steps: list[tuple[int, int]] = []
-    kept: list[int] = []
+    kept = _Maximal()
+    chordal = True
     stale = remaining
     while remaining:
         for i in _bits(stale & remaining):
-            cost = _fill_cost(sizes, graph, i) if fill else float(_cells(sizes, graph[i]))
+            cost = _fill_cost(sizes, graph, i) if fill else _float(_cells(sizes, graph[i]))
             costs[i] = cost * math.exp(noise.gauss(0.0, 0.5)) if noise else cost
-        chosen = min(costs, key=costs.__getitem__)
+            heapq.heappush(queue, (costs[i], i))
+        while costs.get(queue[0][1]) != queue[0][0]:
+            heapq.heappop(queue)  # gone, or its cost has changed
+        chosen = heapq.heappop(queue)[1]
         del costs[chosen]
         clique = graph[chosen]
         steps.append((chosen, clique))
-        # A later clique never contains an earlier one, so maximality needs a look backwards only.
-        if not any(clique & other == clique for other in kept):
-            kept.append(clique)
+        kept.add(chosen, clique)
         remaining &= ~(1 << chosen)
         changed = rest = clique & remaining
         for i in _bits(rest):
+            chordal = chordal and not rest & ~graph[i]
             graph[i] = (graph[i] | rest) & ~(1 << chosen)
             if fill:
                 changed |= graph[i]
         stale = changed
-    return sum(_cells(sizes, clique) for clique in kept), steps
+    smallest = chordal and all(
+        size > 1 or around == 1 << i for i, (size, around) in enumerate(zip(sizes, neighbors, strict=True))
+    )
+    return _Elimination(tuple(steps), tuple(kept.cliques), sum(_cells(sizes, c) for c in kept.cliques), smallest)
+
+
+class _Maximal:
+    """Those cliques of an elimination that lie in no other: a later clique never contains an earlier one."""
+
+    def __init__(self) -> None:
+        self.cliques: list[int] = []
+        self._around: dict[int, list[int]] = {}
+
+    def add(self, chosen: int, clique: int) -> None:
+        """The clique of the attribute `chosen`: what contains it contains `chosen`."""
+        if any(clique & other == clique for other in self._around.get(chosen, ())):
+            return
+        self.cliques.append(clique)
+        for i in _bits(clique):
+            self._around.setdefault(i, []).append(clique)
+
+
+def _float(cells: int) -> float:
+    """The nearest float, infinite where there is none."""
+    try:
+        return float(cells)
+    except OverflowError:
+        return math.inf
 
 
 def _fill_cost(sizes: tuple[int, ...], graph: list[int], i: int) -> float:
@@ -143,14 +201,11 @@ def _fill_cost(sizes: tuple[int, ...], graph: list[int], i: int) -> float:
         absent = around & ~graph[j]
         if absent:
             missing += sizes[j] * sum(sizes[k] for k in _bits(absent))
-    return missing / 2 + _cells(sizes, around) * 1e-12 + 1e-9
+    return missing / 2 + _float(_cells(sizes, around)) * 1e-12 + 1e-9
 
 
-def _tree(domain: Domain, steps: list[tuple[int, int]]) -> JunctionTree:
-    kept: list[int] = []
-    for _, clique in steps:
-        if not any(clique & other == clique for other in kept):
-            kept.append(clique)
+def _tree(domain: Domain, best: _Elimination) -> JunctionTree:
+    kept = best.kept
     parents, order = _spanning_forest(kept)
     rank = {old: new for new, old in enumerate(order)}
     names = domain.attributes
@@ -163,15 +218,19 @@ def _tree(domain: Domain, steps: list[tuple[int, int]]) -> JunctionTree:
         tuple(clique_names),
         tuple(rank[parents[old]] if parents[old] >= 0 else -1 for old in order),
         tuple(shared),
-        tuple(names[i] for i, _ in steps),
+        tuple(names[i] for i, _ in best.steps),
     )
 
 
-def _spanning_forest(cliques: list[int]) -> tuple[list[int], list[int]]:
+def _spanning_forest(cliques: Sequence[int]) -> tuple[list[int], list[int]]:
     """Parents in a maximum-weight spanning forest (Prim; weight = attributes shared), and a leaves-first order."""
     parents = [-1] * len(cliques)
     visited: list[int] = []
     seen: set[int] = set()
+    around: dict[int, list[int]] = {}
+    for i, clique in enumerate(cliques):
+        for x in _bits(clique):
+            around.setdefault(x, []).append(i)
     for root in reversed(range(len(cliques))):
         heap = [(0, root, -1)]
         while heap:
@@ -181,7 +240,6 @@ def _spanning_forest(cliques: list[int]) -> tuple[list[int], list[int]]:
             seen.add(i)
             visited.append(i)
             parents[i] = parent
-            for j, other in enumerate(cliques):
-                if j not in seen and other & cliques[i]:
-                    heapq.heappush(heap, (-(other & cliques[i]).bit_count(), j, i))
+            for j in {j for x in _bits(cliques[i]) for j in around[x]} - seen:
+                heapq.heappush(heap, (-(cliques[j] & cliques[i]).bit_count(), j, i))
     return parents, visited[::-1]

@@ -10,7 +10,12 @@ import numpy as np
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.group_merging import merge_in_groups
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.smoothing import Smoothed
+
+MOST_CODES = 48
+"""The most codes of a column of numbers while marginals are measured."""
 
 _MOST_HALVINGS = 6
 """How often a threshold that merges all of a column is halved, at most."""
@@ -21,26 +26,69 @@ def merge_rare(
     one_way: Sequence[NoisyMarginal],
     *,
     ordered: Mapping[str, int],
+    groups: Mapping[str, np.ndarray] | None = None,
+    smoothed: Mapping[str, Smoothed] | None = None,
     deviations: float = 3.0,
 ) -> Coarsening:
     """Merges values whose noisy count is below `deviations` standard deviations of its noise.
 
-    Rare values of an attribute become one. The first `ordered[name]` codes of an ordered attribute are in order, and
+    Rare values of an attribute become one, and where `groups[name]` says which belong together, first those of one
+    group (`merge_in_groups`). The first `ordered[name]` codes of an ordered attribute are in order, and
     there only neighbors are merged, until together they reach `deviations` of their own noise: a column of fine bins
     gets wider ones where it is thin. Where all values of an attribute would become one, which says nothing of it any
-    more, half as many deviations will do, and so on.
+    more, half as many deviations will do, and so on. Where `smoothed[name]` has the runs of these codes, these runs are
+    merged instead (`merge_runs`).
 
     Source: McKenna, Miklau and Sheldon 2021, section 3.2, for attributes without order; the rest is ours.
     """
     codes = {}
     for marginal in one_way:
         (name,) = marginal.clique
+        if smoothed and name in smoothed:
+            codes[name] = _with_rest(merge_runs(smoothed[name]), marginal, deviations)
+            continue
         for halvings in range(_MOST_HALVINGS):
             threshold = deviations / 2**halvings * marginal.scale
-            codes[name] = _merge_column(marginal.counts, ordered.get(name, 0), threshold)
+            if groups and name in groups:
+                codes[name] = merge_in_groups(marginal.counts, groups[name], threshold)
+            else:
+                codes[name] = _merge_column(marginal.counts, ordered.get(name, 0), threshold)
             if codes[name].max() > 0:
                 break
     return Coarsening(domain, codes)
+
+
+def merge_runs(smoothed: Smoothed, most: int = MOST_CODES) -> np.ndarray:
+    """int64 [n]: coarse codes of cells that lie side by side, at most `most`.
+
+    A run that does not stand out joins the thinner of its neighbors that do, spikes left alone where that is possible.
+    Then the two neighbors that hold the fewest records together become one, until few enough are left: those that
+    remain hold about equally many, or are heavy single cells.
+    """
+    runs = smoothed.runs
+    pieces = [[run] for run in range(len(runs.totals))]
+    out = set(np.flatnonzero(runs.stands_out & ~smoothed.spikes).tolist())
+    for run in np.flatnonzero(~runs.stands_out).tolist():
+        beside = [other for other in (run - 1, run + 1) if other in out]
+        if beside:
+            pieces[min(beside, key=lambda other: float(runs.totals[other]))].append(run)
+            pieces[run] = []
+    pieces = sorted((sorted(piece) for piece in pieces if piece), key=lambda piece: piece[0])
+    counts = np.bincount(runs.of_cell, smoothed.counts)
+    totals = [float(counts[piece].sum()) for piece in pieces]
+    while len(pieces) > most:
+        i = int(np.argmin(np.add(totals[:-1], totals[1:])))
+        pieces[i : i + 2], totals[i : i + 2] = [pieces[i] + pieces[i + 1]], [totals[i] + totals[i + 1]]
+    code = np.empty(len(runs.totals), dtype=np.int64)
+    for number, piece in enumerate(pieces):
+        code[piece] = number
+    return np.asarray(code[runs.of_cell])
+
+
+def _with_rest(codes: np.ndarray, marginal: NoisyMarginal, deviations: float) -> np.ndarray:
+    """The codes of a column whose first ones are merged, with those that are in no order, such as missing values."""
+    rest = marginal.counts[len(codes) :]
+    return np.concatenate([codes, codes.max() + 1 + _merge_all(rest, deviations * marginal.scale)])
 
 
 def _merge_column(counts: np.ndarray, n_ordered: int, threshold: float) -> np.ndarray:
@@ -99,6 +147,7 @@ def refine(
     model: GraphicalModel,
     columns: GraphicalModel,
     fine_zeros: Mapping[Clique, np.ndarray],
+    smoothed: Mapping[str, Smoothed] | None = None,
 ) -> GraphicalModel:
     """A model on the fine domain: `model` between coarse codes, and within each as `columns` has it.
 
@@ -106,12 +155,13 @@ def refine(
         model: on the coarse domain.
         columns: on the fine domain; only its one-way marginals are used.
         fine_zeros: cells that no record can be in.
+        smoothed: the counts of the first codes of some columns, which are used instead of those of `columns`.
     """
     potentials: dict[Clique, np.ndarray] = {
         clique: table[np.ix_(*(coarsening.codes[name] for name in clique))]
         for clique, table in model.potentials.items()
     }
-    for name, share in _shares(coarsening, columns).items():
+    for name, share in _shares(coarsening, columns, smoothed or {}).items():
         with np.errstate(divide="ignore"):
             within = np.log(share)
         potentials[(name,)] = potentials[(name,)] + within if (name,) in potentials else within
@@ -121,10 +171,14 @@ def refine(
     return GraphicalModel(coarsening.fine, potentials, model.total)
 
 
-def _shares(coarsening: Coarsening, columns: GraphicalModel) -> dict[str, np.ndarray]:
+def _shares(coarsening: Coarsening, columns: GraphicalModel, smoothed: Mapping[str, Smoothed]) -> dict[str, np.ndarray]:
     """The share of each fine code within its coarse one; equal shares where the model has nothing."""
     shares = {}
     for (name,), counts in columns.marginals([(name,) for name in coarsening.fine.attributes]).items():
+        if name in smoothed:
+            first = smoothed[name].counts
+            # What is impossible has no record in the model of the columns, however its neighbors smooth it.
+            counts = np.append(np.where(counts[: len(first)] > 0, first, 0.0), counts[len(first) :])
         group = coarsening.codes[name]
         totals, members = np.bincount(group, counts)[group], np.bincount(group)[group]
         shares[name] = np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / members)

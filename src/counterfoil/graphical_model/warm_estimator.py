@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.graphical_model import GraphicalModel
@@ -30,6 +31,8 @@ class WarmEstimator:
         structural_zeros: cells that no record can be in.
         public_total: the number of records where it is public; None where it is estimated from the measurements.
         entropy_weight: the weight of the entropy, in records (see `estimation`).
+        wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
+            number of records says how many.
 
     After a fit, `counted` is the number of records, as it is or as measured, `total_error` its standard error, and
     `outcome` says how the fit ended.
@@ -44,6 +47,7 @@ class WarmEstimator:
     outcome: FitOutcome | None = None
     counted: float = 0.0
     total_error: float = 0.0
+    wanted: int | None = None
 
     @property
     def outcomes(self) -> tuple[FitOutcome, ...]:
@@ -71,10 +75,13 @@ class WarmEstimator:
         return fit.model
 
     def count(self, new: Sequence[NoisyMarginal]) -> float:
-        """The number of records, at least 1, once `new` is known too: public, or the weighted mean of noisy sums."""
+        """The number of records, at least 1, once `new` is known too: public, or the weighted mean of noisy sums.
+
+        Where that mean is all noise (`row_counts.rows_to_fit`), it is `wanted`, if that is given.
+        """
         self.measurements = combine(self.domain, [*self.measurements, *new])
         if self.public_total is None:
             self.counted, self.total_error = estimate_total(self.measurements)
         else:
             self.counted = self.public_total
-        return max(self.counted, 1.0)
+        return rows_to_fit(self.counted, self.total_error, self.wanted)

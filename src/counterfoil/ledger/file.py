@@ -33,7 +33,7 @@ from typing import Any
 from counterfoil.ledger.diagnosis import APPLICATION_ID, BACKUP, not_a_ledger, sentences
 from counterfoil.ledger.errors import LedgerCutShort, LedgerEdited, LedgerError, LedgerUnwritable, NotALedger
 
-FORMATS = (1, 2)
+FORMATS = (1, 2, 3)
 """A file has the first format until an entry is written that versions which know only that one could not read."""
 
 _TABLES = {
@@ -278,7 +278,7 @@ def canonical_json(value: Any) -> str:
 def _parse(text: str, name: str, number: int) -> dict[str, Any]:
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # nested too deep to be an entry
         body = None
     if not isinstance(body, dict):
         raise LedgerEdited(f"{name}: entry {number} is not a JSON object. {BACKUP}")
@@ -313,7 +313,7 @@ def _require_sound(connection: sqlite3.Connection, path: Path) -> None:
         raise not_a_ledger(path)
     if (form := _pragma(connection, "user_version")) not in FORMATS:
         raise NotALedger(
-            f"This version reads ledgers of format {FORMATS[0]} or {FORMATS[-1]}. {path} has format {form}: "
+            f"This version reads ledgers of format {FORMATS[0]} to {FORMATS[-1]}. {path} has format {form}: "
             "use the version of Counterfoil that wrote it."
         )
     if (mode := _pragma(connection, "journal_mode")) != "delete":

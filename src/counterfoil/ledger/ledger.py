@@ -9,7 +9,7 @@ and Naor 2006, "Our data, ourselves"). The sum holds when each release is chosen
 its budget included (a basic-composition privacy filter: Rogers, Roth, Ullman and Vadhan 2016, arXiv 1605.08294),
 and when several run at the same time and take turns (Haney, Shoemate, Tian, Vadhan, Vyrros, Xu and Zhang 2023,
 arXiv 2309.05901). It needs that each release's budget is fixed when it opens and never exceeded by what is charged
-to it, and that all protect the same neighboring relation; both are enforced. Sharper composition is for the
+to it, and that all protect the same neighbors; both are enforced (`protection`). Sharper composition is for the
 charges inside a release, by the rule that it names.
 
 **Why nothing is given back.** A release may have spent less than it reserved, but how much it spent may depend
@@ -26,6 +26,7 @@ added without rounding.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -37,12 +38,26 @@ from pathlib import Path
 from typing import Any, Self
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.sanity import require_moderate_delta
+from counterfoil.inert import inert
 from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
-from counterfoil.ledger.state import COMMON_KEYS, SECOND_FORMAT, Amount, LedgerState, ReleaseRecord, SourceIdentity
+from counterfoil.ledger.page import ledger_html, ledger_text
+from counterfoil.ledger.protection import Protection
+from counterfoil.ledger.source import SourceIdentity, why_wrong
+from counterfoil.ledger.state import (
+    COMMON_KEYS,
+    FORMAT_OF,
+    MIXED_FORMAT,
+    Amount,
+    FormerPlace,
+    LedgerState,
+    ReleaseRecord,
+    Reveal,
+)
 
-__all__ = ["Amount", "Entry", "Ledger", "Release", "ReleaseRecord", "SourceIdentity"]
+__all__ = ["Amount", "Entry", "FormerPlace", "Ledger", "Release", "ReleaseRecord", "Reveal", "SourceIdentity"]
 
 
 @dataclass(frozen=True)
@@ -90,44 +105,84 @@ class Ledger:
             keep(kept_ledger(file.path))
 
     @classmethod
-    def create(cls, path: str | Path, *, source: SourceIdentity, total: Budget, timeout: float = 5.0) -> Ledger:
+    def create(
+        cls,
+        path: str | Path,
+        *,
+        source: SourceIdentity | str | Path,
+        total: Budget | tuple[float, float] | float,
+        timeout: float = 5.0,
+        confirm_delta: float | None = None,
+    ) -> Ledger:
         """A new ledger at `path`, with nothing spent.
+
+        Args:
+            path: where the file is made; nothing may be there.
+            source: the path of the sensitive table (`file.db::table` for one in a database), or its identity.
+            total: the most that all releases together may cost: a budget, (epsilon, delta), or epsilon alone, with
+                which only releases of pure differential privacy are possible.
+            timeout: seconds to wait for other processes.
+            confirm_delta: the total's delta again, which one of .1 or more needs.
 
         Raises:
             LedgerError: when something is at `path` already.
             LedgerUnwritable: when it can't be written there.
-            ValueError: when `path` belongs to the source, as the journal of its database does.
+            TypeError: for a source or a total of another type.
+            ValueError: when `path` belongs to the source, as the journal of its database does; when there is no file
+                at the path of the source; for a delta that must be said twice.
         """
-        require_apart(ledger_outputs(Path(path)), kept_source(source.location))
-        LedgerFile.create(Path(path), _first_entry(source, total))
-        return cls.open(path, source=source, timeout=timeout)
+        identity, budget = SourceIdentity.of(source), Budget.of(total)
+        if identity is not source:
+            identity.require_there()
+        require_moderate_delta(budget.delta, confirm_delta)
+        require_apart(ledger_outputs(Path(path)), kept_source(identity.location))
+        LedgerFile.create(Path(path), _first_entry(identity, budget))
+        return cls.open(path, source=identity, timeout=timeout)
 
     @classmethod
-    def open(cls, path: str | Path, *, source: SourceIdentity | None, timeout: float = 5.0) -> Ledger:
+    def open(cls, path: str | Path, *, source: SourceIdentity | str | Path | None, timeout: float = 5.0) -> Ledger:
         """The ledger at `path`, checked from its first to its last entry.
 
         Args:
             path: the file.
-            source: the records that are about to be read; None only to look at the ledger.
+            source: the records that are about to be read, by their path, which is compared as a file, or by their
+                identity; None only to look at the ledger.
             timeout: seconds to wait for other processes, here and later.
 
         Raises:
             WrongSource: when it was created for another name or location.
             NotALedger: when there is none, or some other file.
+            TypeError: for a source of another type.
         """
+        identity = None if source is None else SourceIdentity.of(source)
         ledger = cls(LedgerFile.open(Path(path), timeout=timeout))
-        if source is not None and not source.is_the_same_as(ledger.source):
-            ledger.close()
-            raise WrongSource(
-                f"A ledger serves the source that it was created for. {path} is for {ledger.source}; found {source}. "
-                "Use the ledger of this source; a second one for the same records would not count what this one spent."
-            )
+        if identity is not None:
+            try:
+                ledger.require_source(identity)
+            except WrongSource:
+                ledger.close()
+                raise
         return ledger
 
     @classmethod
     def in_memory(cls, source: SourceIdentity, total: Budget) -> Ledger:
         """A ledger that lasts as long as the process: within it the rules are the same."""
         return cls(LedgerFile.in_memory(_first_entry(source, total)))
+
+    def __repr__(self) -> str:
+        try:
+            spent, left = self.spent(), self.left()
+        except (LedgerError, sqlite3.Error):  # closed, or taken away: say what is known
+            return f"Ledger({inert(self._file.name)!r}, for {inert(self.source.name)!r}, total {self.total})"
+        name, of = inert(self._file.name), inert(self.source.name)
+        return f"Ledger({name!r}, for {of!r}, total {self.total}, spent {spent}, left {left})"
+
+    def text(self) -> str:
+        """The page that `counterfoil ledger show` prints, ending in a newline."""
+        return ledger_text(self)
+
+    def _repr_html_(self) -> str:
+        return ledger_html(self)
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +201,7 @@ class Ledger:
 
     @property
     def source(self) -> SourceIdentity:
-        """The records that this ledger is for."""
+        """The records that this ledger is for, where they are now as far as this process has read."""
         assert self._state.source is not None, "the first entry of every ledger names its source"
         return self._state.source
 
@@ -158,8 +213,56 @@ class Ledger:
     @property
     def revealed(self) -> bool:
         """Whether the records were looked at without privacy."""
+        return bool(self.reveals())
+
+    def reveals(self) -> list[Reveal]:
+        """The looks at the records without privacy, in order: no budget bounds them, and none is in any sum."""
         with self._reading():
-            return bool(self._state.reveals)
+            return list(self._state.reveals)
+
+    def former_places(self) -> list[FormerPlace]:
+        """Where the records were before each move, the first place first."""
+        with self._reading():
+            return list(self._state.former)
+
+    def protects(self) -> Protection | None:
+        """Between which tables the sum of all releases holds (see `protection`); None before the first release."""
+        with self._reading():
+            return self._state.protects
+
+    def require_source(self, source: SourceIdentity) -> None:
+        """Check that these are the records that the ledger is for, where they are now.
+
+        Raises:
+            WrongSource: which says what to do where they were moved.
+        """
+        with self._reading():
+            served = self.source
+        if not source.is_the_same_as(served):
+            raise WrongSource(why_wrong(self._file.name, served, source))
+
+    def move(self, source: SourceIdentity | str | Path) -> None:
+        """Record that the same records are in another place now, or have another name; what was spent stays spent.
+
+        Whoever keeps the ledger vouches that they are the same records: no fingerprint of them is kept, by which it
+        could be checked.
+
+        Args:
+            source: the new path (`file.db::table` for a table in a database), or the new identity.
+
+        Raises:
+            ValueError: when there is no file at the path, it belongs to the ledger, or the records are there already.
+            TypeError: for a source of another type.
+        """
+        identity = SourceIdentity.of(source)
+        if identity is not source:
+            identity.require_there()
+        if self._file.path is not None:
+            require_apart(ledger_outputs(self._file.path), kept_source(identity.location))
+        with self._writing():
+            if identity == self._state.source:
+                raise ValueError(f"The ledger is for {identity} already: there is no move to write down.")
+            self._append("moved", source=asdict(identity))
 
     def refusals(self) -> list[str]:
         """When requests were refused because of what the records hold; in UTC, ISO 8601."""
@@ -172,9 +275,8 @@ class Ledger:
             return self._state.reserved
 
     def spent(self) -> Amount:
-        """What releases have reserved, used or not; epsilon is infinite once the records were revealed."""
-        with self._reading():
-            return self._state.spent
+        """What releases have reserved, used or not; `reveals` are looks that no budget bounds, and not among it."""
+        return self.reserved()
 
     def left(self) -> Amount:
         """What further releases may reserve. A reveal does not lower it: see `record_reveal`."""
@@ -207,23 +309,33 @@ class Ledger:
 
         Raises:
             BudgetExceeded: when less is left.
-            LedgerError: when earlier releases have another relation.
+            LedgerError: when earlier releases protect no neighbors of this relation.
         """
         with self._reading():
             self._state.require_room(budget, str(relation))
+
+    def require_common(self, relation: str) -> None:
+        """Check that a release of this relation adds up with those before it, whatever is left.
+
+        Raises:
+            LedgerError: which says under which relation it would.
+        """
+        with self._reading():
+            self._state.require_common(str(relation))
 
     def open_release(self, *, budget: Budget, relation: str, composition: str, description: dict[str, Any]) -> Release:
         """Reserve `budget` for a release, whatever it will use of it.
 
         Args:
             budget: the most that the release may cost.
-            relation: the neighboring relation that it protects; the same for all releases of a ledger.
+            relation: the neighboring relation that it protects; all releases of a ledger have neighbors in common
+                (see `protection`).
             composition: the name of the rule by which its charges are added.
             description: public parameters, as JSON.
 
         Raises:
             BudgetExceeded: when less is left; nothing is reserved.
-            LedgerError: when earlier releases have another relation.
+            LedgerError: when earlier releases protect no neighbors of this relation.
             ValueError: when `description` is not JSON.
         """
         with self._writing():
@@ -231,6 +343,7 @@ class Ledger:
             release_id = len(self._state.releases) + 1
             self._append(
                 "release_opened",
+                form=MIXED_FORMAT if self._state.mixes(str(relation)) else None,
                 release=release_id,
                 budget=_plain(budget),
                 relation=str(relation),
@@ -251,11 +364,11 @@ class Ledger:
         return Release(self, record)
 
     def record_reveal(self, reason: str) -> None:
-        """Record that the records are looked at without privacy: infinite epsilon, from now on and for ever.
+        """Record that the records are looked at without privacy: for ever, and outside all sums.
 
         Later releases stay possible: the owner of the data may look at it, and what leaves the house in a release is
         as private as before, as long as nothing of the look leaves with it. That is for people to keep, not for
-        a program, which is why `spent` says infinity ever after.
+        a program, which is why `reveals` lists the look ever after.
 
         Raises:
             ValueError: when `reason` is empty.
@@ -264,6 +377,27 @@ class Ledger:
             raise ValueError("`reason` must say why the records are looked at without privacy. Found nothing.")
         with self._writing():
             self._append("revealed", reason=reason)
+
+    def record_receipt(self, release_id: int, digest: str) -> None:
+        """Record the SHA-256 of a release's receipt, so that a forged one can be told from it; once for each text.
+
+        Args:
+            release_id: the release, which may be closed.
+            digest: 64 hexadecimal digits, in lower case.
+
+        Raises:
+            LedgerError: where there is no such release, it was abandoned, or another release has this receipt.
+            ValueError: when `digest` is no SHA-256.
+        """
+        with self._writing():
+            self._state.require_receipt(release_id, digest)
+            if digest not in self._state.receipts:
+                self._append("receipt", release=release_id, sha256=digest)
+
+    def receipts(self) -> dict[str, int]:
+        """Which release each receipt is of, by the receipt's SHA-256."""
+        with self._reading():
+            return dict(self._state.receipts)
 
     def record_refusal(self) -> None:
         """Record that a request was refused because of what the records hold; nothing of what they hold."""
@@ -294,8 +428,8 @@ class Ledger:
         self._state.apply(row.number, row.body)
         self._position = Position(row.number, row.hash)
 
-    def _append(self, kind: str, **details: Any) -> int:
-        row = self._file.append(self._position, _stamp(kind) | details, form=2 if kind in SECOND_FORMAT else 1)
+    def _append(self, kind: str, *, form: int | None = None, **details: Any) -> int:
+        row = self._file.append(self._position, _stamp(kind) | details, form=form or FORMAT_OF.get(kind, 1))
         self._appended.append(row)
         return row.number
 
@@ -351,6 +485,10 @@ class Release:
         """The charges so far, by any process, in order, as JSON."""
         with self._ledger._reading():
             return deepcopy(self._ledger._state.release(self.id).charges)
+
+    def record_receipt(self, digest: str) -> None:
+        """As `Ledger.record_receipt`, for this release."""
+        self._ledger.record_receipt(self.id, digest)
 
     def record_refusal(self) -> None:
         """As `Ledger.record_refusal`; the entry does not name the release."""

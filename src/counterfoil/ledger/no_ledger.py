@@ -10,9 +10,10 @@ NO_LEDGER = "No ledger: nothing will count this release against later ones of th
 
 
 class NoLedgerWarning(UserWarning):
-    """A release is made without a ledger, so that nothing adds its cost to that of others of the same table.
+    """A release or a look is made without a ledger, so that nothing adds it to others of the same table.
 
-    Given once a process, before the first query. Pass a `Ledger`, or ignore this category where nothing is shared.
+    For releases it is given once a process, before the first query. Pass a `Ledger`, or ignore this category where
+    nothing is shared.
     """
 
 
@@ -20,7 +21,18 @@ class NoLedgerWarning(UserWarning):
 def warn_without_ledger() -> None:
     """Gives the warning, the first time only; each time where warnings are errors, which ends the release."""
     warnings.warn(
-        f"{NO_LEDGER} Pass `ledger`, made by `Ledger.create` or `Ledger.open`, if the release may be shared.",
+        f"{NO_LEDGER} Pass `ledger`, made by `Ledger.create` or `Ledger.open`, or its path, if the release may be "
+        "shared.",
+        NoLedgerWarning,
+        stacklevel=_outside_the_package(),
+    )
+
+
+def warn_of_unrecorded_look() -> None:
+    """Gives the warning, each time, that a look at the records without privacy is recorded nowhere."""
+    warnings.warn(
+        "No ledger: nothing will record that the records were looked at without privacy. Pass `ledger`, made by "
+        "`Ledger.create` or `Ledger.open`, or its path, if releases are made of the same table.",
         NoLedgerWarning,
         stacklevel=_outside_the_package(),
     )

@@ -10,7 +10,7 @@ stands for are shown rounded against the spender: what was spent upwards, what i
 from __future__ import annotations
 
 import math
-import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +18,8 @@ from typing import Any, Literal
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.ledger.errors import BudgetExceeded, LedgerEdited, LedgerError, ReleaseClosed
+from counterfoil.ledger.protection import Protection, together, why_apart
+from counterfoil.ledger.source import SourceIdentity
 
 Status = Literal["open", "closed", "abandoned"]
 
@@ -31,50 +33,15 @@ KEYS: dict[str, frozenset[str]] = {
     "release_abandoned": frozenset({"release"}),
     "revealed": frozenset({"reason"}),
     "refused": frozenset(),
+    "moved": frozenset({"source"}),
+    "receipt": frozenset({"release", "sha256"}),
 }
-SECOND_FORMAT = frozenset({"refused"})
-"""Kinds that version 0.1 does not know."""
+FORMAT_OF = {"refused": 2, "moved": 3, "receipt": 3}
+"""The first format of files that have such entries; 1 for the others. Versions that lack it refuse the file."""
+MIXED_FORMAT = 3
+"""The first format of files whose releases may have different relations that add up."""
 
-
-@dataclass(frozen=True)
-class SourceIdentity:
-    """The records that a ledger is for, identified by name and location alone.
-
-    A fingerprint of the records would let anyone who guesses the table confirm the guess. The price is that
-    the ledger can't notice when other records are put in the same place.
-
-    Args:
-        name: what people call it, such as "adult".
-        location: where it is, such as an absolute path, or "memory".
-    """
-
-    name: str
-    location: str
-
-    def __str__(self) -> str:
-        return f"{self.name!r} at {self.location!r}"
-
-    def is_the_same_as(self, other: SourceIdentity) -> bool:
-        """Whether both are the same file now, by whatever links and names; or, without a file, are called the same.
-
-        A link is followed when this is asked: one that was made to lead elsewhere leads to another table.
-        """
-        if self == other or "memory" in (self.location, other.location):
-            return self == other
-        (file, table), (other_file, other_table) = self._place, other._place
-        return table == other_table and _are_one_file(file, other_file)
-
-    @property
-    def _place(self) -> tuple[str, str]:
-        file, separator, table = self.location.rpartition("::")
-        return os.path.realpath(file if separator else self.location), table if separator else ""
-
-
-def _are_one_file(one: str, other: str) -> bool:
-    try:
-        return one == other or os.path.samefile(one, other)
-    except OSError:  # one of them is no file, or not here
-        return False
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -103,6 +70,32 @@ class ReleaseRecord:
     charges: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Reveal:
+    """A look at the records without privacy.
+
+    Args:
+        time: when, in UTC, ISO 8601.
+        reason: why, in the words of whoever looked.
+    """
+
+    time: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FormerPlace:
+    """Where the records were before the ledger was moved with them.
+
+    Args:
+        source: their name and location until then.
+        until: when the move was written down, in UTC, ISO 8601.
+    """
+
+    source: SourceIdentity
+    until: str
+
+
 class LedgerState:
     """The sums after a number of entries.
 
@@ -112,8 +105,10 @@ class LedgerState:
     def __init__(self) -> None:
         self.source: SourceIdentity | None = None
         self.releases: list[ReleaseRecord] = []
-        self.reveals: list[str] = []
+        self.reveals: list[Reveal] = []
         self.refusals: list[str] = []
+        self.former: list[FormerPlace] = []
+        self.receipts: dict[str, int] = {}
         self._total = self._reserved = (Fraction(0), Fraction(0))
 
     def apply(self, number: int, body: dict[str, Any]) -> None:
@@ -134,8 +129,10 @@ class LedgerState:
                 "charged": lambda body: self.open_release(body["release"]).charges.append(body["event"]),
                 "release_closed": self._close,
                 "release_abandoned": self._abandon,
-                "revealed": lambda body: self.reveals.append(body["reason"]),
+                "revealed": lambda body: self.reveals.append(Reveal(body["time"], body["reason"])),
                 "refused": lambda body: self.refusals.append(body["time"]),
+                "moved": self._move,
+                "receipt": self._note_receipt,
             }
             steps[kind](body)
         except (LedgerError, KeyError, TypeError, ValueError) as error:
@@ -150,10 +147,6 @@ class LedgerState:
         return Amount(*(_rounded(amount, up=True) for amount in self._reserved))
 
     @property
-    def spent(self) -> Amount:
-        return Amount(math.inf, self.reserved.delta) if self.reveals else self.reserved
-
-    @property
     def left(self) -> Amount:
         epsilon, delta = (_rounded(a - b, up=False) for a, b in zip(self._total, self._reserved, strict=True))
         return Amount(epsilon, delta)
@@ -166,18 +159,55 @@ class LedgerState:
             LedgerError: when earlier releases protect another neighboring relation, so that the sum of their
                 budgets with this one would bound nothing.
         """
-        for other in self.releases:
-            if other.status != "abandoned" and other.relation != relation:
-                raise LedgerError(
-                    f"All releases of one ledger must have the same neighboring relation, or their budgets do not "
-                    f"add up. Found {relation!r} after {other.relation!r}: use {other.relation!r}."
-                )
+        self.require_common(relation)
         asked = _exact(budget)
         if any(r + a > t for r, a, t in zip(self._reserved, asked, self._total, strict=True)):
             raise BudgetExceeded(
                 f"All releases of a source together must stay within its total. The total is {self.total}; "
                 f"{self.reserved} are reserved; {self.left} are left; asked for: "
                 f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left."
+            )
+
+    def require_common(self, relation: str) -> None:
+        """Check that a release of this relation adds up with those before it.
+
+        Raises:
+            LedgerError: which says under which relation it would.
+        """
+        for other in self._relations:
+            if Protection.of(other).with_release(Protection.of(relation)) is None:
+                raise LedgerError(why_apart(relation, other))
+
+    @property
+    def protects(self) -> Protection | None:
+        """Between which tables the sum of all releases holds; None where there is none."""
+        return together(self._relations)
+
+    @property
+    def _relations(self) -> list[str]:
+        return [release.relation for release in self.releases if release.status != "abandoned"]
+
+    def mixes(self, relation: str) -> bool:
+        """Whether a release of this relation would stand beside those of another one, which older versions refuse."""
+        return any(other != relation for other in self._relations)
+
+    def require_receipt(self, release_id: int, digest: str) -> None:
+        """Check that a receipt may be noted.
+
+        Raises:
+            LedgerError: where there is no such release, or it was abandoned, or another release has this receipt.
+            ValueError: when `digest` is no SHA-256.
+        """
+        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+            raise ValueError(
+                "A receipt is noted by its SHA-256, 64 hexadecimal digits in lower case. Found another text."
+            )
+        if self.release(release_id).status == "abandoned":
+            raise LedgerError(f"Only a release that was charged has a receipt. Release {release_id} was abandoned.")
+        if self.receipts.get(digest, release_id) != release_id:
+            raise LedgerError(
+                f"Each receipt is of one release. Found release {self.receipts[digest]} with the receipt that is to be "
+                f"noted for release {release_id}: check which of the two it is of."
             )
 
     def release(self, release_id: int) -> ReleaseRecord:
@@ -216,6 +246,16 @@ class LedgerState:
             body["release"], budget, body["relation"], body["composition"], body["description"], body["time"]
         )
         self.releases.append(record)
+
+    def _move(self, body: dict[str, Any]) -> None:
+        assert self.source is not None, "the first entry names it"
+        source = SourceIdentity(**body["source"])
+        self.former.append(FormerPlace(self.source, body["time"]))
+        self.source = source
+
+    def _note_receipt(self, body: dict[str, Any]) -> None:
+        self.require_receipt(body["release"], body["sha256"])
+        self.receipts[body["sha256"]] = body["release"]
 
     def _close(self, body: dict[str, Any]) -> None:
         record = self.open_release(body["release"])

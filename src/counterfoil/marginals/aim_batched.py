@@ -32,10 +32,12 @@ from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals, expected_error
+from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, measure_one_way
+from counterfoil.marginals.scores import expected_error
+from counterfoil.marginals.width import require_width
 from counterfoil.synthesis.progress import Progress
 from counterfoil.synthesis.release import Fitted
 
@@ -78,6 +80,7 @@ class BatchedAIM:
             values are merged.
         choice: how a round's marginals are chosen.
         focus: a column whose pairs with all others are measured before any rounds, or None.
+        rows: how many rows the user asks for; None for about as many as there are records.
         rounds: the most rounds; there are fewer when a round improves the model little, because later rounds then get
             more of the budget.
     """
@@ -90,18 +93,21 @@ class BatchedAIM:
     rounds: int
     progress: Progress
     focus: str | None = None
+    rows: int | None = None
 
     @property
     def shares(self) -> Shares:
         return Shares() if self.focus is None else Shares(columns=0.25, focus=0.4)
 
     def run(self) -> Fitted:
-        Candidates.of(self.workload, self.curator.domain, self.max_model_size)  # refuses before anything is charged
+        domain = self.curator.domain
+        require_width("aim", domain, self.workload, choices=self.rounds * self.choice.size, rounds=self.rounds + 2)
+        Candidates.of(self.workload, domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.divisible
         self.progress("measuring columns", 0.0)
         noise = account.noise(self.shares.columns * capacity)
-        one_way = measure_one_way(self.curator, account, noise, entropy_weight=self.entropy_weight)
+        one_way = measure_one_way(self.curator, account, noise, entropy_weight=self.entropy_weight, rows=self.rows)
         candidates = Candidates.of(
             self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain
         )

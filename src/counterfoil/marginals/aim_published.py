@@ -19,8 +19,9 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.marginal_selection import rounded
+from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.scores import rounded
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress
@@ -77,19 +78,23 @@ class PublishedAIM:
     max_model_size: float
     entropy_weight: float
     progress: Progress
+    rows: int | None = None
 
     def run(self) -> Fitted:
         domain = self.curator.domain
         candidates = Candidates.of(self.workload, domain, self.max_model_size)
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
-        estimator = WarmEstimator(domain, self.curator.schema.structural_zeros, total, self.entropy_weight)
+        zeros = self.curator.schema.structural_zeros
+        estimator = WarmEstimator(domain, zeros, total, self.entropy_weight, wanted=self.rows)
         account = self.curator.filter(ConcentratedFilter())
         rho = account.divisible
         noise = _Noise.spending(rho / (ROUNDS_PER_COLUMN * len(domain.attributes)))
         columns = [(name,) for name in domain.attributes]
         self.progress("measuring columns", 0.0)
         # One query with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
-        answers = [measure(account, domain, columns, GaussianNoise(noise.sigma / math.sqrt(len(columns))))]
+        together = GaussianNoise(noise.sigma / math.sqrt(len(columns)))
+        require_total(self.curator, account, [(columns, together)], self.rows)
+        answers = [measure(account, domain, columns, together)]
         model = estimator.fit(answers[0])
         counted, total_error = estimator.counted, estimator.total_error
         number = 0

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.layout import Layout
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
+from counterfoil.graphical_model.growth import Growth
+from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Candidates:
     domain: Domain
     weights: Mapping[Clique, float]
     max_model_size: float
+    _layouts: dict[Domain, Layout] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @staticmethod
     def of(
@@ -47,17 +53,34 @@ class Candidates:
 
         A clique inside one of the model's always does, because it adds nothing.
         """
-        members = set(clique)
-        if any(members <= set(other) for other in model_cliques):
-            return True
-        return junction_tree.megabytes(self.domain, [*model_cliques, clique]) <= share * self.max_model_size
+        return bool(self._fit(model_cliques, [clique], share)[0])
 
     def admitted(
         self, model_cliques: Sequence[Clique], share: float, *, covered: frozenset[str] = frozenset()
     ) -> tuple[Clique, ...]:
         """The candidates that fit and have an attribute outside `covered`."""
-        return tuple(
-            clique
-            for clique in self.weights
-            if not covered.issuperset(clique) and self.fits(model_cliques, clique, share)
-        )
+        open_ones = [clique for clique in self.weights if not covered.issuperset(clique)]
+        fit = self._fit(model_cliques, open_ones, share)
+        return tuple(clique for clique, fits in zip(open_ones, fit.tolist(), strict=True) if fits)
+
+    def layout(self, domain: Domain) -> Layout:
+        """Where the candidates' tables on `domain` lie; the same object in every round, so that counts are kept."""
+        if domain not in self._layouts:
+            self._layouts[domain] = Layout.of(domain, self.weights)
+        return self._layouts[domain]
+
+    def _fit(self, model_cliques: Sequence[Clique], cliques: Sequence[Clique], share: float) -> np.ndarray:
+        """bool [cliques]: which of them fit: the size is that of `junction_tree.megabytes`, the smaller of two orders.
+
+        The order by least table decides most cases, and is quick for thousands; the other is tried where it fails, but
+        not where the clique alone is too large.
+        """
+        growth, limit = Growth(self.domain, model_cliques), share * self.max_model_size
+        fit = growth.cells_with(cliques) * BYTES_PER_CELL / 1e6 <= limit
+        for i in np.flatnonzero(~fit).tolist():
+            clique = cliques[i]
+            if growth.contains(self.domain.axes(clique)):
+                fit[i] = True
+            elif self.domain.size(clique) * BYTES_PER_CELL / 1e6 <= limit:
+                fit[i] = junction_tree.megabytes(self.domain, [*model_cliques, clique]) <= limit
+        return fit

@@ -11,13 +11,12 @@ import numpy as np
 
 from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.curator.account import FilterAccount
-from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.scores import expected_error, rounded, scores_of
 from counterfoil.noise.selection import ExponentialSelection
-
-_EXPECTED_ABSOLUTE = math.sqrt(2 / math.pi)
 
 
 @dataclass(frozen=True)
@@ -84,20 +83,6 @@ class MarginalSelection(Protocol):
         ...
 
 
-def expected_error(estimate: np.ndarray, deviation: float) -> float:
-    """The expected L1 error of a marginal that is measured with `deviation` in a cell, in records.
-
-    It is the mean of abs(noise), but in a cell at most the model's count there: a fit that is regularized towards
-    entropy follows the noise little in cells whose expected count is smaller.
-    """
-    return float(np.minimum(np.maximum(estimate, 0.0), _EXPECTED_ABSOLUTE * deviation).sum())
-
-
-def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -> tuple[np.ndarray, ...]:
-    """The estimates of `cliques` as whole records, against which errors are exact integers."""
-    return tuple(np.rint(estimates[clique]).astype(np.int64) for clique in cliques)
-
-
 @dataclass(frozen=True)
 class ExponentialChoice:
     """`size` uses of the exponential mechanism, each among the remaining candidates, on the weighted gain of measuring.
@@ -109,15 +94,12 @@ class ExponentialChoice:
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
+        layout = now.candidates.layout(now.coarsening.domain)
+        scores = scores_of(now.estimates, now.candidates.weights, now.deviation, now.coarsening, layout)
+        place = {clique: i for i, clique in enumerate(now.estimates)}
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
-            query = WorstApproximatedMarginal(
-                admitted,
-                rounded(now.estimates, admitted),
-                weights=np.array([now.candidates.weights[clique] for clique in admitted]),
-                penalties=now.expected_errors(admitted),
-                coarsening=now.coarsening,
-            )
+            query = scores.among(np.array([place[clique] for clique in admitted], dtype=np.int64))
             chosen.append(admitted[account.choose(query, selection).index])
         return now.selected(chosen)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.marginals.marginal_selection import rounded
+from counterfoil.marginals.scores import MANY_CANDIDATES, rounded
 
 _LARGEST = 1_000_000
 _MOST_CELLS = 50_000_000
@@ -23,12 +24,17 @@ def noisy_bounds(
 ) -> dict[Clique, tuple[MarginalBound, ...]]:
     """Bounds for those of `cliques` that are not too large, small ones first, from one query for all their errors.
 
+    The noise of one error grows with the square root of how many are asked for. Of thousands, whose noise would be
+    larger than the table, only those within the model's own cliques are asked for: both are known without the records.
+
     Args:
         account: the account of a Gaussian filter.
         model: the released model.
         cliques: the marginals.
         mu_squared: the budget of the query.
     """
+    if len(cliques) >= MANY_CANDIDATES and _drowned(account, model, len(cliques), mu_squared):
+        cliques = _within_the_model(model, cliques)
     sizes = np.array([model.domain.size(clique) for clique in cliques], dtype=np.float64)
     order = np.argsort(sizes, kind="stable")
     kept = order[(sizes[order] <= _LARGEST) & (np.cumsum(sizes[order]) <= _MOST_CELLS)]
@@ -43,3 +49,23 @@ def noisy_bounds(
         clique: (NoisyBound(float(error), answer.scale, drift),)
         for clique, error, drift in zip(asked, answer.values, drifts, strict=True)
     }
+
+
+def _drowned(account: FilterAccount, model: GraphicalModel, count: int, mu_squared: float) -> bool:
+    """Whether the noise of each of `count` errors would be larger than the (noisy) number of records."""
+    name = model.domain.attributes[0]
+    single = MarginalDistances(((name,),), (np.zeros(model.domain[name], dtype=np.int64),))
+    return account.scale(single, account.noise(mu_squared)) * math.sqrt(count) > model.total
+
+
+def _within_the_model(model: GraphicalModel, cliques: Sequence[Clique]) -> list[Clique]:
+    """Those of `cliques` that a clique of the model contains, and all of one attribute."""
+    around: dict[str, list[frozenset[str]]] = {}
+    for clique in model.potentials:
+        for name in clique:
+            around.setdefault(name, []).append(frozenset(clique))
+    return [
+        clique
+        for clique in cliques
+        if len(clique) == 1 or any(other.issuperset(clique) for other in around.get(clique[0], ()))
+    ]

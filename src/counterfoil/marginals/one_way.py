@@ -1,18 +1,34 @@
-"""The first query of adaptive methods: all one-way marginals. It estimates how many rows there are and what is rare."""
+"""The first questions of adaptive methods: all one-way marginals, which tell how many rows there are, what is rare."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.merging import merge_column, merge_rare, refine
+from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.smoothing import Runs, Smoothed, deviations_to_stand_out, find_runs, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
+from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.schema import Schema
+from counterfoil.schema import Categorical, Schema
+
+_MANY = 64
+"""A column of numbers with more codes is measured in two steps."""
+_HALF_OF_BUDGET = math.sqrt(2) * (1 + 1e-12)
+"""By what the noise grows when a query takes half the budget; a trifle more, so that two halves never exceed it."""
+_MOST_HALVINGS = 6
+"""How often a threshold above which nothing stands out is halved, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +38,12 @@ class OneWay:
     Args:
         estimator: fitted to the one-way marginals alone, on the schema's domain.
         coarsening: merges rare values in later queries.
+        smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
     """
 
     estimator: WarmEstimator
     coarsening: Coarsening
+    smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
 
     @property
     def model(self) -> GraphicalModel:
@@ -41,22 +59,127 @@ class OneWay:
             self.model.total,
             self.estimator.entropy_weight,
         )
-        estimator.fit([merge_column(self.coarsening, marginal) for marginal in self.estimator.measurements])
+        estimator.fit([merge_column(self.coarsening, self._smooth(one)) for one in self.estimator.measurements])
         return estimator
+
+    def _smooth(self, marginal: NoisyMarginal) -> NoisyMarginal:
+        (name,) = marginal.clique
+        if name not in self.smoothed:
+            return marginal
+        first = self.smoothed[name].counts
+        return NoisyMarginal((name,), np.append(first, marginal.counts[len(first) :]), marginal.scale)
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
-        return refine(self.coarsening, coarse_model, self.model, self.estimator.structural_zeros)
+        return refine(self.coarsening, coarse_model, self.model, self.estimator.structural_zeros, self.smoothed)
 
 
-def measure_one_way(curator: Curator, account: Account, noise: CountNoise, *, entropy_weight: float) -> OneWay:
-    """All one-way marginals in one query."""
-    domain = curator.domain
+def measure_one_way(
+    curator: Curator, account: Account, noise: CountNoise, *, entropy_weight: float, rows: int | None = None
+) -> OneWay:
+    """All one-way marginals, in one query or two.
+
+    Where a column of numbers has many codes, half of the budget measures all codes. Then neighbors are joined until
+    they stand out (`smoothing.find_runs`), and the other half measures the sums of these runs. A single code that
+    stands out, and each category, is measured twice, which tells as much as once with all of the budget; the sum of a
+    tail of k codes is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
+
+    Args:
+        curator: the table.
+        account: what is charged: what one query with `noise` costs.
+        noise: of one query; where there are two, each has Gaussian noise that is larger by sqrt(2).
+        entropy_weight: of the fit, in records.
+        rows: how many rows the user asks for; None where the noisy counts say how many.
+
+    Raises:
+        ValueError: before anything is charged, where the number of records would be noise and `rows` is not given.
+    """
+    domain, schema = curator.domain, curator.schema
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
-    estimator = WarmEstimator(domain, curator.schema.structural_zeros, total, entropy_weight)
-    marginals = measure(account, domain, [(name,) for name in domain.attributes], noise)
+    estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows)
+    columns: list[Clique] = [(name,) for name in domain.attributes]
+    require_total(curator, account, [(columns, noise)], rows)
+    spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
+    twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
+    if isinstance(noise, GaussianNoise) and twice:
+        noise = GaussianNoise(noise.noise_multiplier * _HALF_OF_BUDGET)
+    marginals = measure(account, domain, columns, noise)
+    runs = {name: _runs_of(one, len(spans[name])) for one in marginals if (name := one.clique[0]) in spans}
+    if twice:
+        marginals, runs = _measured_again(account, domain, noise, marginals, runs)
     estimator.fit(marginals)
-    return OneWay(estimator, merge_rare(domain, marginals, ordered=_ordered(curator.schema)))
+    smoothed = {name: spread(of_name, spans[name]) for name, of_name in runs.items()}
+    coarsening = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
+    return OneWay(estimator, coarsening, smoothed)
+
+
+def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
+    """The fitted model of independent columns, with columns of many numbers smoothed where noise hides them.
+
+    Args:
+        schema: of the columns.
+        estimator: fitted to one-way marginals alone.
+        model: of the fit.
+    """
+    domain = estimator.domain
+    many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > _MANY}
+    marginals = {one.clique[0]: one for one in estimator.measurements if one.clique[0] in many}
+    if not marginals:
+        return model
+    smoothed = {name: spread(_runs_of(one, len(many[name])), many[name]) for name, one in marginals.items()}
+    codes = {name: np.arange(domain[name]) for name in domain.attributes}
+    for name, found in smoothed.items():
+        merged = merge_runs(found, domain[name])
+        codes[name] = np.append(merged, merged.max() + 1 + np.arange(domain[name] - len(merged)))
+    one_way = OneWay(estimator, Coarsening(domain, codes), smoothed)
+    return one_way.refine(one_way.coarse_estimator().fit([]))
+
+
+def _runs_of(marginal: NoisyMarginal, bins: int) -> Runs:
+    """The runs of a column of numbers; with a lower threshold where nothing would stand out."""
+    threshold = deviations_to_stand_out(bins)
+    for _ in range(_MOST_HALVINGS):
+        runs = find_runs(marginal.counts[:bins], marginal.scale, threshold)
+        if runs.stands_out.any():
+            break
+        threshold /= 2
+    return runs
+
+
+def _measured_again(
+    account: Account,
+    domain: Domain,
+    noise: CountNoise,
+    marginals: Sequence[NoisyMarginal],
+    runs: Mapping[str, Runs],
+) -> tuple[list[NoisyMarginal], dict[str, Runs]]:
+    """Both measurements together: noisy counts of all codes whose sums are those of the runs, and the runs."""
+    codes = {name: np.arange(domain[name]) for name in domain.attributes}
+    for name, first in runs.items():
+        cells = len(first.of_cell)
+        codes[name] = np.append(first.of_cell, len(first.totals) + np.arange(domain[name] - cells))
+    coarsening = Coarsening(domain, codes)
+    again = measure(account, domain, [one.clique for one in marginals], noise, coarsening=coarsening)
+    together, better = [], {}
+    for before, after in zip(marginals, again, strict=True):
+        code = coarsening.codes[before.clique[0]]
+        cells_of = np.bincount(code)
+        sums = np.bincount(code, before.counts)
+        averaged = sums + (after.counts - sums) * cells_of / (cells_of + 1)
+        counts = before.counts + ((averaged - sums) / cells_of)[code]
+        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(2)))
+        if (name := before.clique[0]) in runs:
+            better[name] = runs[name].with_more(after.counts[: len(runs[name].totals)], after.scale)
+    return together, better
+
+
+def _groups(schema: Schema) -> dict[str, np.ndarray]:
+    """The group of each code, for columns whose categories have groups."""
+    return {
+        column.name: column.group_codes
+        for column in schema.synthesized
+        if isinstance(column, Categorical) and column.groups
+    }
 
 
 def _ordered(schema: Schema) -> dict[str, int]:

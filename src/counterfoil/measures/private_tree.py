@@ -30,6 +30,11 @@ SLOPE_STRENGTH = 0.4
 """The factor that turns slopes into log odds. For a log-linear density, the ratio along the halved side alone needs 1/4
 and the ratio across it alone needs 1; on real and synthetic points, 0.4 of their sum did best (docs/decisions.md)."""
 
+MOST_SCALE = 1e4
+"""In units of records: where noise is larger, counts are estimated in units of several records. The estimate looks at
+every count that the noise allows, one by one: at a scale of 1e5 it takes 13 s, and memory ends soon after. A unit is
+then a hundredth of the noise of the last cells, or less."""
+
 _HALVINGS = 2
 """How often the last cells are halved by their slopes before rows are drawn uniformly."""
 
@@ -100,12 +105,18 @@ class TreeCounts:
         progress: Progress,
     ) -> TreeMeasure:
         """Asks for all counts, with `noises`, which cost `epsilon` together, and estimates the measure."""
-        tree = self._ask(account, box, noises, epsilon, public_total, progress)
-        leaves, concentrations = _estimated(tree, box.dimension, floor=1 / epsilon)
+        unit = max(_scale(account, box, SplitTree(), noises[0]) / MOST_SCALE, 1.0)
+        tree = self._ask(account, box, noises, epsilon, public_total, progress, unit)
+        leaves, concentrations = _estimated(tree, box.dimension, floor=1 / epsilon / unit)
         parts = leaves
         for _ in range(_HALVINGS):
             parts = parts.halved(strength=SLOPE_STRENGTH)
-        return TreeMeasure(box, tree.depth, leaves, parts, concentrations)
+        return TreeMeasure(box, tree.depth, leaves.times(unit), parts.times(unit), concentrations)
+
+    def total_deviation(self, account: Account, box: Box, noises: Sequence[LaplaceNoise]) -> float:
+        """About the standard deviation of the measure's total: that of a count of the whole box by the noise of the
+        coarse partition, which has few cells and tells more than the first count, of a small share."""
+        return account.deviation(_query(box, SplitTree()), noises[-3])
 
     def _ask(
         self,
@@ -115,21 +126,23 @@ class TreeCounts:
         epsilon: float,
         public_total: float | None,
         progress: Progress,
+        unit: float,
     ) -> SplitTree:
+        """The tree with all noisy counts, in units of `unit` records."""
         tree = SplitTree()
         if public_total is not None:
-            tree.add_counts(np.array([public_total]), 1e-3)
+            tree.add_counts(np.array([np.rint(public_total / unit)]), 1e-3)
         else:
-            _measure(account, box, tree, noises[0])
-        n = max(float(posterior(tree, [])[0][0][0]), 1.0)
+            _measure(account, box, tree, noises[0], unit)
+        n = max(float(posterior(tree, [])[0][0][0]) * unit, 1.0)
         depth = min(max(np.log2(n / _scale(account, box, tree, LaplaceNoise(epsilon))), 1.0), DEEPEST)
         for noise, share_of_depth in zip(noises[-3:-1], (0.3, 0.63), strict=True):
             for _ in range(max(0, round(share_of_depth * depth) - tree.depth)):
                 tree.grow(np.ones(len(tree.codes[-1]), dtype=bool))
-            _measure(account, box, tree, noise)
+            _measure(account, box, tree, noise, unit)
             progress("counted cells of a partition", 0.5)
-        self._refine(tree, _scale(account, box, tree, noises[-1]), deepest=int(np.ceil(depth)))
-        _measure(account, box, tree, noises[-1])
+        self._refine(tree, _scale(account, box, tree, noises[-1]) / unit, deepest=int(np.ceil(depth)))
+        _measure(account, box, tree, noises[-1], unit)
         progress("counted the last cells", 1.0)
         return tree
 
@@ -155,10 +168,10 @@ def _scale(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> 
     return account.scale(_query(box, tree), noise)
 
 
-def _measure(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise) -> None:
-    """Adds noisy counts of all leaves to the tree."""
+def _measure(account: Account, box: Box, tree: SplitTree, noise: LaplaceNoise, unit: float) -> None:
+    """Adds noisy counts of all leaves to the tree, in units of `unit` records."""
     answer = account.ask(_query(box, tree), noise)
-    tree.add_counts(answer.values.astype(float), answer.scale)
+    tree.add_counts(answer.values.astype(float) / unit, answer.scale / unit)
 
 
 def _line(ends: tuple[float, float], depth: int) -> list[float]:

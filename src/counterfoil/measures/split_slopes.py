@@ -8,7 +8,7 @@ an edge of the density in a neighboring row often continues in this one. All of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class LeafMeasure:
     def slopes_of(self, tree: SplitTree) -> list[np.ndarray]:
         """The slopes of the cells of `tree` that are split, by depth."""
         return [self.slopes(t, c[s]) for t, (c, s) in enumerate(zip(tree.codes[:-1], tree.split[:-1], strict=True))]
+
+    def times(self, unit: float) -> LeafMeasure:
+        """The measure with all masses multiplied by `unit`."""
+        return replace(self, weights=self.weights * unit, floor=self.floor * unit)
 
     def halved(self, *, strength: float) -> LeafMeasure:
         """The measure with every leaf halved: `strength` times its slope is the logarithm of second over first half."""

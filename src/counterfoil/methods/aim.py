@@ -94,15 +94,15 @@ class AIM(Method):
         if self.focus is not None and self.focus not in known:
             hint = did_you_mean(self.focus, known)
             raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
-        fitted = self._run(curator, progress).run()
+        fitted = self._run(curator, progress, rows).run()
         return release(curator, fitted, method="aim", parameters=self._describe(), rows=rows)
 
-    def _run(self, curator: Curator, progress: Progress) -> BatchedAIM | PublishedAIM:
+    def _run(self, curator: Curator, progress: Progress, rows: int | None = None) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)
         if self.variant is AIMVariant.PUBLISHED:
-            return PublishedAIM(*common, progress)
+            return PublishedAIM(*common, progress, rows)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress, self.focus)
+        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress, self.focus, rows)
 
     def _describe(self) -> dict[str, object]:
         workload = self.workload

@@ -18,7 +18,9 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
+from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.one_way import smooth_columns
 from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
@@ -114,11 +116,14 @@ def synthesize_cliques(
     )
     noise = account.noise(account.capacity)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
-    warm_estimator = WarmEstimator(curator.domain, curator.schema.structural_zeros, public_total)
+    require_total(curator, account, [(cliques, noise)], rows)
+    warm_estimator = WarmEstimator(curator.domain, curator.schema.structural_zeros, public_total, wanted=rows)
     progress("measuring", 0.0)
     measurements = measure(account, curator.domain, cliques, noise)
     progress("fitting", 1.0)
     model = _fitted(warm_estimator, measurements, estimator)
+    if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
+        model = smooth_columns(curator.schema, warm_estimator, model)
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)

@@ -98,6 +98,11 @@ class PrivateEvolution(Method):
             raise ValueError(f"`preset` must be one of {', '.join(cls.presets)}. Found {name!r}.")
         return replace(presets[name], **parameters)
 
+    @property
+    def can_reserve(self) -> bool:
+        """Not where noise on positive votes is planned for all rounds."""
+        return isinstance(self.rounds, GaussianRounds)
+
     def synthesize(
         self,
         curator: Curator,
@@ -126,7 +131,7 @@ class PrivateEvolution(Method):
         if isinstance(self.cleanup, Projection):
             exact_transport()  # refuses before anything is charged where POT is not installed
         path = None if checkpoint is None else Path(checkpoint)
-        run = _Run(self, curator, space, _resumed(path, self._settings(curator, space), curator), path)
+        run = _Run(self, curator, space, _resumed(path, self._settings(curator, space), curator), path, rows)
         points, weights = run.finish(progress, initial)
         return release_points(
             curator,
@@ -136,6 +141,7 @@ class PrivateEvolution(Method):
             describe=("evolution", run.parameters()),
             total=run.voting.total,
             rows=rows,
+            counted=(run.voting.records.counted, run.voting.records.deviation),
             warnings=run.warnings,
         )
 
@@ -176,7 +182,13 @@ class _Run:
     """One run: its rounds of votes, its population, and the last measure."""
 
     def __init__(
-        self, method: PrivateEvolution, curator: Curator, space: Space, stored: Checkpoint | None, path: Path | None
+        self,
+        method: PrivateEvolution,
+        curator: Curator,
+        space: Space,
+        stored: Checkpoint | None,
+        path: Path | None,
+        rows: int | None,
     ) -> None:
         self.method, self.curator, self.space, self.path = method, curator, space, path
         self.rng = curator.randomness.generator()
@@ -186,6 +198,7 @@ class _Run:
             rounds=method.rounds,
             iterations=method.iterations,
             stored=None if stored is None else stored.state,
+            rows=rows,
         )
         self.warnings: list[str] = [] if stored is None else stored.state["warnings"]
         self.arrays = {} if stored is None else stored.arrays

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterfoil.accounting.filter import PureFilter
+from counterfoil.accounting.row_counts import require_countable
 from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import Box
 from counterfoil.measures.private_tree import MOST_DIMENSIONS, SLOPE_STRENGTH, TreeCounts
@@ -55,6 +56,11 @@ class MeasureTree(Method):
         if not 0 < self.cell_records < np.inf:
             raise ValueError(f"`cell_records` must be positive. Found {self.cell_records}.")
 
+    @property
+    def can_reserve(self) -> bool:
+        """All counts are planned before the first answer."""
+        return False
+
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
         """A synthesis within `curator.budget`, whose delta is not used.
 
@@ -65,14 +71,17 @@ class MeasureTree(Method):
         if box.dimension > MOST_DIMENSIONS:
             raise ValueError(
                 f"A measure tree needs at most {MOST_DIMENSIONS} dimensions. Found {box.dimension}: "
-                "use `PrivateEvolution`, or fewer columns."
+                "use the method evolution (`PrivateEvolution`), or fewer columns."
             )
         require_space(curator, box)
         public = curator.row_count_is_public
         counts, epsilon = TreeCounts(self.shares, self.cell_records), curator.budget.epsilon
         noises = counts.noises(epsilon, counted=public)
+        account = curator.plan(noises, PureFilter())
+        deviation = 0.0 if public else counts.total_deviation(account, box, noises)
+        require_countable(deviation, rows)
         tree = counts.measure(
-            curator.plan(noises, PureFilter()),
+            account,
             box,
             noises,
             epsilon=epsilon,
@@ -100,5 +109,6 @@ class MeasureTree(Method):
             describe=("measure-tree", parameters),
             total=total,
             rows=rows,
+            counted=(total, deviation),
             warnings=[few] if total * epsilon < FEW else [],
         )

@@ -67,6 +67,12 @@ class Method(ABC):
     gives_points: ClassVar[bool] = False
     presets: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def can_reserve(self) -> bool:
+        """Whether it leaves a share of the budget to later questions where one is reserved; not where noise is planned
+        as a whole before the first answer."""
+        return True
+
     @abstractmethod
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> SyntheticRelease:
         """A synthetic table within `curator.budget`."""

@@ -12,16 +12,16 @@ from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
-from counterfoil.marginals.marginal_selection import expected_error, rounded
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import measure_one_way
+from counterfoil.marginals.scores import scores_of
+from counterfoil.marginals.width import require_width
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.progress import Progress, quiet
@@ -68,12 +68,14 @@ class MST(Method):
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive; see `AIM.synthesize`."""
         check_rows(rows)
+        columns = len(curator.domain.attributes)
+        require_width("mst", curator.domain, 2, choices=columns - 1, rounds=2)
         account = curator.filter(GaussianFilter())
         capacity = account.divisible
         progress("measuring columns", 0.0)
-        alone = len(curator.domain.attributes) == 1
+        alone = columns == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        one_way = measure_one_way(curator, account, noise, entropy_weight=ENTROPY_WEIGHT)
+        one_way = measure_one_way(curator, account, noise, entropy_weight=ENTROPY_WEIGHT, rows=rows)
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
         progress("choosing pairs", self.columns)
@@ -117,19 +119,14 @@ class MST(Method):
         deviation = marginal_deviation(account, domain, self._pairs * capacity / edges)
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
-        component = {name: {name} for name in domain.attributes}
+        scores = scores_of(estimates, dict.fromkeys(pairs, 1.0), deviation, coarsening)
+        ends = np.array([domain.axes(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)
+        component = np.arange(len(domain.attributes))
         tree: list[Clique] = []
-        while joining := tuple(pair for pair in pairs if component[pair[0]] is not component[pair[1]]):
-            query = WorstApproximatedMarginal(
-                joining,
-                rounded(estimates, joining),
-                weights=np.ones(len(joining)),
-                penalties=np.array([expected_error(estimates[pair], deviation) for pair in joining]),
-                coarsening=coarsening,
-            )
-            one, other = joining[account.choose(query, choice).index]
-            tree.append((one, other))
-            component[one] |= component[other]
-            for name in component[other]:
-                component[name] = component[one]
+        joining = np.arange(len(pairs))
+        while len(joining := joining[component[ends[joining, 0]] != component[ends[joining, 1]]]):
+            chosen = joining[account.choose(scores.among(joining), choice).index]
+            one, other = ends[chosen]
+            component[component == component[other]] = component[one]
+            tree.append(pairs[chosen])
         return tree

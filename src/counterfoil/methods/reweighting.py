@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.accounting.row_counts import require_countable
 from counterfoil.brought import brought_within
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
@@ -17,13 +18,14 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
+from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
 from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, query_of
-from counterfoil.reweighting.reference import Asking, Density, product_of
+from counterfoil.reweighting.reference import Asking, Density, Reference, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
@@ -107,7 +109,7 @@ class Reweighting(Method):
         reference = reference_of(self.reference, curator.schema)
         reference.require_possible(curator)
         points = reference.gives_points(curator.schema)
-        if points and curator.reserved:
+        if points and curator.reserved_for("fidelity"):
             raise ValueError("Fidelity can't be measured for points: leave it out, or use the reference `product`.")
         wish = ("moments:2" if points else "marginals:2") if self.queries is None else self.queries
         query = query_of(wish, curator.schema, counted=not curator.row_count_is_public)
@@ -125,9 +127,13 @@ class Reweighting(Method):
             "for."
             for one in brought_within(reference)
         ]
-        density = reference.estimate(Asking(curator, account, share * account.divisible, progress))
+        asking = Asking(curator, account, share * account.divisible, progress)
+        cost = (1 - share) * account.divisible
+        if not curator.row_count_is_public:
+            require_countable(_total_deviation(reference, asking, query, cost), rows)
+        density = reference.estimate(asking)
         progress("measuring averages", share)
-        answers = _asked(curator, account, query, (1 - share) * account.divisible, density)
+        answers = _asked(curator, account, query, cost, density, rows)
         if density.columns:  # the sums of what was measured since say more about columns
             density = product_of(density.measured, answers.marginals)
         progress("fitting weights", 1.0)
@@ -184,7 +190,7 @@ class Reweighting(Method):
         bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
         if answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
-        bars = ErrorBars(curator.domain, bounds, total, total, total_error)
+        bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
             curator,
             Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings())),
@@ -208,6 +214,7 @@ class Reweighting(Method):
             describe=("reweighting", {**parameters, **fitted.diagnostics}),
             total=answers.total()[0],
             rows=rows,
+            counted=answers.counted(),
             warnings=[*density.warnings, *fitted.warnings()],
         )
 
@@ -224,13 +231,30 @@ def _opened(curator: Curator, query: AskedQuery, *, pure: bool) -> FilterAccount
 _RELATIONS = (NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE)
 
 
-def _asked(curator: Curator, account: FilterAccount, query: AskedQuery, cost: float, density: Density) -> NoisyAnswers:
+def _total_deviation(reference: Reference, asking: Asking, query: AskedQuery, cost: float) -> float:
+    """How far off the number of records will be, by what the reference asks and by `query` at its cost."""
+    if (of_reference := reference.total_deviation(asking)) is not None:
+        return of_reference
+    curator, account, noise = asking.curator, asking.account, asking.account.noise(cost)
+    cliques = reference.cliques(curator)
+    planned: list[Planned] = [(cliques, account.noise(asking.cost))] if cliques else []
+    if isinstance(query, MarginalCounts):
+        return total_deviation(account, curator, [*planned, (query.cliques, noise)])
+    deviations = [total_deviation(account, curator, planned)] if planned else []
+    if query.family.counted:
+        deviations.append(account.deviation(query, noise) * float(query.family.slopes[0]))
+    return sum(one**-2 for one in deviations) ** -0.5 if deviations else 0.0
+
+
+def _asked(
+    curator: Curator, account: FilterAccount, query: AskedQuery, cost: float, density: Density, rows: int | None
+) -> NoisyAnswers:
     """The answers that the weights are fitted to: those of `query`, and the marginals of the reference."""
-    laplace = isinstance(account.rule, PureFilter)
-    known = float(curator.public_row_count()) if curator.row_count_is_public else density.total
+    laplace, public = isinstance(account.rule, PureFilter), curator.row_count_is_public
+    known = (float(curator.public_row_count()), 0.0) if public else (density.total, density.total_error)
     noise = account.noise(cost)
     if isinstance(query, MarginalCounts):
         marginals = measure(account, curator.domain, query.cliques, noise)
-        return NoisyAnswers((*density.measured, *marginals), (), laplace, known)
+        return NoisyAnswers((*density.measured, *marginals), (), laplace, *known, wanted=rows)
     averages = NoisyAverages.of(query, account.ask(query, noise))
-    return NoisyAnswers(density.measured, (averages,), laplace, known)
+    return NoisyAnswers(density.measured, (averages,), laplace, *known, wanted=rows)

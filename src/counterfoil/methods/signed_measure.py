@@ -71,6 +71,11 @@ class SignedMeasure(Method):
         if self.cells is not None and self.cells < 1:
             raise ValueError(f"`cells` must be at least 1. Found {self.cells}.")
 
+    @property
+    def can_reserve(self) -> bool:
+        """Both counts are planned before the first answer."""
+        return False
+
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
         """A synthesis within `curator.budget`.
 
@@ -90,7 +95,8 @@ class SignedMeasure(Method):
             rule,
             replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE,
         )
-        total = count_records(curator, account, space, count_noise)
+        records = count_records(curator, account, space, count_noise, rows)
+        total = records.total
         cells = self._cells(space, total, curator)
         answer = account.ask(cells.query, noise)
         counts = answer.values
@@ -123,6 +129,7 @@ class SignedMeasure(Method):
             describe=("signed-measure", parameters),
             total=total,
             rows=rows,
+            counted=(records.counted, records.deviation),
             warnings=warnings,
         )
 

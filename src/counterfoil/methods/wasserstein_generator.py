@@ -71,6 +71,11 @@ class WassersteinGenerator(Method):
     init_seed: int = 0
     device: str = "cpu"
 
+    @property
+    def can_reserve(self) -> bool:
+        """All gradients are planned before the first answer."""
+        return False
+
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
         """A synthesis within `curator.budget`.
 

@@ -11,6 +11,7 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as tensors_bytes
 
 from counterfoil.files import replacing, write_text
+from counterfoil.json_text import json_file
 from counterfoil.networks.architectures import Architecture
 from counterfoil.networks.network import Network
 
@@ -47,8 +48,8 @@ def load(folder: str | Path, *, device: str = "cpu") -> Network:
     """
     source = Path(folder)
     try:
-        document = json.loads((source / DOCUMENT).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        document = json_file(source / DOCUMENT, "the description of a network")
+    except ValueError as error:
         raise ValueError(f"{source / DOCUMENT} must be JSON. Found none: save the network again.") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{source / DOCUMENT} must say {FORMAT!r}. Found another format: save the network again.")

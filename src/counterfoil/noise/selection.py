@@ -20,6 +20,20 @@ from counterfoil.noise.randomness import Randomness
 # roundings, by u each, of the scale itself. Nothing overflows: W is at most 1e100.
 _SCORE_ROUNDING = 1 + 1e-6
 
+# Among very many candidates a block of them is chosen first, with odds that are the sum of its candidates' odds, and
+# then one within it: the product is the odds of the candidate, and two noisy maxima of a few hundred take the place of
+# one of a million. A block's score is T log(sum exp(s / T)) for the scale T, less the largest score of all, in floating
+# point. Both that difference and the block's score are at most 4e9 W, so that each is off by less than 4.5e-7 W; the
+# 1024 terms of the sum, exponents down to -745 and the logarithm add less than (1024 + 2 * 745 + 10) u T < 3e-13 T. As
+# T >= 2 W / epsilon, an error of at most e = 9e-7 W + 3e-13 T in each block's score moves the log odds of a candidate
+# by at most 2 e / T, and those of a neighboring table by as much: together by less than 1.8e-6 epsilon + 1.2e-12, which
+# is below 2.4e-6 epsilon for epsilon of at least 2e-6. Three millionths more noise cover it. What underflows is less
+# than exp(-745) of its block's sum, in which the largest term is 1.
+_STEPS_ROUNDING = 1 + 3e-6
+_SMALLEST_EPSILON_IN_STEPS = 2e-6
+_IN_STEPS_FROM = 50_000
+_BLOCK = 1024
+
 
 @dataclass(frozen=True)
 class ExponentialSelection(SelectionNoise):
@@ -44,9 +58,24 @@ class ExponentialSelection(SelectionNoise):
         return 2 * sensitivity * _SCORE_ROUNDING / self.epsilon
 
     def choose(self, scores: np.ndarray, sensitivity: float, randomness: Randomness) -> int:
-        """The index chosen among float64[m] `scores`."""
-        return randomness.noisy_max(scores, self.scale(sensitivity))
+        """The index chosen among float64[m] `scores`; among very many in two steps, with the same odds."""
+        scale = self.scale(sensitivity)
+        if len(scores) < _IN_STEPS_FROM or self.epsilon < _SMALLEST_EPSILON_IN_STEPS:
+            return randomness.noisy_max(scores, scale)
+        scale *= _STEPS_ROUNDING
+        starts = np.arange(0, len(scores), _BLOCK)
+        block = int(starts[randomness.noisy_max(_log_sums(scores, starts, scale), scale)])
+        return block + randomness.noisy_max(scores[block : block + _BLOCK], scale)
 
     def event_under(self, sensitivity: float, other_sensitivity: float) -> BoundedRangeEvent:
         """The event of the same choice, had the sensitivity been the other one."""
         return BoundedRangeEvent(self.epsilon * other_sensitivity / sensitivity)
+
+
+def _log_sums(scores: np.ndarray, starts: np.ndarray, scale: float) -> np.ndarray:
+    """float64 [blocks]: scale log(sum exp(score / scale)) over the scores from each start, less the largest score."""
+    lower = scores - scores.max()
+    peaks = np.maximum.reduceat(lower, starts)
+    lengths = np.diff([*starts, len(scores)])
+    sums = np.add.reduceat(np.exp((lower - np.repeat(peaks, lengths)) / scale), starts)
+    return peaks + scale * np.log(sums)

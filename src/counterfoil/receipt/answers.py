@@ -177,7 +177,7 @@ def read_answers(document: Mapping[str, Any]) -> RecordedAnswers:
             "version 0.3, or by a method whose answers say nothing about single columns."
         )
     try:
-        schema = Schema.from_toml(section["schema"] + "\n")
+        schema = Schema.from_release(section["schema"] + "\n")
         marginals = tuple(_marginal(entry, document, schema) for entry in section["marginals"])
         averages = tuple(_averages(entry, document, schema) for entry in section["averages"])
         records = None if section.get("records") is None else int(section["records"])

@@ -92,11 +92,13 @@ class NoisyMeasure:
         derived = ("estimate", "standard_error")
         fields = {_RENAMED.get(key, key): value for key, value in record.items() if key not in derived}
         numbers = [value for key, value in fields.items() if key not in ("measure", "about", "noise")]
-        numeric = all(isinstance(value, (int, float)) for value in numbers)
-        if fields.keys() != NoisyMeasure.__dataclass_fields__.keys() or not numeric or fields["measure"] not in RANGES:
+        numeric = all(type(value) in (int, float) for value in numbers) and type(fields.get("answer")) is int
+        words = all(isinstance(fields.get(key), str) for key in ("measure", "about", "noise"))
+        complete = fields.keys() == NoisyMeasure.__dataclass_fields__.keys() and numeric and words
+        if not complete or fields["measure"] not in RANGES:
             raise ValueError(f"A fidelity measure of the receipt is not understood: {record.get('measure')!r}.")
         noisy = NoisyMeasure(**fields)
-        if not (noisy.scale > 0 and noisy.unit > 0 and noisy.records > 0):
+        if not (noisy.scale > 0 and noisy.unit > 0 and noisy.records > 0 and 0 < noisy.unit * noisy.records < math.inf):
             raise ValueError(f"A fidelity measure of the receipt has scales that are not positive: {noisy.measure!r}.")
         return noisy
 

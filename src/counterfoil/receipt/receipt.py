@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -14,47 +13,28 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from counterfoil.accounting.composition import COMPOSITIONS, Composition
-from counterfoil.accounting.neighbors import Neighbors
-from counterfoil.accounting.renyi_filter import RenyiFilter
+from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.curator.account import FilterAccount
 from counterfoil.files import sha256_of, write_text
+from counterfoil.json_text import json_file
 from counterfoil.receipt.answers import answers_of
+from counterfoil.receipt.canonical import digest_of
 from counterfoil.receipt.json_schema import require_shape
 from counterfoil.receipt.other_relation import under_other_relation
 from counterfoil.receipt.terms import Terms
 from counterfoil.receipt.text import receipt_text
 from counterfoil.receipt.verification import Verification, verify_receipt
+from counterfoil.receipt.wording import COMPOSITION_SENTENCES as COMPOSITION_SENTENCES
+from counterfoil.receipt.wording import composition_sentence as composition_sentence
+from counterfoil.receipt.wording import how_many, vouched_for_warning
 
 if TYPE_CHECKING:
     from counterfoil.curator.curator import Curator
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.receipt.signature import SigningKey, VerifyKey
 
 FORMAT = "counterfoil.receipt"
 FORMAT_VERSION = 1
-
-COMPOSITION_SENTENCES = {
-    "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
-    "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",
-    "zcdp": "Amounts of rho add up (zero-concentrated differential privacy), also where noise is chosen after "
-    "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta.",
-    "pure": "Epsilons add up (pure differential privacy), also where noise is chosen after earlier answers; their sum "
-    "is bounded in advance.",
-    "privacy_loss_distribution": "Privacy-loss distributions are convolved; all noise was fixed before the first "
-    "answer.",
-}
-
-_RENYI_SENTENCE = (
-    "Renyi divergences at order {order}, fixed before the first answer, add up, also where noise is chosen after "
-    "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta."
-)
-
-
-def composition_sentence(rule: Composition) -> str:
-    """How `rule` adds up, in words for a receipt."""
-    if isinstance(rule, RenyiFilter):
-        return _RENYI_SENTENCE.format(order=rule.order)
-    return COMPOSITION_SENTENCES[rule.name]
-
 
 _PROGRAMS = ("counterfoil", "dp-accounting", "numpy", "opendp", "scipy")
 
@@ -130,7 +110,7 @@ class Receipt:
             "noise_source": curator.randomness.source,
             "rows": {
                 "drawn": int(rows),
-                "how": _how_many(curator.neighbors, rows_requested, rows_short) if released == "table" else "no rows",
+                "how": how_many(curator.neighbors, requested=rows_requested, short=rows_short, released=released),
             },
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
@@ -147,15 +127,7 @@ class Receipt:
             ValueError: when the file is not a receipt; the sentence says where it is broken.
             OSError: when it can't be read.
         """
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_such_number)
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} must be a receipt, which is JSON text. Found another kind of file.") from None
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{path} must be a receipt, which is JSON text. Found {error.msg.lower()} in line {error.lineno}: "
-                "it may have been cut short."
-            ) from None
+        document = json_file(path, "a receipt")
         try:
             return cls(document)
         except ValueError as error:
@@ -174,20 +146,41 @@ class Receipt:
         write_text(Path(path), json.dumps(self.document, indent=2, allow_nan=False) + "\n")
 
     def with_costs(self, curator: Curator) -> Self:
-        """The receipt after further queries to `curator`, which is not closed yet."""
+        """The receipt after further queries to `curator`, which is not closed yet.
+
+        Raises:
+            ValueError: for a signed receipt.
+        """
+        self._require_unsigned("a cost")
         return type(self)(self.to_json() | _costs(curator))
 
     def with_fidelity(self, fidelity: Sequence[Mapping[str, Any]], certificates: Sequence[Mapping[str, Any]]) -> Self:
-        """The receipt with noisy measures of fidelity, and with certificates."""
+        """The receipt with noisy measures of fidelity, and with certificates.
+
+        Raises:
+            ValueError: for a signed receipt.
+        """
+        self._require_unsigned("a measure")
         sections = {"fidelity": [dict(one) for one in fidelity], "certificates": [dict(one) for one in certificates]}
         return type(self)(self.to_json() | {name: section for name, section in sections.items() if section})
+
+    def with_schema_check(self, section: Mapping[str, Any]) -> Self:
+        """The receipt with noisy counts of how cells were placed (see `schema_check`).
+
+        Raises:
+            ValueError: for a signed receipt.
+        """
+        self._require_unsigned("a check of the schema")
+        return type(self)(self.to_json() | {"schema_check": dict(section)})
 
     def with_output(self, path: str | Path, *, rows: int) -> Self:
         """The receipt with the release's file at `path` named in it: its name, its SHA-256, its rows.
 
         Raises:
+            ValueError: for a signed receipt.
             OSError: when the file can't be read.
         """
+        self._require_unsigned("a file")
         document = self.to_json()
         document["outputs"].append({"file": Path(path).name, "sha256": sha256_of(Path(path)), "rows": rows})
         return type(self)(document)
@@ -197,17 +190,42 @@ class Receipt:
         """Whether the noise came from the operating system; with a seed the release is NOT PRIVATE."""
         return bool(self.document["private"])
 
-    def verify(self, folder: str | Path | None = None) -> Verification:
-        """Recomputes what was spent from the recorded events alone, and compares.
+    def signed(self, key: SigningKey) -> Self:
+        """The receipt with a signature, which vouches for every word of it; nothing can be added to it afterwards.
+
+        Raises:
+            ValueError: for a receipt that is signed already.
+        """
+        self._require_unsigned("another signature")
+        return type(self)(self.to_json() | {"signature": key.signature(self.document)})
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256, in hexadecimal, of the whole document in canonical JSON, its signature included.
+
+        It is the same however the file is laid out; a ledger keeps it, which then vouches for every word.
+        """
+        return digest_of(self.document)
+
+    def verify(
+        self, folder: str | Path | None = None, *, key: VerifyKey | None = None, ledger: Ledger | None = None
+    ) -> Verification:
+        """Recomputes everything that follows from what is recorded, and compares.
 
         Args:
-            folder: where the release's files lie, to compare their SHA-256 too; None to leave them out.
+            folder: where the release's files lie, to compare their SHA-256 and their rows too; None to leave them out.
+            key: the public key whose signature must be on the receipt; None asks for none.
+            ledger: the ledger of its source, which must know the receipt; None asks none.
         """
-        return verify_receipt(self.document, None if folder is None else Path(folder))
+        return verify_receipt(self.document, None if folder is None else Path(folder), key=key, ledger=ledger)
 
     def text(self) -> str:
         """A page of 80 columns for a privacy officer."""
         return receipt_text(self.document)
+
+    def _require_unsigned(self, what: str) -> None:
+        if "signature" in self.document:
+            raise ValueError(f"A signed receipt stays as it is. Found {what} to add to one: sign it last.")
 
 
 def _costs(curator: Curator) -> dict[str, Any]:
@@ -246,11 +264,7 @@ def _answers(curator: Curator, error_bars: Sequence[Mapping[str, Any]]) -> dict[
 
 def _vouched_for(curator: Curator) -> list[str]:
     brought = curator.account.vouched_for if curator.account is not None else ()
-    return [
-        f"The guarantee also rests on {what}, which the maker of this release brought and vouches for; it was tried on "
-        "made-up rows, which proves nothing."
-        for what in brought
-    ]
+    return [vouched_for_warning(what) for what in brought]
 
 
 def _older(curator: Curator) -> list[str]:
@@ -270,21 +284,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             versions[name] = "unknown"
     return versions
-
-
-def _how_many(neighbors: Neighbors, requested: bool, short: bool) -> str:
-    if short:
-        return "all that met the schema's rules, fewer than were wanted"
-    if requested:
-        return "asked for by the user"
-    if neighbors.relation.value == "replace_one" and neighbors.unit is None:
-        return "the exact number of rows of the table, which replace_one takes as public"
-    return "estimated from noisy counts that are among the charges"
-
-
-def _no_such_number(name: str) -> float:
-    assert not math.isfinite(float(name))
-    raise ValueError(f"A receipt holds finite numbers. Found {name}.")
 
 
 assert COMPOSITION_SENTENCES.keys() == COMPOSITIONS.keys(), "each composition rule is explained on the receipt"

@@ -5,28 +5,36 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.inert import inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.other_relation import guarantee
+from counterfoil.receipt.schema_check import check_sentences
 from counterfoil.receipt.terms import Terms, declares
 
 WIDTH = 80
 
 
 def receipt_text(document: Mapping[str, Any]) -> str:
-    """The page, of lines of at most 80 columns, ending in a newline."""
+    """The page, of lines of at most 80 columns, ending in a newline.
+
+    Texts of the document are shown inert, their newlines too: what a field says never becomes a line of its own.
+    """
+    document = inert_document({key: value for key, value in document.items() if key != "answers"})
     sections = {
         "Who is protected": _protected(document),
         "What it cost": _cost(document),
         "What was asked of the sensitive table": _asked(document),
         "Where the noise came from": iter([document["noise_source"]]),
-        "What it is good for": good_for(document),
+        "What it is good for": chain(check_sentences(document), good_for(document)),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
         "Warnings": _warnings(document),
@@ -57,8 +65,13 @@ def _title(document: Mapping[str, Any]) -> str:
     made = document["created"][:16].replace("T", " ")
     of = f"{document['source']}, method {document['method']['name']}"
     heading = f"PRIVACY RECEIPT  {made} UTC  Counterfoil {document['program']['counterfoil']}"
-    made_from = _MADE[document.get("released", "table")]
+    made_from = "Counts of cells in" if _counts_cells(document) else _MADE[document.get("released", "table")]
     return "\n".join([heading, *_wrap(f"{made_from} {of}.", "")])
+
+
+def _counts_cells(document: Mapping[str, Any]) -> bool:
+    """Whether nothing but a schema check was released."""
+    return document.get("released") == "measures" and "schema_check" in document
 
 
 _MADE = {"table": "A synthetic table made from", "model": "A model trained on", "measures": "Measures of a model on"}
@@ -207,7 +220,8 @@ def good_for(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _rows(document: Mapping[str, Any]) -> str:
     if (released := document.get("released", "table")) != "table":
-        return f"None: what was released is {'a model' if released == 'model' else 'measures of a model'}."
+        measures = "noisy counts of cells" if _counts_cells(document) else "measures of a model"
+        return f"None: what was released is {'a model' if released == 'model' else measures}."
     return f"{document['rows']['drawn']:,} synthetic rows: {document['rows']['how']}."
 
 
@@ -218,6 +232,11 @@ def _files(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
+    # What follows from the budget is said whether the list has it or not: older versions did not, and a line is
+    # easily taken out.
+    yield from (
+        line for line in budget_warnings(Budget(**document["budget"]), None) if line not in document["warnings"]
+    )
     yield from document["warnings"]
     if document.get("ledger") is False:  # older receipts don't say
         yield "No ledger counts this release: its cost is not added to that of others of the same table."
@@ -228,6 +247,11 @@ def _check(document: Mapping[str, Any]) -> Iterator[str]:
         "Run `counterfoil receipt verify` on this receipt: it recomputes every cost from the charges alone and "
         "compares their sum with the budget."
     )
+    if "signature" in document:
+        yield (
+            "It is signed. `counterfoil receipt verify --key` with the steward's public key, which you have from the "
+            "steward and not from here, says whether every word of it is as it was signed."
+        )
     yield (
         "What no receipt shows: that the program was the published one, that the schema was written without looking "
         "at the data, and what other releases of the same table cost (the ledger adds those up)."

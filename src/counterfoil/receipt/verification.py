@@ -1,4 +1,27 @@
-"""Checks a receipt from what it records, without the data and without the program that made it."""
+"""Checks a receipt from what it records, without the data and without the program that made it.
+
+What each field is checked by:
+
+| field | how |
+|---|---|
+| `format`, `format_version` | the published shape |
+| `budget`, `neighboring_relation`, `privacy_unit`, `public_groups` | recomputed: noise and events follow from them |
+| `composition`, `charges`, `spent`, `other_relation` | recomputed: events, scales, sensitivities, sums, sentences |
+| `private`, `noise_source` | compared: with one another, and with the words that versions have |
+| `program` | compared: with the version of OpenDP whose noise was wrong; else by signature |
+| `rows.how` | recomputed: what can be, given relation and unit |
+| `rows.drawn`, `outputs` | compared: hashes and numbers of rows of the files beside it; else by signature |
+| `schema_sha256` | compared: with the schema in `answers`, and with that of a saved folder |
+| `answers` | compared: with charges and schema; the noisy counts themselves by signature |
+| `fidelity` | recomputed from its noisy answers, which are by signature; compared: with charges |
+| `certificates` | recomputed from `fidelity`, and in a saved folder from error bars; else these gaps by signature |
+| `warnings` | compared: what the maker of the release vouches for; others by signature |
+| `source`, `method`, `created`, `ledger` | by signature |
+
+What is by signature is vouched for by the key that is asked for, or by a ledger, which keeps the SHA-256 of the whole
+receipt. Without either, `unvouched` lists it. A signature vouches for all the rest, too: a receipt whose author changed
+charges and everything that follows from them together, consistently, is the receipt of another release, and holds.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +31,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
@@ -18,13 +41,20 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import require_declared
 from counterfoil.curator.queries.gradient import GradientQuery, restated_probability
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.files import sha256_of
 from counterfoil.noise.known import noise_from_json
 from counterfoil.noise.noise import CountNoise, Noise
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.answers import read_answers
+from counterfoil.receipt.beside import output_problems
+from counterfoil.receipt.ledger_check import ledger_problems
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
+from counterfoil.receipt.schema_check import check_problems
+from counterfoil.receipt.signature import VerifyKey, signature_problem
 from counterfoil.receipt.terms import Terms, declares, neighbors_of
+from counterfoil.receipt.wording import wording_problems
+
+if TYPE_CHECKING:
+    from counterfoil.ledger.ledger import Ledger
 
 _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelation.REPLACE_ONE: 2.0}
 
@@ -42,15 +72,24 @@ class Verification:
         recomputed_epsilon: the epsilon that the recorded events compose to; infinite where they can't be understood.
         stated_epsilon: the epsilon that the receipt states for them.
         problems: what is wrong, a sentence each.
+        unvouched: the fields for which nobody vouches: anyone can have written them. None where a key or a ledger that
+            was asked for does.
     """
 
     holds: bool
     recomputed_epsilon: float
     stated_epsilon: float
     problems: tuple[str, ...]
+    unvouched: tuple[str, ...] = ()
 
 
-def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> Verification:
+def verify_receipt(
+    document: Mapping[str, Any],
+    folder: Path | None = None,
+    *,
+    key: VerifyKey | None = None,
+    ledger: Ledger | None = None,
+) -> Verification:
     """Checks a receipt that has the published shape.
 
     The check recomputes every event from its noise, every noise scale from its sensitivity, every sensitivity from
@@ -59,12 +98,18 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
 
     Args:
         document: the receipt.
-        folder: where the release's files lie, to compare their SHA-256 too; those that are not there are left out.
+        folder: where the release's files lie, to compare their SHA-256 and rows too; those that are not there are left
+            out.
+        key: whose signature must be on it.
+        ledger: what must know it.
     """
+    # On first use, for they import scipy.optimize.
+    from counterfoil.receipt.good_for_check import certificate_problems, fidelity_problems
+    from counterfoil.receipt.unvouched import unvouched_fields
+
     stated = float(document["spent"]["epsilon"])
-    problems = [
-        problem for part in (_charges, _source_of_noise, _programs, _answers, _model) for problem in part(document)
-    ]
+    parts = (_charges, _source_of_noise, _programs, _answers, _model, check_problems, wording_problems)
+    problems = [problem for part in (*parts, fidelity_problems, certificate_problems) for problem in part(document)]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]
@@ -80,8 +125,13 @@ def verify_receipt(document: Mapping[str, Any], folder: Path | None = None) -> V
         except (ValueError, ArithmeticError) as error:
             problems.append(f"The events can't be composed: {error}")
     if folder is not None:
-        problems += _outputs(document, folder)
-    return Verification(not problems, recomputed, stated, tuple(problems))
+        problems += output_problems(document, folder)
+    signature = signature_problem(document, key)
+    counted = [] if ledger is None else list(ledger_problems(document, ledger))
+    vouched = (key is not None and not signature) or (ledger is not None and not counted)
+    unvouched = () if vouched else unvouched_fields(document, folder)
+    problems += [*([signature] if signature else []), *counted]
+    return Verification(not problems, recomputed, stated, tuple(problems), unvouched)
 
 
 def _charges(document: Mapping[str, Any]) -> Iterator[str]:
@@ -194,7 +244,7 @@ def _other_relation(document: Mapping[str, Any]) -> Iterator[str]:
         filtered = adaptive and isinstance(terms.rule, Filter)
         expected = as_older_versions_did(document["charges"], terms, adaptive=filtered)
     stated = document["other_relation"]
-    for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon"):
+    for key in ("relation", "holds", "epsilon", "delta", "charged_epsilon", "reason"):
         want, given = expected.get(key), stated.get(key)
         same = _same(want, given) if isinstance(want, float) and isinstance(given, (int, float)) else want == given
         if not same:
@@ -246,13 +296,6 @@ def _answers(document: Mapping[str, Any]) -> Iterator[str]:
         yield str(error)
     if hashlib.sha256(document["answers"]["schema"].encode()).hexdigest() != document["schema_sha256"]:
         yield "The answers are of another schema than the release: its SHA-256 differs."
-
-
-def _outputs(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    for output in document["outputs"]:
-        path = folder / Path(output["file"]).name
-        if path.is_file() and sha256_of(path) != output["sha256"]:
-            yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
 
 
 def _same_event(given: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.partition import PartitionCounts
+from counterfoil.domain.domain import Clique
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid
 from counterfoil.marginals.measure import measure
@@ -65,6 +66,24 @@ class PerturbedHistogram(Reference):
                 "the reference `product`, or give columns fewer bins in the schema."
             )
 
+    def cliques(self, curator: Curator) -> tuple[Clique, ...]:
+        return () if self.gives_points(curator.schema) else (curator.domain.attributes,)
+
+    def total_deviation(self, asking: Asking) -> float | None:
+        """That of the sum of all cells, with what the noise adds to it where empty cells are kept for theirs."""
+        if not self.gives_points(asking.curator.schema):
+            return None
+        grid = self._grid(asking.curator.schema)
+        return self._total_error(
+            grid, asking.account.deviation(PartitionCounts(grid), asking.account.noise(asking.cost))
+        )
+
+    def _total_error(self, grid: Grid, deviation: float) -> float:
+        """Laplace noise of deviation 1 above t has the mean exp(-sqrt(2) t) (t + 1 / sqrt(2)) / 2, 0 counted below."""
+        t = self.threshold
+        kept = 0.5 * math.exp(-math.sqrt(2) * t) * (t + math.sqrt(0.5))
+        return deviation * math.hypot(math.sqrt(grid.size), grid.size * kept)
+
     def estimate(self, asking: Asking) -> Density:
         return (self._points if self.gives_points(asking.curator.schema) else self._codes)(asking)
 
@@ -91,7 +110,8 @@ class PerturbedHistogram(Reference):
         def draw(m: int, rng: np.random.Generator) -> np.ndarray:
             return grid.draw(systematic(density, m, rng), rng)
 
-        return Density(draw, total=max(float(counts[density > 0].sum()), 1.0), parameters={"cells": grid.size})
+        total, error = max(float(counts[density > 0].sum()), 1.0), self._total_error(grid, answer.deviation)
+        return Density(draw, total=total, total_error=error, parameters={"cells": grid.size})
 
     def _grid(self, schema: Schema) -> Grid:
         box = Box.of(schema)

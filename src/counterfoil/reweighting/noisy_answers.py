@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.features.function_family import FunctionFamily
@@ -54,23 +55,33 @@ class NoisyAnswers:
         averages: noisy averages of functions.
         laplace: whether the noise is Laplace; else Gaussian.
         known_total: the number of records where it is public, or known from elsewhere.
+        known_error: the standard deviation of `known_total`; 0 where it is public.
+        wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
+            number of records says how many.
     """
 
     marginals: tuple[NoisyMarginal, ...]
     averages: tuple[NoisyAverages, ...]
     laplace: bool
     known_total: float | None
+    known_error: float = 0.0
+    wanted: int | None = None
 
     def total(self) -> tuple[float, float]:
         """The number of records, at least 1, and its standard error: 0 where it is known."""
+        estimate, error = self.counted()
+        return rows_to_fit(estimate, error, self.wanted), error
+
+    def counted(self) -> tuple[float, float]:
+        """The number of records as the answers give it, which may be negative, and its standard error."""
         if self.known_total is not None:
-            return max(self.known_total, 1.0), 0.0
+            return self.known_total, self.known_error
         estimates = [averages.counted for averages in self.averages]
         if self.marginals:
             estimates.append(estimate_total(self.marginals))
         found = [(value, error**-2) for value, error in filter(None, estimates)]
         precision = sum(weight for _, weight in found)
-        return max(sum(value * weight for value, weight in found) / precision, 1.0), precision**-0.5
+        return sum(value * weight for value, weight in found) / precision, precision**-0.5
 
     def cliques(self, domain: Domain) -> tuple[Clique, ...]:
         """The marginals in the order of the functions of `program`, which come before the averages'."""

@@ -79,22 +79,35 @@ class BernsteinDensity(PointReference):
         super().require_possible(curator)
         self._lattice(curator)
 
+    def total_deviation(self, asking: Asking) -> float:
+        """That of a mean of the lattice's values, of which neighbors share most of a kernel."""
+        lattice = self._lattice(asking.curator)
+        noise = asking.account.noise(asking.cost)
+        return self._total_error(lattice, asking.account.deviation(LatticeKernelDensity(lattice), noise))
+
     def estimate(self, asking: Asking) -> Density:
         lattice = self._lattice(asking.curator)
         answer = asking.account.ask(LatticeKernelDensity(lattice), asking.account.noise(asking.cost))
         density = BernsteinMeasure.of_lattice(answer.values.astype(np.float64).reshape(lattice.shape), self.order)
         lower, upper = np.array(lattice.box.lower), np.array(lattice.box.upper)
-        per_record = (lattice.unit * lattice.bandwidth * math.sqrt(2 * math.pi)) ** lattice.box.dimension
         warnings = ("The Bernstein density is uniform: noise outweighs it.",) if density.is_uniform else ()
         return Density(
             lambda m, rng: lower + (upper - lower) * density.draw(m, rng),
-            total=max(density.integral / per_record, 1.0),
+            total=max(density.integral / self._per_record(lattice), 1.0),
+            total_error=self._total_error(lattice, answer.deviation),
             parameters=lattice.describe(),
             warnings=warnings,
         )
 
     def describe(self) -> dict[str, Any]:
         return {"reference": self.name, "order": self.order}
+
+    def _per_record(self, lattice: KernelLattice) -> float:
+        """The integral of the kernel of one record."""
+        return float((lattice.unit * lattice.bandwidth * math.sqrt(2 * math.pi)) ** lattice.box.dimension)
+
+    def _total_error(self, lattice: KernelLattice, deviation: float) -> float:
+        return deviation / math.sqrt(math.prod(lattice.shape)) / self._per_record(lattice)
 
     def _lattice(self, curator: Curator) -> KernelLattice:
         box = Box.of(curator.schema)
@@ -117,6 +130,10 @@ class Tree(PointReference):
     shares: tuple[float, float, float] = (0.01, 0.16, 0.16)
     cell_records: float = 2.5
 
+    def total_deviation(self, asking: Asking) -> float:
+        counts, box = TreeCounts(self.shares, self.cell_records), Box.of(asking.curator.schema)
+        return counts.total_deviation(asking.account, box, counts.noises(asking.cost, counted=False))
+
     def estimate(self, asking: Asking) -> Density:
         curator = asking.curator
         public = curator.row_count_is_public
@@ -129,7 +146,8 @@ class Tree(PointReference):
             public_total=float(curator.public_row_count()) if public else None,
             progress=asking.progress,
         )
-        return Density(tree.draw, total=max(tree.total, 1.0), parameters={"leaves": len(tree.leaves.weights)})
+        error, parameters = self.total_deviation(asking), {"leaves": len(tree.leaves.weights)}
+        return Density(tree.draw, total=max(tree.total, 1.0), total_error=error, parameters=parameters)
 
     def describe(self) -> dict[str, Any]:
         return {"reference": self.name, "shares": list(self.shares), "cell_records": self.cell_records}

@@ -13,7 +13,7 @@ import numpy as np
 from counterfoil.accounting.filter import PureFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
-from counterfoil.domain.domain import Domain
+from counterfoil.domain.domain import Clique, Domain
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
 from counterfoil.marginals.measure import measure
@@ -34,6 +34,7 @@ class Density:
         measured: noisy marginals that it was made from, which say something about the weights too.
         columns: of a product, the density of each column, float64 [codes].
         total: the number of records as it implies it; None where it does not.
+        total_error: about the standard deviation of `total`; 0 where that is public.
         parameters: what is to stand on the receipt about it.
         warnings: public sentences.
     """
@@ -42,6 +43,7 @@ class Density:
     measured: tuple[NoisyMarginal, ...] = ()
     columns: tuple[np.ndarray, ...] = ()
     total: float | None = None
+    total_error: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -93,6 +95,14 @@ class Reference(ABC):
             ValueError: with what to change.
         """
 
+    def cliques(self, curator: Curator) -> tuple[Clique, ...]:
+        """The marginals that it measures, in one query with all that it may spend; none for most."""
+        return ()
+
+    def total_deviation(self, asking: Asking) -> float | None:
+        """About the standard deviation of `Density.total`; None where that is None. Nothing is asked."""
+        return None
+
     @abstractmethod
     def estimate(self, asking: Asking) -> Density:
         """Asks what it needs, and returns the density."""
@@ -139,10 +149,12 @@ class Product(Reference):
     def require_possible(self, curator: Curator) -> None:
         """Every table has columns."""
 
+    def cliques(self, curator: Curator) -> tuple[Clique, ...]:
+        return tuple((name,) for name in curator.domain.attributes)
+
     def estimate(self, asking: Asking) -> Density:
-        domain = asking.curator.domain
         noise = asking.account.noise(asking.cost)
-        measured = measure(asking.account, domain, [(name,) for name in domain.attributes], noise)
+        measured = measure(asking.account, asking.curator.domain, self.cliques(asking.curator), noise)
         asking.progress("measured columns", 0.3)
         return product_of(tuple(measured), measured)
 

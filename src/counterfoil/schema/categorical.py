@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.groups import Groups, group_of_each, mistake_in
 from counterfoil.schema.values import Values, distinct_texts, of_each_type, parse_number
 
 
@@ -25,6 +26,11 @@ class Categorical(Column):
     declared, else to missing. With `other`, a missing value goes there too unless `missing` is declared.
     `ordered` says that the list goes from least to greatest. An ordered list of numbers is a scale: its
     categories count as those numbers, in rules and as points of a metric space; others count as their rank.
+    `groups` says which categories belong together (chapters of a code book): methods that merge rare categories
+    merge them within their groups first. They change no code.
+
+    A category comes back as it is listed: "01" is a text and 1 a number, which makes a column of numbers where all are.
+    Members of an enumeration are the texts or numbers that they hold.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -32,19 +38,28 @@ class Categorical(Column):
     values: tuple[str | int | float, ...]
     other: bool = False
     ordered: bool = False
+    groups: Groups = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(map(_plain, self.values)))
+        super().__post_init__()
 
     def _check(self) -> None:
         if not self.values:
             raise self.mistake("`values` must list at least one category")
         if self.ordered and self.other:
             raise self.mistake("`other` has no rank in an ordered list; declare `missing` instead")
+        if self.groups and self.ordered:
+            raise self.mistake("`groups` are for categories without order; ordered ones are merged with neighbors")
         if any(isinstance(value, bool) or value != value for value in self.values):
             raise self.mistake('`values` must be texts or numbers; for true and false use kind = "boolean"')
         self._check_texts("values", self._texts)
-        self._check_texts("missing_values", self.missing_values)
+        self._check_texts("missing_values", tuple(filter(None, self.missing_values)))
         repeated = [text for text, count in Counter(self._texts).items() if count > 1]
         if repeated:
             raise self.mistake(f"`values` lists {repeated[0]!r} twice")
+        if self.groups and (problem := mistake_in(self.groups, self._texts)):
+            raise self.mistake(problem)
         if self._is_scale and (np.diff(self._scale) <= 0).any():
             raise self.mistake("`values` that are numbers must increase where they are `ordered`")
         both = [text for text in self.missing_values if text in self._texts]
@@ -76,6 +91,15 @@ class Categorical(Column):
             code = self._by_number.get(parse_number(text, {}))
         return self._elsewhere if code is None else code
 
+    def codes_of(self, values: Values) -> np.ndarray:
+        """int64 [n]: the code of each cell, -1 where it is missing or has no place."""
+        return self._codes(values)
+
+    def means_missing(self, text: str) -> bool:
+        """Whether a text is declared to mean that a value is missing."""
+        code = self._by_text.get(text)
+        return (self._by_number.get(parse_number(text, {})) if code is None else code) == -1
+
     @property
     def _elsewhere(self) -> int:
         return len(self.values) if self.other else -1
@@ -89,6 +113,11 @@ class Categorical(Column):
         if self.other or any(isinstance(value, str) for value in self.values):
             return pa.string()
         return pa.float64() if any(isinstance(value, float) for value in self.values) else pa.int64()
+
+    @property
+    def group_codes(self) -> np.ndarray:
+        """int64 [size]: the group of each code, -1 for one that is in none."""
+        return group_of_each(self.groups, self._texts, self.size)
 
     @property
     def other_label(self) -> str:
@@ -117,6 +146,19 @@ class Categorical(Column):
         texts = self.arrow_type == pa.string()
         choices = pa.array([str(value) for value in listed] if texts else listed, type=self.arrow_type)
         return choices.take(pa.array(codes))
+
+    def _spelled(self, values: pa.Array) -> pa.Array:
+        if pa.types.is_string(values.type):
+            return values
+        codes = self._codes(values)
+        return pa.array([*self._labels(), None], pa.string()).take(pa.array(np.where(codes < 0, self.n_bins, codes)))
+
+    @property
+    def _fewer_codes(self) -> str:
+        return (
+            "List the common categories and declare `other = true` for the rest, list groups of them, or declare the"
+            " column an identifier"
+        )
 
     def _labels(self) -> list[str]:
         return [*self._texts, *([self.other_label] if self.other else [])]
@@ -170,4 +212,18 @@ class Categorical(Column):
 
     def facts(self) -> dict[str, Any]:
         flags = {"other": self.other, "ordered": self.ordered}
-        return {"values": self.values} | {key: True for key, flag in flags.items() if flag}
+        groups = {"groups": dict(self.groups)} if self.groups else {}
+        return {"values": self.values} | {key: True for key, flag in flags.items() if flag} | groups
+
+
+def _plain(value: Any) -> Any:
+    """A text or a number of Python's own type; anything else as it stands."""
+    if isinstance(value, str):
+        return str.__str__(value)  # `str` of an enumeration's member may be its name
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, np.floating):
+        return float(str(value))  # as it is written: a narrow one has fewer digits
+    return float(value) if isinstance(value, float) else value

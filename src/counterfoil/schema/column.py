@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.errors import SchemaError, UnplacedValue
-from counterfoil.schema.spelling import spell
+from counterfoil.schema.spelling import BYTES, spell
 from counterfoil.schema.values import Values
 
 MAX_SIZE = 1_000_000
@@ -22,7 +22,8 @@ class Column(ABC):
     """One column that is synthesized. Every field is public; no record is ever kept.
 
     Codes run from 0 to `size - 1`. When `missing` is declared, the last code stands for a missing value:
-    a null, a NaN, an empty text, one of `missing_values`, or a value that can't be placed elsewhere.
+    a null, a NaN, an empty text, one of `missing_values`, or a value that can't be placed elsewhere. It is written
+    as the first of `missing_values`, which may be the empty text; as an empty cell where there is none.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -40,7 +41,7 @@ class Column(ABC):
         self._check()
         if not 1 <= self.size <= MAX_SIZE:
             raise self.mistake(
-                f"a column must have between 1 and {MAX_SIZE:,} codes; found {self.size:,}. Give wider bins"
+                f"a column must have between 1 and {MAX_SIZE:,} codes; found {self.size:,}. {self._fewer_codes}"
             )
 
     @property
@@ -152,28 +153,88 @@ class Column(ABC):
             raise self.unplaced(int(np.argmax(codes < 0)))
         return codes.astype(self.dtype)
 
-    def decode(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        """Values [n] in the natural type, drawn uniformly within each code's bin; null where missing.
+    def decode(self, codes: np.ndarray, rng: np.random.Generator, counts: np.ndarray | None = None) -> pa.Array:
+        """Values [n] in the natural type, drawn within each code's bin; null where missing.
 
-        `rng` is public randomness. Encoding the result gives the codes back.
+        Encoding the result gives the codes back.
+
+        Args:
+            codes: int [n].
+            rng: public randomness.
+            counts: float64 [size], how many records a model has in each code. Where they are given, a number is drawn
+                from a density within its bin that the counts of the neighbors suggest (`log_linear.tilts`), and evenly
+                where they are not.
         """
         codes = np.asarray(codes)
         if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.size:
             raise ValueError(f"Codes of column {self.name!r} must lie in 0 to {self.size - 1}.")
         absent = codes == self.n_bins
-        drawn = self._draw(np.where(absent, 0, codes).astype(np.int64), rng)
+        present = np.where(absent, 0, codes).astype(np.int64)
+        tilt = None if counts is None else self._tilts(np.asarray(counts, dtype=float)[: self.n_bins])
+        drawn = self._draw(present, rng) if tilt is None else self._draw_tilted(present, rng, tilt)
         if not absent.any():
             return drawn
         return drawn.take(pa.array(np.arange(len(codes)), mask=absent))
+
+    @property
+    def is_tilted(self) -> bool:
+        """Whether the counts of codes make a difference to `decode`."""
+        return False
+
+    @property
+    def spans(self) -> np.ndarray | None:
+        """float64 [n_bins]: the width of each bin on the scale on which counts vary smoothly; 0 for a single point.
+
+        None where there is no such scale.
+        """
+        return None
+
+    def _tilts(self, counts: np.ndarray) -> np.ndarray | None:
+        """float64 [n_bins]: see `log_linear.tilts`; None where values are drawn evenly."""
+        return None
+
+    def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
+        """Values for codes below `n_bins`, from log-linear densities within their bins."""
+        raise NotImplementedError
+
+    def stated(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """Decoded values [n] as tables hold them: in a column of texts, missing ones are the missing word."""
+        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        return plain.fill_null(self.missing_word) if self.missing_word and pa.types.is_string(plain.type) else plain
+
+    def written(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """string [n]: decoded or stated values as a CSV file holds them; null where a cell is empty."""
+        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        texts = self._spelled(plain)
+        return texts.fill_null(self.missing_word) if self.missing_word else texts
+
+    def _spelled(self, values: pa.Array) -> pa.Array:
+        """string [n]: the text of each value, null for null."""
+        return values.cast(pa.string())
+
+    @property
+    def missing_word(self) -> str:
+        """How a missing value is written; the empty text where nothing is."""
+        return self.missing_values[0] if self.missing_values else ""
+
+    @property
+    def _fewer_codes(self) -> str:
+        """What helps where there are too many codes."""
+        return "Give wider bins"
 
     def unplaced(self, row: int) -> UnplacedValue:
         """The error for a cell that has no place."""
         return UnplacedValue(
             self.name,
             row,
-            f"is missing or not {self.expected}, and the schema gives it no other place",
+            f"is missing or not {self.expected}{self.notation}, and the schema gives it no other place",
             f"Declare {self.remedy} for the column, or correct the data.",
         )
+
+    @property
+    def notation(self) -> str:
+        """How a value must be written, in brackets, where people write it in several ways."""
+        return ""
 
     @property
     def remedy(self) -> str:
@@ -192,6 +253,11 @@ class Column(ABC):
 
     def _check_texts(self, key: str, texts: tuple[str, ...]) -> None:
         spelled = spell(pa.array(texts, type=pa.string())).to_pylist()
+        if any(text.startswith(BYTES) for text in texts):
+            raise self.mistake(
+                f"`{key}` must be texts, and bytes that are no text can't be listed. Store them as hexadecimal digits,"
+                " or leave them to `other = true` or `missing = true`"
+            )
         if any(not text or text != bare for text, bare in zip(texts, spelled, strict=True)):
             raise self.mistake(
                 f"`{key}` must be texts without surrounding white space, and not empty"

@@ -8,11 +8,21 @@ from typing import Any
 
 import pyarrow as pa
 
+from counterfoil.schema.patterns import is_pattern
+from counterfoil.schema.scale import LOG
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
 _NAMES_SOMEBODY = re.compile(
-    r"(^|[_\W])(id|uuid|guid|ssn|e-?mail|phone|(first|last|full)[_ ]?name|name|address)$", re.I
+    r"(^|[_\W])(id|uuid|guid|ssn|nbr|nr|no|num|number|key|e-?mail|phone|(first|last|full)[_ ]?name|name|address)$"
+    r"|(?-i:[a-z](ID|Id|Nbr|Nr|No))$",
+    re.I,
+)
+_AMOUNTS = re.compile(
+    r"(^|[_\W\d])(income|earnings?|wages?|salar(y|ies)|pay|payments?|price|prices|balance|amount|amt|gain|loss|cost|costs"
+    r"|charges?|fares?|fees?|rent|revenue|sales|profit|debt|loan|credit|budget|spend(ing)?|expenses?|delay|delays"
+    r"|distance|duration|population)([_\W\d]|$)",
+    re.I,
 )
 _HEAD = """\
 # A draft made from the column names and types alone; no record was read. Column by column, state what is
@@ -20,20 +30,31 @@ _HEAD = """\
 # line `confirm = true`. Nothing is synthesized before that.
 #
 #   categorical  values = ["a", "b"], optional other = true, ordered = true
-#   boolean
-#   integer      lower, upper; optional step, or bins, or edges
-#   real         lower, upper, and one of bins, resolution, edges; optional points = [0] for exact values
-#   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format
-#   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format
+#   boolean      optional true = "yes", false = "no": how the two are written; true and false without them
+#   integer      lower, upper; optional scale = "log" for amounts with a long tail ("linear" for others), step,
+#                bins or edges
+#   real         lower, upper; optional scale, decimals = 2 for cents, and one of bins, resolution, edges;
+#                points = [0] for exact values
+#   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format, zone
+#   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format, zone
 #   identifier   replace = "drop", "sequence" or "uuid"; never read
 #
-# Any but identifiers: missing = true where values may be missing, missing_values = ["?"] for words that say so.
+# One entry for many columns: [columns."drug_*"]. Categories in a file beside this one: values_from = "codes.csv"
+# instead of values. A column that follows from others: [[derived]] with name, kind and expression or lookup.
+# Any but identifiers: missing = true where values may be missing, missing_values = ["?"] for words that say so, the
+# first of which is written. format = "%d.%m.%Y" is how dates are read and written; zone = "Europe/Zurich" is where the
+# days of instants with an offset begin.
 # Columns to leave out altogether: ignore = ["name", ...] above the first column.
 # Facts that hold for every record: [[rules]] with require = "age >= 0", or with if = "..." and then = "...".
 """
 _UNTYPED = """\
 #
 # The types of a CSV file come from its values, which were not read: only its header was. Say each `kind`.
+"""
+
+
+_AMOUNT = """\
+# Its name is that of an amount: an "integer" or a "real" with lower, upper and scale = "log"?
 """
 
 
@@ -45,28 +66,50 @@ def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = T
     parts = [_HEAD + ("" if typed else _UNTYPED)]
     if name:
         parts.append(f"name = {toml_value(name)}\n")
+    if any(map(is_pattern, columns)):  # the names of a table are meant as they stand
+        parts.append("exact_names = true\n")
     for column, kind in columns.items():
-        facts = {"confirm": True} | (_guess(column, kind) if typed or _is_name(column) else {"kind": UNKNOWN})
-        parts.append(toml_table(f"[columns.{toml_key(column)}]", facts))
+        guess = _guess(column, kind) if typed else {"kind": UNKNOWN}
+        asks = _may_name_somebody(column)
+        facts = {"confirm": True} | ({"kind": UNKNOWN} if asks else guess)
+        parts.append(
+            toml_table(f"[columns.{toml_key(column)}]", facts)
+            + (_choices(str(guess["kind"])) if asks else "")
+            + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
+        )
     return "\n".join(parts)
 
 
-def _is_name(column: str) -> bool:
+def _may_name_somebody(column: str) -> bool:
     return bool(_NAMES_SOMEBODY.search(column))
+
+
+def _is_amount(column: str) -> bool:
+    """Whether its name is that of an amount, most of which are small and a few very large."""
+    return bool(_AMOUNTS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)))
+
+
+def _choices(kind: str) -> str:
+    """What a column may be whose name looks like an identifier's: names prove nothing, so the draft asks."""
+    others = {UNKNOWN: "or its own kind", "categorical": 'or "categorical"'}
+    real = others.get(kind, f'or its own kind, such as "{kind}"')
+    return (
+        '# Its name may be that of an identifier, which proves nothing. Is it an "identifier" (left out with\n'
+        f'# replace = "drop", made anew with "sequence" or "uuid"), {real}?\n'
+    )
 
 
 def _guess(column: str, kind: pa.DataType) -> dict[str, Any]:
     bounds = {"lower": UNKNOWN, "upper": UNKNOWN}
-    if _is_name(column):
-        return {"kind": "identifier", "replace": "drop"}
+    numbers = bounds | ({"scale": LOG} if _is_amount(column) else {})
     if pa.types.is_boolean(kind):
         return {"kind": "boolean"}
     if pa.types.is_integer(kind):
-        return {"kind": "integer"} | bounds
+        return {"kind": "integer"} | numbers
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return {"kind": "real"} | bounds | {"bins": UNKNOWN}
+        return {"kind": "real"} | numbers
     if pa.types.is_date(kind):
         return {"kind": "date"} | bounds
     if pa.types.is_timestamp(kind):
-        return {"kind": "datetime"} | bounds | {"resolution": "1d"}
+        return {"kind": "datetime"} | bounds | {"resolution": "1d"} | ({} if kind.tz is None else {"zone": UNKNOWN})
     return {"kind": "categorical", "values": []}

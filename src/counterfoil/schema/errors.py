@@ -15,6 +15,10 @@ class UnconfirmedSchema(SchemaError):
     """A draft whose facts nobody has confirmed yet."""
 
 
+class UnreadableType(ValueError):
+    """A column is stored in a type that its public facts don't explain; a type is public, and no value is read."""
+
+
 @dataclass(frozen=True)
 class Unconfirmed:
     """A column of a draft: `facts` are sentences on what is still to be said about it."""

@@ -76,9 +76,8 @@ class Expression:
     def __init__(self, text: str, columns: Mapping[str, Column]):
         self.text = text
         self._known = columns
-        self._quoted: dict[str, str] = {}
         self._used: dict[str, None] = {}
-        self._tree = self._parsed()
+        self._tree, self._quoted = parse(text, self._mistake)
         # One evaluation on a value of each column finds every mistake before any row is seen.
         self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
 
@@ -90,19 +89,6 @@ class Expression:
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
         return self._truth(self._tree, ranges)
-
-    def _parsed(self) -> ast.expr:
-        def unquote(match: re.Match) -> str:
-            if match[1] is None:
-                return match[0]
-            placeholder = f"_quoted_{len(self._quoted)}"
-            self._quoted[placeholder] = match[1]
-            return f" {placeholder} "
-
-        try:
-            return ast.parse(_TOKENS.sub(unquote, self.text).strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise self._mistake("it is not an expression") from None
 
     def _mistake(self, problem: str) -> SchemaError:
         return SchemaError(f"Rule `{self.text}`: {problem}")
@@ -209,6 +195,37 @@ class Expression:
         work = _ARITHMETIC[type(node.op)]
         corners = [work(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
         return Range(np.minimum.reduce(np.broadcast_arrays(*corners)), np.maximum.reduce(np.broadcast_arrays(*corners)))
+
+
+def parse(text: str, mistake: Callable[[str], SchemaError]) -> tuple[ast.expr, dict[str, str]]:
+    """The syntax tree of an expression, and the columns that stand between backticks by the names that the tree has.
+
+    Raises:
+        SchemaError: what `mistake` makes of a sentence, when the text can't be parsed.
+    """
+    quoted: dict[str, str] = {}
+
+    def unquote(match: re.Match) -> str:
+        if match[1] is None:
+            return match[0]
+        placeholder = f"_quoted_{len(quoted)}"
+        quoted[placeholder] = match[1]
+        return f" {placeholder} "
+
+    try:
+        return ast.parse(_TOKENS.sub(unquote, text).strip(), mode="eval").body, quoted
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise mistake("it is not an expression") from None
+
+
+def names_column(text: str, name: str) -> bool:
+    """Whether an expression has `name` where a column may stand; False for what is no expression."""
+    try:
+        tree, quoted = parse(text, SchemaError)
+    except SchemaError:
+        return False
+    found = {quoted.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return name in found
 
 
 def _is_constant(node: ast.expr) -> bool:

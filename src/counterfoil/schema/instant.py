@@ -9,22 +9,35 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.column import MAX_SIZE
+from counterfoil.schema.errors import UnreadableType, did_you_mean
+from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.number import NumberColumn
-from counterfoil.schema.values import EPOCH, SECONDS_PER_DAY, Values, instants_of, parse_instant, seconds_since_epoch
+from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
+from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, find_zone, instant_seconds, moment_in, zone_names
 
 RESOLUTION = re.compile(r"([1-9]\d{0,8})(s|min|h|d|mo|y)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}
 _MONTHS = {"mo": 1, "y": 12}
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_PROBES = 200
+"""Bins in which a `format` is tried."""
 
 
 @dataclass(frozen=True)
 class Instant(NumberColumn):
-    """What dates and datetimes share: whole units since 1970-01-01, cut into bins."""
+    """What dates and datetimes share: whole units since 1970-01-01, cut into bins.
+
+    `format` is how texts are read and how CSV files are written. With a `zone`, which is a name of the IANA database,
+    cells that state an offset or are stored with a zone are converted to it, and others are what a clock there shows
+    (`schema.zone` has what repeated and skipped hours mean). Without one, texts that state an offset are not
+    understood, and a storage whose type has a zone is refused: nothing says which day it was.
+    """
 
     unit: ClassVar[int]
     default_resolution: ClassVar[str]
@@ -35,13 +48,26 @@ class Instant(NumberColumn):
     bins: int = 0
     edges: tuple[date, ...] = ()
     format: str = ""
+    zone: str = ""
 
     @abstractmethod
     def _moment(self, number: int) -> date:
         """The declared type of value that stands `number` units after 1970-01-01."""
 
+    @abstractmethod
+    def _text(self, number: int) -> str:
+        """How the value is written to a CSV file."""
+
+    @property
+    def _in_units(self) -> bool:
+        """Whether units are elapsed time, which no clock of a zone cuts."""
+        return self.unit != SECONDS_PER_DAY
+
     def _check(self) -> None:
-        if not self.lower <= self.upper:
+        if self.zone and self._zone is None:
+            hint = did_you_mean(self.zone, zone_names())
+            raise self.mistake(f'`zone` must be a name such as "Europe/Zurich" or "UTC"; found {self.zone!r}.{hint}')
+        if not self.lower <= self.upper or self._n_points < 1:
             raise self.mistake(f"`lower` must not come after `upper`; found {self.lower} and {self.upper}")
         if sum(map(bool, (self.bins, self.resolution, self.edges))) > 1:
             raise self.mistake("give only one of `bins`, `resolution` or `edges`")
@@ -55,6 +81,8 @@ class Instant(NumberColumn):
             raise self.mistake("`edges` must increase")
         self._check_resolution()
         self._check_missing_values()
+        if self.format:
+            self._check_format()
 
     def _check_resolution(self) -> None:
         """Count the bins before any array of them is made."""
@@ -67,6 +95,44 @@ class Instant(NumberColumn):
         if self._n_points * self.unit // seconds > MAX_SIZE:
             raise self.mistake(f"`resolution` {self.resolution!r} makes more than {MAX_SIZE:,} bins")
 
+    def _check_format(self) -> None:
+        """What is written is read back: tried at the ends, and in bins that are chosen evenly at random."""
+        if not self.zone and "z" in _DIRECTIVE.findall(self.format):
+            raise self.mistake(f"`format` {self.format!r} has an offset (%z), so `zone` must say where the days are")
+        rng = np.random.default_rng(0)
+        codes = np.unique([0, self.n_bins - 1, *rng.integers(0, self.n_bins, _PROBES)])
+        firsts, stops = self._starts[codes], self._stops[codes]
+        for numbers in (firsts, stops - 1, rng.integers(firsts, stops)):
+            for number, code in zip(numbers.tolist(), codes.tolist(), strict=True):
+                self._check_written(number, code)
+
+    def _check_written(self, number: int, code: int) -> None:
+        moment = self._moment(number)
+        if isinstance(moment, datetime) and moment.fold:
+            return  # in an hour that a clock shows twice, which a notation without an offset can't tell apart
+        text = self._written_as(number)
+        again = np.clip(self._parse_text(text), *self.bounds)
+        if np.isnan(again):
+            raise self.mistake(
+                f"`format` {self.format!r} must be one that can be read and written, such as "
+                '"%d.%m.%Y"; see the directives of Python\'s `strptime`'
+            )
+        if self._bin(np.array([again]))[0] != code:
+            raise self.mistake(
+                f"`format` {self.format!r} must tell all values apart: {moment.isoformat()} is written as {text!r}, "
+                f"which is read as {self._moment(int(again)).isoformat()}"
+            )
+
+    def _written_as(self, number: int) -> str:
+        try:
+            return self._text(number)
+        except ValueError:
+            raise self.mistake(f"`format` {self.format!r} can't be written") from None
+
+    @cached_property
+    def _zone(self) -> ZoneInfo | None:
+        return find_zone(self.zone) if self.zone else None
+
     @property
     def _resolution(self) -> tuple[int, str]:
         matched = RESOLUTION.fullmatch(self.resolution or self.default_resolution)
@@ -78,9 +144,7 @@ class Instant(NumberColumn):
         return int(matched[1]), matched[2]
 
     def _number(self, moment: date) -> int:
-        if not isinstance(moment, datetime):
-            moment = datetime(moment.year, moment.month, moment.day)
-        return seconds_since_epoch(moment) // self.unit
+        return seconds_since_epoch(self._midnight(moment), self.unit, self._zone) // self.unit
 
     @property
     def _n_points(self) -> int:
@@ -95,9 +159,21 @@ class Instant(NumberColumn):
         if self.bins:
             return low + np.array([(i * self._n_points) // self.bins for i in range(self.bins)])
         length, name = self._resolution
+        if name == "d" and self._in_units and self._zone is not None:
+            return self._day_starts(length, self._zone, high)
         if name in _SECONDS:
             return np.arange(low, high + 1, length * _SECONDS[name] // self.unit)
-        return np.array(self._month_starts(length * _MONTHS[name], low, high))
+        return np.unique(self._month_starts(length * _MONTHS[name], low, high))
+
+    def _day_starts(self, days: int, zone: ZoneInfo, high: int) -> np.ndarray:
+        """Days are the clock's, of 23 or 25 hours where it is changed; days that it skipped have no bin."""
+        first, last = (seconds_since_epoch(self._midnight(moment)) for moment in (self.lower, self.upper))
+        starts = np.unique(instant_seconds(np.arange(first, last + 1, days * SECONDS_PER_DAY), zone))
+        return starts[starts <= high]
+
+    @staticmethod
+    def _midnight(moment: date) -> datetime:
+        return moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
 
     def _month_starts(self, months: int, low: int, high: int) -> list[int]:
         """Bins begin on the first of a month, every `months` from `lower`'s; the first may be cut short."""
@@ -124,10 +200,22 @@ class Instant(NumberColumn):
         return float(self._number(self.lower)), float(self._number(self.upper))
 
     def _parse(self, values: Values) -> np.ndarray:
-        return instants_of(values, self.unit, self.format)
+        self._require_readable(values)
+        return instants_of(values, self.unit, self.format, self._zone)
+
+    def _require_readable(self, values: Values) -> None:
+        """Refuses a storage of instants with a zone where none is declared: by its type, so for any values."""
+        if isinstance(values, MixedCells):
+            return
+        kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        if pa.types.is_timestamp(kind) and kind.tz is not None and not self.zone:
+            raise UnreadableType(
+                f"Column {self.name!r} ({self.kind}): the table holds instants with a zone ({kind}), so the schema "
+                f'must say where the days begin. Declare `zone`, such as zone = "Europe/Zurich" or zone = "UTC".'
+            )
 
     def _parse_text(self, text: str) -> float:
-        return parse_instant(text, self.unit, self.format)
+        return parse_instant(text, self.unit, self.format, self._zone)
 
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._starts, numbers, side="right") - 1
@@ -144,17 +232,33 @@ class Instant(NumberColumn):
         return [first if first == last else f"{first}..{last}" for first, last in ends]
 
     def constant(self, value: object) -> float:
-        number = parse_instant(value, self.unit) if isinstance(value, str) else np.nan
+        number = parse_instant(value, self.unit, zone=self._zone) if isinstance(value, str) else np.nan
         if np.isnan(number):
             raise self.mistake(f'a rule compares it with {value!r}; expected a text such as "{self.lower}"')
         return number
 
+    def _spelled(self, values: pa.Array) -> pa.Array:
+        distinct = values.dictionary_encode()
+        numbers = instants_of(distinct.dictionary, self.unit, zone=self._zone)
+        texts = pa.array([self._text(int(number)) for number in numbers], pa.string())
+        return texts.take(distinct.indices)
+
     @property
     def comparable(self) -> str:
-        return self.kind
+        return f"{self.kind} with a zone" if self.zone and self._in_units else self.kind
+
+    @property
+    def remedy(self) -> str:
+        if self.format:
+            return f"another `format` where dates are not written as {self.format!r} says, or `missing = true`,"
+        return (
+            '`format` where dates are written in another way than 2020-01-31 (such as "%d.%m.%Y"), '
+            f"{'' if self.zone else '`zone` where they state an offset, '}or `missing = true`,"
+        )
 
     def facts(self) -> dict[str, Any]:
-        extras = {"resolution": self.resolution, "bins": self.bins, "edges": self.edges, "format": self.format}
+        extras = {"resolution": self.resolution, "bins": self.bins, "edges": self.edges}
+        extras |= {"format": self.format, "zone": self.zone}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}
 
 
@@ -164,6 +268,7 @@ class Date(Instant):
 
     One code per day, unless `resolution` ("7d", "1mo", "1y"), `bins` or `edges` (the first day of each
     bin) groups them; months and years are the calendar's. Text is ISO 8601, or in the `strptime` format `format`.
+    With a `zone`, an instant counts for the day on which it was there.
     """
 
     kind: ClassVar[str] = "date"
@@ -177,6 +282,12 @@ class Date(Instant):
 
     def _moment(self, number: int) -> date:
         return EPOCH.date() + timedelta(days=number)
+
+    def _text(self, number: int) -> str:
+        day = self._moment(number)
+        if not self.format:
+            return day.isoformat()
+        return formatted(datetime(day.year, day.month, day.day, tzinfo=self._zone), self.format)
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -192,10 +303,11 @@ class Date(Instant):
 
 @dataclass(frozen=True)
 class Datetime(Instant):
-    """Whole seconds from `lower` to `upper`, both included, in UTC or in the table's own local time.
+    """Whole seconds from `lower` to `upper`, both included, in the table's own local time or in a `zone`.
 
     One of `resolution` ("1s", "15min", "1h", "1d", "1mo", "1y"), `bins` or `edges` says where the bins are.
-    Text is ISO 8601, or in the `strptime` format `format`; an instant with a zone is converted to UTC.
+    Text is ISO 8601, or in the `strptime` format `format`. With a `zone`, values are instants: the bounds and edges
+    are what its clock shows, days, months and years are its own, and shorter bins are elapsed time.
     """
 
     kind: ClassVar[str] = "datetime"
@@ -209,15 +321,27 @@ class Datetime(Instant):
         super()._check()
 
     def _moment(self, number: int) -> datetime:
+        if self._zone is not None:
+            return moment_in(number, self._zone)
         return datetime.fromtimestamp(number, UTC).replace(tzinfo=None)
+
+    def _text(self, number: int) -> str:
+        moment = self._moment(number)
+        return formatted(moment, self.format) if self.format else moment.isoformat(" ")
 
     @property
     def arrow_type(self) -> pa.DataType:
-        return pa.timestamp("us")
+        return pa.timestamp("us", self.zone or None)
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        return pa.array(self._drawn(codes, rng) * 1_000_000).cast(pa.timestamp("us"))
+        return pa.array(self._drawn(codes, rng) * 1_000_000).cast(self.arrow_type)
 
     @property
     def expected(self) -> str:
         return "a date with a time"
+
+
+def formatted(moment: datetime, text_format: str) -> str:
+    """The moment in a `strftime` format, years always in four digits, as `strptime` reads them."""
+    year = f"{moment.year:04d}"
+    return moment.strftime(_DIRECTIVE.sub(lambda found: year if found[1] == "Y" else found[0], text_format))

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.domain.log_linear import positions
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.scale import CELLS, LINEAR, LOG, MANY_NUMBERS, Scale, integer_starts, scale_of
 
 EXACT = 2**53
 
@@ -18,9 +20,11 @@ EXACT = 2**53
 class Integer(NumberColumn):
     """Whole numbers from `lower` to `upper`, both included, every `step`.
 
-    One code per number, unless `bins` (that many groups of equal width) or `edges` (the first number of each
-    bin; the last bin ends with `upper`) groups them. A number between two points of the grid goes to the
-    nearer one (half-way: the upper). Decoding draws uniformly on the grid points of the bin.
+    Up to 1,000 numbers have one code each. More are cut into some hundred cells, the bounds and 0 in cells of
+    their own, equally wide on `scale`: "linear", or "log", where they grow with the distance from 0; by default
+    log. `bins` gives that many groups instead, of equal width or with `scale = "log"` growing ones, and `edges`
+    the first number of each bin; the last bin ends with `upper`. A number between two points of the grid goes to
+    the nearer one (half-way: the upper). Decoding draws on the grid points of the bin.
     """
 
     kind: ClassVar[str] = "integer"
@@ -30,6 +34,7 @@ class Integer(NumberColumn):
     step: int = 1
     bins: int = 0
     edges: tuple[int, ...] = ()
+    scale: str = ""
 
     def _check(self) -> None:
         if not -EXACT <= self.lower <= self.upper <= EXACT:
@@ -42,6 +47,7 @@ class Integer(NumberColumn):
             raise self.mistake("give `bins` or `edges`, not both")
         if not 0 <= self.bins <= self._n_points:
             raise self.mistake(f"`bins` must be between 1 and the {self._n_points} values; found {self.bins}")
+        self._check_scale()
         if self.edges:
             self._check_edges()
         self._check_missing_values()
@@ -61,8 +67,29 @@ class Integer(NumberColumn):
         """int64 [n_bins]: the index on the grid of the first point of each bin."""
         if self.edges:
             return np.array([-((self.lower - edge) // self.step) for edge in self.edges])
-        bins = self.n_bins
-        return np.array([(i * self._n_points) // bins for i in range(bins)])
+        if self._grows or not self.bins:
+            return np.array(self._cell_starts)
+        return np.array([(i * self._n_points) // self.bins for i in range(self.bins)])
+
+    @property
+    def _grows(self) -> bool:
+        """Whether cells are cut on a scale, and neither one for each number nor of equal width."""
+        if self.edges or self.bins:
+            return bool(self.bins) and self.scale == LOG
+        return self._n_points > (CELLS if self.scale == LOG else MANY_NUMBERS)
+
+    @cached_property
+    def _axis(self) -> Scale:
+        if self.edges or (self.bins and not self.scale):
+            return Scale(LINEAR)
+        return scale_of(self.scale, self.lower, self.upper, self.step)
+
+    @cached_property
+    def _cell_starts(self) -> list[int]:
+        if not self._grows:
+            return list(range(self._n_points))
+        cells = self.bins or CELLS
+        return integer_starts(self.lower, self.upper, self.step, cells, self._axis, ends_apart=not self.bins)
 
     @cached_property
     def _stops(self) -> np.ndarray:
@@ -70,7 +97,7 @@ class Integer(NumberColumn):
 
     @property
     def n_bins(self) -> int:
-        return len(self.edges) or self.bins or self._n_points
+        return len(self.edges) or self.bins or (len(self._cell_starts) if self._grows else self._n_points)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -90,6 +117,24 @@ class Integer(NumberColumn):
         points = rng.integers(self._starts[codes], self._stops[codes])
         return pa.array(self.lower + self.step * points, type=pa.int64())
 
+    def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
+        starts, stops = self._starts[codes], self._stops[codes]
+        within = np.floor(positions(tilt[codes], rng.random(len(codes))) * (stops - starts)).astype(np.int64)
+        return pa.array(self.lower + self.step * np.minimum(starts + within, stops - 1), type=pa.int64())
+
+    @cached_property
+    def _widths(self) -> np.ndarray:
+        return (self._stops - self._starts).astype(float)
+
+    @property
+    def _single(self) -> float:
+        return 1.0
+
+    @cached_property
+    def spans(self) -> np.ndarray:
+        lows, highs = (self.lower + self.step * (points - 0.5) for points in (self._starts, self._stops))
+        return self._axis.spans(lows, highs)
+
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         lows, highs = (self.lower + self.step * points for points in (self._starts, self._stops - 1))
         return lows.astype(float), highs.astype(float)
@@ -101,4 +146,5 @@ class Integer(NumberColumn):
 
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
+        extras |= {"scale": self.scale}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

@@ -8,7 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from counterfoil.domain.log_linear import tilts
 from counterfoil.schema.column import Column
+from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.scale import SCALES
 from counterfoil.schema.values import Values, numbers_of, parse_number
 
 
@@ -18,11 +21,41 @@ class NumberColumn(Column):
 
     def _check_missing_values(self) -> None:
         """What stands for missing can't be a value too: it would be read as missing once it is written."""
-        self._check_texts("missing_values", self.missing_values)
+        self._check_texts("missing_values", tuple(filter(None, self.missing_values)))
         low, high = self.bounds
         for text in self.missing_values:
             if low <= self._parse_text(text) <= high:
                 raise self.mistake(f"{text!r} is in `missing_values` and also within the bounds: it can't be both")
+
+    @property
+    def is_tilted(self) -> bool:
+        return self._widths is not None and bool((self._widths > self._single).any())
+
+    def _tilts(self, counts: np.ndarray) -> np.ndarray | None:
+        return tilts(self._widths, counts) if self._widths is not None and self.is_tilted else None
+
+    @property
+    def _widths(self) -> np.ndarray | None:
+        """float64 [n_bins]: the width of each bin in the column's unit; None where bins are drawn from evenly."""
+        return None
+
+    @property
+    def _single(self) -> float:
+        """The width of a bin that holds one number."""
+        return 0.0
+
+    def _check_scale(self) -> None:
+        """The scale is a known word, and goes with nothing that says already where bins are."""
+        scale: str = getattr(self, "scale", "")
+        if not scale:
+            return
+        if scale not in SCALES:
+            raise self.mistake(
+                f"`scale` must be one of {', '.join(SCALES)}; found {scale!r}.{did_you_mean(scale, SCALES)}"
+            )
+        taken = [key for key in ("edges", "resolution") if getattr(self, key, None)]
+        if taken:
+            raise self.mistake(f"`{taken[0]}` says where bins are: leave `scale` out, or give it with `bins` or alone")
 
     @abstractmethod
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
@@ -45,11 +78,22 @@ class NumberColumn(Column):
         parsed = np.array([self._parse_text(text) for text in self.missing_values], dtype=float)
         return parsed[~np.isnan(parsed)]
 
-    def _clamped(self, values: Values) -> np.ndarray:
-        numbers = self._parse(values)
+    def parsed(self, values: Values) -> np.ndarray:
+        """float64 [n]: the number that each cell holds, as it stands; NaN where it holds none."""
+        return self._parse(values)
+
+    def means_missing(self, parsed: np.ndarray) -> np.ndarray:
+        """bool [n]: which parsed numbers are declared to mean that a value is missing."""
+        return np.isin(parsed, self._missing_numbers)
+
+    def clamped(self, parsed: np.ndarray) -> np.ndarray:
+        """float64 [n]: parsed numbers, moved into the bounds; NaN where they mean missing."""
         if len(self._missing_numbers):
-            numbers = np.where(np.isin(numbers, self._missing_numbers), np.nan, numbers)
-        return np.clip(numbers, *self.bounds)
+            parsed = np.where(self.means_missing(parsed), np.nan, parsed)
+        return np.clip(parsed, *self.bounds)
+
+    def _clamped(self, values: Values) -> np.ndarray:
+        return self.clamped(self.parsed(values))
 
     def numbers(self, values: Values) -> np.ndarray:
         numbers = self._clamped(values)
@@ -58,7 +102,11 @@ class NumberColumn(Column):
         return numbers
 
     def _codes(self, values: Values) -> np.ndarray:
-        numbers = self._clamped(values)
+        return self.codes_of(self.parsed(values))
+
+    def codes_of(self, parsed: np.ndarray) -> np.ndarray:
+        """int64 [n]: the codes of parsed numbers, -1 where there is none."""
+        numbers = self.clamped(parsed)
         absent = np.isnan(numbers)
         if not absent.any():
             return self._bin(numbers)
@@ -79,3 +127,9 @@ class NumberColumn(Column):
     @property
     def expected(self) -> str:
         return "a number"
+
+    @property
+    def notation(self) -> str:
+        if self.comparable != "number":
+            return ""
+        return " (digits with an optional point; decimal commas and thousands separators can't be read)"

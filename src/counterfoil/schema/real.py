@@ -11,20 +11,30 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.domain.log_linear import positions
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
+
+_MOST_DECIMALS = 12
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
 class Real(NumberColumn):
     """Real numbers from `lower` to `upper`.
 
-    Exactly one of `bins` (equal widths), `resolution` (that width, from `lower` up; the last bin may be
-    narrower) or `edges` (from `lower` to `upper`) says where the bins are. A bin holds its left edge and not
-    its right one; the last holds both. Decoding draws uniformly within the bin.
+    At most one of `bins` (equal widths), `resolution` (that width, from `lower` up; the last bin may be narrower) or
+    `edges` (from `lower` to `upper`) says where the bins are; `scale = "log"` with `bins` makes them grow with the
+    distance from 0. Without any there are some hundred cells, equally wide on `scale`: "linear", or "log"; by default
+    log where the bounds are at least 1,000 apart. A bin holds its left edge and not its right one; the last holds
+    both.
 
-    `points` are numbers with a code of their own, such as a 0 that many records hold exactly; codes follow
-    the number line, a point before the bin that begins with it.
+    `points` are numbers with a code of their own, such as a 0 that many records hold exactly; codes follow the number
+    line, a point before the bin that begins with it. Without bins the bounds, where clamped values lie, and 0 are
+    points too.
+
+    Drawn values have `decimals` digits after the point; without it as many as tell a hundredth of their bin.
     """
 
     kind: ClassVar[str] = "real"
@@ -35,16 +45,23 @@ class Real(NumberColumn):
     resolution: float = 0.0
     edges: tuple[float, ...] = ()
     points: tuple[float, ...] = ()
+    scale: str = ""
+    decimals: int | None = None
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
             raise self.mistake(f"`lower` must be below `upper`, both finite; found {self.lower} and {self.upper}")
         if not math.isfinite(self.upper - self.lower):
             raise self.mistake("`upper - lower` must be a finite number")
-        if sum(map(bool, (self.bins, self.resolution, self.edges))) != 1:
-            raise self.mistake("give exactly one of `bins`, `resolution` or `edges`")
+        if sum(map(bool, (self.bins, self.resolution, self.edges))) > 1:
+            raise self.mistake("give at most one of `bins`, `resolution` or `edges`")
         if self.bins < 0 or not 0 <= self.resolution < math.inf:
             raise self.mistake("`bins` and `resolution` must be positive")
+        self._check_scale()
+        if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
+            raise self.mistake(f"`decimals` must be from 0 to {_MOST_DECIMALS}; found {self.decimals}")
+        if self.decimals and max(abs(self.lower), abs(self.upper)) * 10.0**self.decimals > _EXACT:
+            raise self.mistake(f"numbers near the bounds have no {self.decimals} digits after the point; give fewer")
         if self.edges and (len(self.edges) < 2 or (self.edges[0], self.edges[-1]) != (self.lower, self.upper)):
             raise self.mistake("the first of `edges` must be `lower` and the last one `upper`")
         if not all(self.lower <= point <= self.upper for point in self.points):
@@ -53,33 +70,87 @@ class Real(NumberColumn):
             raise self.mistake("`points` must differ from each other")
         if self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
             raise self.mistake("`edges` must increase, and bins must be wide enough for floating point")
+        if self.decimals is not None and self.n_bins <= MAX_SIZE:
+            self._check_decimals()
         self._check_missing_values()
+
+    def _check_decimals(self) -> None:
+        """A value that is drawn must lie in its bin once it is rounded."""
+        lows, highs = self._ranges()
+        least, greatest = self._decimal_range(lows, highs)
+        without = np.flatnonzero(least > greatest)
+        if len(without):
+            label = self._labels()[int(without[0])]
+            raise self.mistake(
+                f"every bin must hold a number of `decimals` = {self.decimals} digits after the point; {label} holds"
+                " none. Give wider bins, or more decimals"
+            )
+
+    @property
+    def _is_fine(self) -> bool:
+        """Whether no key says where bins are."""
+        return not (self.bins or self.resolution or self.edges)
 
     @property
     def _n_intervals(self) -> int:
         if self.edges:
             return len(self.edges) - 1
+        if self._is_fine or (self.scale == LOG and self.bins <= MAX_SIZE):
+            return len(self._edges) - 1
         return self.bins or math.ceil((_exact(self.upper) - _exact(self.lower)) / _exact(self.resolution))
 
     @property
     def n_bins(self) -> int:
-        return self._n_intervals + len(self.points)
+        return self._n_intervals + len(self._points)
+
+    @cached_property
+    def _axis(self) -> Scale:
+        if self.edges or self.resolution or (self.bins and not self.scale):
+            return Scale(LINEAR)
+        return scale_of(self.scale, self.lower, self.upper)
 
     @cached_property
     def _edges(self) -> np.ndarray:
         """float64 [intervals + 1]: computed in decimals, so that 0.3 is an edge of a resolution of 0.1."""
         if self.edges:
             return np.array(self.edges, dtype=float)
+        if self._is_fine or self.scale == LOG:
+            return np.array(self._cell_edges(), dtype=float)
         low, high = _exact(self.lower), _exact(self.upper)
         width = (high - low) / self.bins if self.bins else _exact(self.resolution)
         return np.array([*(float(low + i * width) for i in range(self._n_intervals)), self.upper], dtype=float)
+
+    def _cell_edges(self) -> list[float]:
+        edges = real_edges(self.lower, self.upper, self.bins or CELLS, self._axis)
+        if self.decimals is None or self.bins:
+            return edges
+        return sorted({edges[0], edges[-1], *(round(edge, self.decimals) + 0.0 for edge in edges[1:-1])})
+
+    @cached_property
+    def _points(self) -> tuple[float, ...]:
+        """The numbers with a code of their own: declared ones, and without bins the bounds and 0.
+
+        A bound or 0 is none where its cell would hold no other number of so many decimals.
+        """
+        if not self._is_fine:
+            return self.points
+        proposed = [float(self.lower), *([0.0] if self.lower < 0 < self.upper else []), float(self.upper)]
+        points = [point for point in proposed if point not in self.points]
+        if self.decimals is None or self.upper in self.points:
+            return (*self.points, *points)
+        step = 10.0**-self.decimals
+        following = dict(zip(self._edges[:-1].tolist(), self._edges[1:].tolist(), strict=True))
+        last = float(self._edges[-2])
+        kept = [point for point in points[:-1] if following[point] - point > 1.5 * step]
+        kept += [point for point in points[-1:] if point - last > (1.5 if last in kept else 0.5) * step]
+        return (*self.points, *kept)
 
     @cached_property
     def _order(self) -> np.ndarray:
         """int64 [n_bins]: the code of each interval, then of each point."""
         intervals = [(low, 1) for low in self._edges[:-1].tolist()]
         along_the_line = sorted(
-            range(self.n_bins), key=[*intervals, *((point, 0) for point in self.points)].__getitem__
+            range(self.n_bins), key=[*intervals, *((point, 0) for point in self._points)].__getitem__
         )
         return np.argsort(along_the_line)
 
@@ -94,39 +165,108 @@ class Real(NumberColumn):
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
         intervals = np.searchsorted(self._edges, numbers, side="right") - 1
         codes = self._order[np.minimum(intervals, self._n_intervals - 1)]
-        for code, point in zip(self._order[self._n_intervals :], self.points, strict=True):
+        for code, point in zip(self._order[self._n_intervals :], self._points, strict=True):
             codes[numbers == point] = code
         return codes
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        lows, highs = (ends[codes] for ends in self._ranges())
-        drawn = np.clip(lows + rng.random(len(codes)) * (highs - lows), lows, highs)
-        stray = np.isin(drawn, np.array(self.points, dtype=float)) & (lows < highs)
-        return pa.array(np.where(stray, np.nextafter(drawn, highs), drawn), type=pa.float64())
+        return self._placed(codes, rng.random(len(codes)))
+
+    def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
+        return self._placed(codes, positions(tilt[codes], rng.random(len(codes))))
+
+    def _placed(self, codes: np.ndarray, shares: np.ndarray) -> pa.Array:
+        """The numbers at `shares` of the width of their bins, from 0 to 1, as short decimals."""
+        ranges = self._ranges()
+        lows, highs = (ends[codes] for ends in ranges)
+        drawn = np.clip(lows + shares * (highs - lows), lows, highs)
+        stray = np.isin(drawn, np.array(self._points, dtype=float)) & (lows < highs)
+        drawn = np.where(stray, np.nextafter(drawn, highs), drawn)
+        if self.decimals is None:
+            return pa.array(self._shortened(drawn, codes, _digits_for(highs - lows)), type=pa.float64())
+        least, greatest = self._decimal_range(*ranges)
+        return pa.array(self._to_decimals(drawn, codes, least, greatest), type=pa.float64())
+
+    def _shortened(self, drawn: np.ndarray, codes: np.ndarray, digits: np.ndarray) -> np.ndarray:
+        """Each number to so many digits; to the next such number where the nearest lies in another bin."""
+        result = drawn
+        for steps in (1, -1, 0):
+            rounded = np.clip(_rounded(drawn, digits, steps), *self.bounds)
+            result = np.where(self._bin(rounded) == codes, rounded, result)
+        return result
+
+    def _to_decimals(self, drawn: np.ndarray, codes: np.ndarray, least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
+        """Each number at the nearest one of its bin with so many decimals."""
+        assert self.decimals is not None
+        step = 10.0**self.decimals
+        steps = np.clip(np.rint(drawn * step), least[codes], greatest[codes])
+        inside = np.array([*self._points], dtype=float)
+        stray = np.isin(steps / step, inside) & (least[codes] < greatest[codes])
+        return np.where(stray, steps + np.where(steps < greatest[codes], 1, -1), steps) / step
+
+    def _decimal_range(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_bins] twice: the least and the greatest multiple of the last decimal in each bin, as counts."""
+        assert self.decimals is not None
+        step = 10.0**self.decimals
+        least, greatest = np.rint(lows * step), np.rint(highs * step)
+        return np.where(least / step < lows, least + 1, least), np.where(
+            greatest / step > highs, greatest - 1, greatest
+        )
+
+    @cached_property
+    def _widths(self) -> np.ndarray:
+        lows, highs = self._ranges()
+        return np.asarray(highs - lows)
+
+    @cached_property
+    def spans(self) -> np.ndarray:
+        lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
+        lows[self._order] = np.append(self._edges[:-1], self._points)
+        highs[self._order] = np.append(self._edges[1:], self._points)
+        return self._axis.spans(lows, highs)
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
         starts, ends = self._edges[:-1].copy(), np.nextafter(self._edges[1:], -np.inf)
         ends[-1] = self._edges[-1]
         # A point has a code of its own, so that the intervals which it ends do not hold it.
-        starts = np.where(np.isin(starts, self.points) & (starts < ends), np.nextafter(starts, np.inf), starts)
-        ends = np.where(np.isin(ends, self.points) & (starts < ends), np.nextafter(ends, -np.inf), ends)
-        lows[self._order] = np.append(starts, self.points)
-        highs[self._order] = np.append(ends, self.points)
+        starts = np.where(np.isin(starts, self._points) & (starts < ends), np.nextafter(starts, np.inf), starts)
+        ends = np.where(np.isin(ends, self._points) & (starts < ends), np.nextafter(ends, -np.inf), ends)
+        lows[self._order] = np.append(starts, self._points)
+        highs[self._order] = np.append(ends, self._points)
         return lows, highs
 
     def _labels(self) -> list[str]:
         ends = [f"{edge:.6g}" for edge in self._edges]
         closing = [")"] * (self._n_intervals - 1) + ["]"]
         texts = [f"[{low}, {high}{end}" for low, high, end in zip(ends, ends[1:], closing, strict=False)]
-        texts += [f"{point:.6g}" for point in self.points]
+        texts += [f"{point:.6g}" for point in self._points]
         return [texts[i] for i in np.argsort(self._order)]
 
     def facts(self) -> dict[str, Any]:
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
-        return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}
+        said = {key: fact for key, fact in (extras | {"scale": self.scale}).items() if fact}
+        decimals = {} if self.decimals is None else {"decimals": self.decimals}
+        return {"lower": self.lower, "upper": self.upper} | said | decimals
 
 
 def _exact(number: float) -> Fraction:
     """The number as it was written, in decimals."""
     return Fraction(str(number))
+
+
+def _digits_for(widths: np.ndarray) -> np.ndarray:
+    """int64 [n]: the decimals that tell a hundredth of a width; 0 for wide bins and for single points."""
+    with np.errstate(divide="ignore"):
+        digits = np.ceil(2 - np.log10(widths))
+    return np.where(np.isfinite(digits), np.maximum(digits, 0), 0).astype(np.int64)
+
+
+def _rounded(numbers: np.ndarray, digits: np.ndarray, further: int) -> np.ndarray:
+    """The numbers with so many digits after the point, a few of the last digit further on.
+
+    They stay as they are where that is more than a float tells.
+    """
+    steps = 10.0 ** np.minimum(digits, 22)
+    scaled = numbers * steps
+    return np.where((digits <= 22) & (np.abs(scaled) < 2**52), (np.rint(scaled) + further) / steps, numbers)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,8 +12,11 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
+from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.patterns import Pattern, resolve
 from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
 from counterfoil.schema.toml import read_schema
 from counterfoil.schema.toml_text import schema_text
@@ -25,28 +28,34 @@ class Schema:
 
     Nothing here may come from the records: bounds, bins, categories and rules are what anybody could know.
     `ignore` names columns of the table that are not described and never read. `confirm` lists what a draft
-    still leaves open; such a schema can be shown, and nothing else.
+    still leaves open; such a schema can be shown, and nothing else. `patterns` declare the columns whose names match
+    them: a schema with patterns becomes one of columns by `resolved`, which needs the names in the table. `files` are
+    the lists that were read with the schema, by their absolute paths.
 
     Raises SchemaError when the facts contradict each other.
     """
 
-    columns: tuple[Column | Identifier, ...]
+    columns: tuple[Column | Identifier | Derived, ...]
     rules: tuple[Rule, ...] = ()
     name: str = ""
     _: KW_ONLY
     zeros: tuple[Zeros, ...] = ()
     ignore: tuple[str, ...] = ()
     confirm: tuple[Unconfirmed, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = [column.name for column in self.columns] + list(self.ignore)
+        names = [*(column.name for column in (*self.columns, *self.patterns)), *self.ignore]
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise SchemaError(f"Column {repeated[0]!r} is declared twice.")
-        if self.confirm:
+        if self.confirm or self.patterns:
             return
         if not self.synthesized:
             raise SchemaError("A schema must declare at least one column that is not an identifier.")
+        for column in self.derived:
+            column.require_known(self._by_name)
         if any(zero.all() for zero in self.structural_zeros.values()):
             clique = next(clique for clique, zero in self.structural_zeros.items() if zero.all())
             raise SchemaError(f"The rules on {', '.join(clique)} leave no record possible.")
@@ -55,17 +64,56 @@ class Schema:
     def from_toml(source: str | Path) -> Schema:
         """Read a schema from a file, or from TOML text (anything with a line break or an equals sign).
 
+        Lists in other files are read at once, relative to the folder of the schema's file. A schema with patterns has
+        no columns for them yet: `resolved` makes them.
+
         Raises SchemaError that names the file, the column, the key, and what is expected.
         """
         return read_schema(source, Schema)
+
+    @staticmethod
+    def from_release(source: str | Path) -> Schema:
+        """Read the schema that a release keeps, a file or TOML text: it says everything itself.
+
+        Names of columns are meant as they stand, also in releases of older versions, and no other file is read.
+
+        Raises SchemaError as `from_toml` does.
+        """
+        return read_schema(source, Schema, released=True)
 
     def to_toml(self) -> str:
         """TOML text that `from_toml` reads back as an equal schema."""
         self.require_confirmed()
         return schema_text(self.columns, self.rules, self.zeros, name=self.name, ignore=self.ignore)
 
+    def resolved(self, names: Iterable[str], *, unit: str = "") -> Schema:
+        """The schema with a column for each name that its patterns match; itself where it has none.
+
+        What a receipt hashes, and what a release keeps, is the resolved schema.
+
+        Args:
+            names: the table's columns, in its order: public, as its header.
+            unit: the column of the privacy unit, which no pattern declares: it would be synthesized.
+
+        Raises:
+            SchemaError: for a column that two patterns match, and for a pattern that matches none.
+        """
+        if not self.patterns or self.confirm:
+            return self
+        others = {column.name for column in self.columns} | {*self.ignore, unit}
+        made = resolve(self.patterns, names, others)
+        columns: list[Column | Identifier | Derived] = []
+        for place in range(len(self.columns) + 1):
+            for pattern in self.patterns:
+                columns += made[pattern.name] if pattern.place == place else ()
+            columns += self.columns[place : place + 1]
+        return replace(self, columns=tuple(columns), patterns=())
+
     def require_confirmed(self) -> None:
-        """Raise UnconfirmedSchema, listing each column and fact that a draft leaves open."""
+        """Raise UnconfirmedSchema, listing each column and fact that a draft leaves open.
+
+        Raises SchemaError where the schema has patterns, and so does not say its columns yet.
+        """
         if self.confirm:
             lines = [f"  {item.column}: {fact}" for item in self.confirm for fact in item.facts]
             raise UnconfirmedSchema(
@@ -73,10 +121,22 @@ class Schema:
                 " then delete its line `confirm = true`:\n" + "\n".join(lines)
             )
 
+        if self.patterns:
+            raise SchemaError(
+                f"Which columns the pattern {self.patterns[0].name!r} declares depends on the table. Give the names of "
+                "its columns, `schema.resolved(names)`; or where names are meant as they stand, write "
+                "`exact_names = true` above the first column."
+            )
+
     @cached_property
     def synthesized(self) -> tuple[Column, ...]:
-        """The columns that have codes: all but the identifiers."""
+        """The columns that have codes: all but identifiers and derived ones."""
         return tuple(column for column in self.columns if isinstance(column, Column))
+
+    @cached_property
+    def derived(self) -> tuple[Derived, ...]:
+        """The columns that follow from others."""
+        return tuple(column for column in self.columns if isinstance(column, Derived))
 
     @cached_property
     def _by_name(self) -> Mapping[str, Column]:
@@ -85,6 +145,8 @@ class Schema:
     def __getitem__(self, name: str) -> Column:
         """The synthesized column of that name; raises KeyError with the closest name."""
         if name not in self._by_name:
+            if any(column.name == name for column in self.derived):
+                raise KeyError(f"Column {name!r} is derived: it has no codes, and follows from others in each row.")
             raise KeyError(f"The schema synthesizes no column {name!r}.{did_you_mean(name, self._by_name)}")
         return self._by_name[name]
 
@@ -97,7 +159,17 @@ class Schema:
     @cached_property
     def _bound(self) -> tuple[BoundRule, ...]:
         self.require_confirmed()
+        for rule in self.rules:
+            self._require_no_derived(rule)
         return tuple(BoundRule(rule, self._by_name) for rule in self.rules)
+
+    def _require_no_derived(self, rule: Rule) -> None:
+        for column in self.derived:
+            if any(names_column(text, column.name) for text in (rule.condition, rule.then) if text):
+                raise SchemaError(
+                    f"Rule `{rule.text}`: column {column.name!r} is derived, so that no rule can bind it. State the "
+                    "rule on the columns that it follows from."
+                )
 
     @cached_property
     def structural_zeros(self) -> Mapping[Clique, np.ndarray]:

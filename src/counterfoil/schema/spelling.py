@@ -12,7 +12,8 @@ The text is a function of the value and its type alone, and equal numbers have e
   have different texts; text that would look like this is written by its own bytes;
 * other text as it stands. Surrounding white space is stripped.
 
-Times of day and durations are spelled as Arrow does.
+Times of day are spelled as Arrow does. Durations have no text: their digits would be nanoseconds to one storage and
+microseconds to another.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 LONGEST = 1000  # characters of a number that is written without an exponent
-_BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
+BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
 
 
 def strip(texts: pa.Array) -> pa.Array:
@@ -42,6 +43,8 @@ def spell(values: pa.Array) -> pa.Array:
         return _spell_extension(values)
     if pa.types.is_nested(kind):
         raise TypeError(f"Cells must hold single values; found the type {kind}.")
+    if is_duration(kind):
+        raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_floating(kind):
         return _spell_reals(values)
     if pa.types.is_decimal(kind) and kind.scale != 0:
@@ -84,10 +87,10 @@ def spell_decimal(number: Decimal) -> str | None:
 
 def _spell_texts(texts: pa.Array) -> pa.Array:
     bare = strip(texts)
-    if not pc.any(pc.starts_with(bare, _BYTES)).as_py():
+    if not pc.any(pc.starts_with(bare, BYTES)).as_py():
         return bare
     # No two values may share a text, not even bytes and a text that was made to look like theirs.
-    return _texts([_digits(text.encode()) if text and text.startswith(_BYTES) else text for text in bare.to_pylist()])
+    return _texts([_digits(text.encode()) if text and text.startswith(BYTES) else text for text in bare.to_pylist()])
 
 
 def _spell_bytes(values: pa.Array) -> pa.Array:
@@ -105,7 +108,7 @@ def _decoded(raw: bytes) -> str | bytes:
 
 
 def _digits(raw: bytes) -> str:
-    return f"{_BYTES}{raw.hex()}"
+    return f"{BYTES}{raw.hex()}"
 
 
 def _spell_reals(values: pa.Array) -> pa.Array:
@@ -154,6 +157,11 @@ def _spell_extension(values: pa.Array) -> pa.Array:
 
 def _texts(texts: list[str | None]) -> pa.Array:
     return pa.array(texts, type=pa.large_string())
+
+
+def is_duration(kind: pa.DataType) -> bool:
+    """Whether values are lengths of time, elapsed or of the calendar."""
+    return pa.types.is_duration(kind) or pa.types.is_interval(kind)
 
 
 def _is_binary(kind: pa.DataType) -> bool:

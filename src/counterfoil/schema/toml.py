@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, Unconfirmed, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Datetime
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.patterns import Pattern, is_pattern
 from counterfoil.schema.real import Real
 from counterfoil.schema.rules import Rule, Zeros
+from counterfoil.schema.scale import SCALES
+from counterfoil.schema.toml_derived import Item, after_of, placed, read_derived
+from counterfoil.schema.toml_lists import LIST_KEYS, in_full
 
 UNKNOWN = "?"
 
@@ -61,32 +67,44 @@ TEXT = Fact("a text", _is_text)
 TEXTS = Fact('a list of texts, such as ["?"]', _list_of(_is_text))
 WHOLE = Fact("a whole number", _is_whole)
 NUMBER = Fact("a number", _is_number)
+SCALE = Fact('"linear" or "log"', lambda value: value in SCALES)
 DAY = Fact("a date, such as 2020-01-31 (no quotes)", _is_day)
 MOMENT = Fact("a datetime, such as 2020-01-31T12:00:00 (no quotes)", _is_moment)
+ZONE = Fact('the name of a zone, such as "Europe/Zurich"', _is_text)
 CATEGORIES = Fact(
     'a list of texts or numbers, such as ["a", "b"]', _list_of(lambda value: _is_text(value) or _is_number(value))
 )
 
+GROUPS = Fact(
+    'a table of lists, such as { "A" = ["A1", "A2"] }',
+    lambda value: isinstance(value, dict) and all(map(CATEGORIES.fits, value.values())),
+)
+
 _COMMON = {"kind": TEXT, "confirm": FLAG, "description": TEXT}
 _CODED = _COMMON | {"missing": FLAG, "missing_values": TEXTS}
-_INSTANT = _CODED | {"resolution": TEXT, "bins": WHOLE, "format": TEXT}
+_INSTANT = _CODED | {"resolution": TEXT, "bins": WHOLE, "format": TEXT, "zone": ZONE}
+_LABEL = Fact('a text or a whole number, such as "yes"', lambda value: _is_text(value) or _is_whole(value))
 _DAYS = Fact("a list of dates", _list_of(_is_day))
 _MOMENTS = Fact("a list of datetimes", _list_of(_is_moment))
 
 KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact], tuple[str, ...]]] = {
-    "categorical": (Categorical, _CODED | {"values": CATEGORIES, "other": FLAG, "ordered": FLAG}, ("values",)),
-    "boolean": (Boolean, _CODED, ()),
+    "categorical": (
+        Categorical,
+        _CODED | {"values": CATEGORIES, "other": FLAG, "ordered": FLAG, "groups": GROUPS},
+        ("values",),
+    ),
+    "boolean": (Boolean, _CODED | {"true": _LABEL, "false": _LABEL}, ()),
     "integer": (
         Integer,
         _CODED
-        | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE}
+        | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE}
         | {"edges": Fact("a list of whole numbers", _list_of(_is_whole))},
         ("lower", "upper"),
     ),
     "real": (
         Real,
         _CODED
-        | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER}
+        | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER, "scale": SCALE, "decimals": WHOLE}
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),
@@ -98,15 +116,21 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
     ),
     "identifier": (Identifier, _COMMON | {"replace": TEXT}, ()),
 }
-_TOP = ("name", "description", "ignore", "columns", "rules", "zeros")
+_TOP = ("name", "description", "ignore", "exact_names", "columns", "derived", "rules", "zeros")
 
 
-def read_schema(source: str | Path, make: Callable[..., Made]) -> Made:
-    """What `make`, a `Schema`, makes of a file or of TOML text (anything with a line break or an equals sign)."""
+def read_schema(source: str | Path, make: Callable[..., Made], *, released: bool = False) -> Made:
+    """What `make`, a `Schema`, makes of a file or of TOML text (anything with a line break or an equals sign).
+
+    Args:
+        source: the path or the text.
+        make: gets the parts.
+        released: whether it is a release's own schema, which names no files and has names of columns as they stand.
+    """
     if isinstance(source, str) and ("\n" in source or "=" in source):
-        place, text = "The schema", source
+        place, text, lists = "The schema", source, CodeLists(None)
     else:
-        place = f"The schema {source}"
+        place, lists = f"The schema {source}", CodeLists(Path(source).absolute().parent)
         try:
             text = Path(source).read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -114,21 +138,22 @@ def read_schema(source: str | Path, make: Callable[..., Made]) -> Made:
         except OSError as error:
             raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
     try:
-        return _schema(tomllib.loads(text), make)
+        return _schema(tomllib.loads(text), make, CodeLists(None) if released else lists, exact=released)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{place}: not valid TOML: {error}.") from None
     except SchemaError as error:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _schema(facts: Mapping[str, Any], make: Callable[..., Made]) -> Made:
+def _schema(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeLists, *, exact: bool) -> Made:
     for key in facts:
         if key not in _TOP:
             raise SchemaError(f"unknown key `{key}`.{did_you_mean(key, _TOP)}")
     tables = facts.get("columns")
     if not isinstance(tables, dict) or not tables:
         raise SchemaError("there must be one table `[columns.NAME]` for each column.")
-    columns: list[Column | Identifier] = []
+    exact = _checked("", "exact_names", facts.get("exact_names", False), FLAG) or exact
+    items: list[Item] = []
     confirm: list[Unconfirmed] = []
     for name, table in tables.items():
         if not isinstance(table, dict):
@@ -136,15 +161,27 @@ def _schema(facts: Mapping[str, Any], make: Callable[..., Made]) -> Made:
         if _checked(name, "confirm", table.get("confirm", False), FLAG):
             confirm.append(Unconfirmed(name, _open_facts(table)))
         else:
-            columns.append(_column(name, table))
+            column = _column(name, table, lists)
+            items.append(Pattern(column) if is_pattern(name) and not exact else column)
+    derived = _tables(facts, "derived")
+    if not confirm:  # a draft has columns that are not declared yet, which these may follow
+        items = placed(items, [(read_derived(i, one, lists), after_of(one)) for i, one in enumerate(derived, 1)])
     return make(
-        tuple(columns),
+        tuple(item for item in items if not isinstance(item, Pattern)),
         tuple(_rule(i, table) for i, table in enumerate(_tables(facts, "rules"), 1)),
         _checked("", "name", facts.get("name", ""), TEXT),
         zeros=tuple(_zeros(i, table) for i, table in enumerate(_tables(facts, "zeros"), 1)),
         ignore=tuple(_checked("", "ignore", facts.get("ignore", []), TEXTS)),
         confirm=tuple(confirm),
+        patterns=_patterns(items),
+        files=tuple(dict.fromkeys(lists.read)),
     )
+
+
+def _patterns(items: Sequence[Item]) -> tuple[Pattern, ...]:
+    """The patterns among the columns, each with the number of columns before it."""
+    before = accumulate((not isinstance(item, Pattern) for item in items), initial=0)
+    return tuple(replace(item, place=n) for item, n in zip(items, before, strict=False) if isinstance(item, Pattern))
 
 
 def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
@@ -154,26 +191,31 @@ def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
         return (f"`kind` must be one of {', '.join(KINDS)}",)
     _, keys, required = KINDS[kind]
     unsaid = [key for key in keys if key in required and table.get(key, UNKNOWN) in (UNKNOWN, [])]
+    unsaid = [key for key in unsaid if f"{key}_from" not in table]
     unsaid += [key for key in table if key not in required and table[key] == UNKNOWN]
     if unsaid:
         return tuple(f"`{key}` must be {keys[key].words if key in keys else 'known'}" for key in unsaid)
     return (f"`kind = {kind!r}` and everything below it must be true of every record",)
 
 
-def _column(name: str, table: Mapping[str, Any]) -> Column | Identifier:
+def _column(name: str, table: Mapping[str, Any], lists: CodeLists) -> Column | Identifier:
     kind = str(table.get("kind", ""))
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)
         raise SchemaError(f"column {name!r}: `kind` must be one of {', '.join(KINDS)}; found {kind!r}.{hint}")
     make, keys, required = KINDS[kind]
+    listing = LIST_KEYS if make is Categorical else ()
     for key in table:
-        if key not in keys:
-            raise SchemaError(f"column {name!r} ({kind}): unknown key `{key}`.{did_you_mean(key, keys)}")
+        if key not in keys and key not in listing:
+            raise SchemaError(f"column {name!r} ({kind}): unknown key `{key}`.{did_you_mean(key, [*keys, *listing])}")
+    if listing:
+        table = in_full(f"column {name!r} ({kind}): ", table, lists)
     said = {
         key: _checked(f"column {name!r} ({kind}): ", key, value, keys[key])
         for key, value in table.items()
         if key not in _COMMON
     }
+    _refuse_none(f"column {name!r} ({kind}): ", said)
     if said.get("edges"):
         implied = {"lower": said["edges"][0]} | ({"upper": said["edges"][-1]} if make is Real else {})
         said = implied | said
@@ -182,7 +224,23 @@ def _column(name: str, table: Mapping[str, Any]) -> Column | Identifier:
             raise SchemaError(f"column {name!r} ({kind}) needs `{key}`: {keys[key].words}.")
     if make is Datetime:
         said = {key: _moments(value) for key, value in said.items()}
-    return make(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in said.items()})
+    return make(name, **{key: _frozen(value) for key, value in said.items()})
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, tables as tuples of pairs."""
+    if isinstance(value, dict):
+        return tuple((key, _frozen(item)) for key, item in value.items())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _refuse_none(place: str, said: Mapping[str, Any]) -> None:
+    """Refuses what would be the same as leaving a key out: whoever writes `bins = 0` means something else."""
+    for key in ("bins", "step", "resolution", "edges", "format", "zone"):
+        value = said.get(key)
+        if value is not None and (not value or (_is_number(value) and value < 0)):
+            expected = "above 0" if _is_number(value) else "something"
+            raise SchemaError(f"{place}`{key}` must be {expected}; found {value!r}. Leave it out to have none.")
 
 
 def _moments(value: Any) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.rules import Rule, Zeros
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -25,6 +27,8 @@ def toml_value(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml_key(key)} = {toml_value(item)}' for key, item in value.items())} }}"
     return repr(value)
 
 
@@ -39,7 +43,7 @@ def toml_table(header: str, facts: Mapping[str, Any]) -> str:
 
 
 def schema_text(
-    columns: Iterable[Column | Identifier],
+    columns: Sequence[Column | Identifier | Derived],
     rules: Iterable[Rule],
     zeros: Iterable[Zeros],
     *,
@@ -47,19 +51,32 @@ def schema_text(
     ignore: tuple[str, ...],
 ) -> str:
     """A whole schema as TOML text."""
-    top = {"name": name, "ignore": ignore}
+    exact = any(is_pattern(column.name) for column in columns if not isinstance(column, Derived))
+    top = {"name": name, "ignore": ignore, "exact_names": exact}
     head = "".join(f"{key} = {toml_value(value)}\n" for key, value in top.items() if value)
-    return "\n".join(part for part in (head, *_columns(columns), *_rules(rules), *_zeros(zeros)) if part)
+    parts = (head, *_columns(columns), *_derived(columns), *_rules(rules), *_zeros(zeros))
+    return "\n".join(part for part in parts if part)
 
 
-def _columns(columns: Iterable[Column | Identifier]) -> Iterable[str]:
+def _columns(columns: Sequence[Column | Identifier | Derived]) -> Iterable[str]:
     for column in columns:
+        if isinstance(column, Derived):
+            continue
         facts = {"kind": column.kind} | column.facts()
         if isinstance(column, Column) and column.missing:
             facts |= {"missing": True}
             if column.missing_values:
                 facts |= {"missing_values": column.missing_values}
         yield toml_table(f"[columns.{toml_key(column.name)}]", facts)
+
+
+def _derived(columns: Sequence[Column | Identifier | Derived]) -> Iterable[str]:
+    for i, column in enumerate(columns):
+        if not isinstance(column, Derived):
+            continue
+        last = all(isinstance(later, Derived) for later in columns[i:])
+        after = {} if last else {"after": columns[i - 1].name if i else ""}
+        yield toml_table("[[derived]]", {"name": column.name} | column.facts() | after)
 
 
 def _rules(rules: Iterable[Rule]) -> Iterable[str]:

@@ -7,9 +7,11 @@ own where it has none. Nothing is ever inferred from several cells.
 * Its *text* is the canonical one of `spelling`. Text is always stripped before it is compared or parsed.
 * A *number* may be stored as a number, as a boolean (1 or 0), or as text: an optional sign, digits with an
   optional point, an optional exponent (`39`, `39.0`, `1e3`), `inf`, `nan` (missing), `true`, `false`.
-  Thousands separators, underscores and other scripts' digits are not numbers.
-* An *instant* may be stored as a date, as a timestamp (with a zone: converted to UTC), or as text or digits in ISO 8601
-  (what `datetime.fromisoformat` reads) or in a declared `strptime` format.
+  Infinities and numbers beyond the range of floating point lie beyond every bound.
+  Thousands separators, decimal commas, underscores and other scripts' digits are not numbers, nor are durations.
+* An *instant* may be stored as a date, as a timestamp, or as text or digits in ISO 8601 (what `datetime.fromisoformat`
+  reads) or in a declared `strptime` format. Where a zone is declared, what states an offset is converted to that zone,
+  and what states none is what a clock there shows; where none is declared, what states an offset is not understood.
 
 Text is understood once per distinct value, numbers as whole arrays.
 """
@@ -20,18 +22,18 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.spelling import spell
+from counterfoil.schema.spelling import is_duration, spell
+from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
 # No text may match in more than one way: one long cell would take time in the square of its length.
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 TRUTHS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
-EPOCH = datetime(1970, 1, 1)
-SECONDS_PER_DAY = 86_400
 _TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 Values: TypeAlias = pa.Array | pa.ChunkedArray | MixedCells
@@ -123,7 +125,7 @@ def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS) -> np.ndarra
 
 def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
     kind = array.type
-    if pa.types.is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
+    if is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
@@ -134,37 +136,48 @@ def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
     return _by_text(array, lambda text: parse_number(text, words))
 
 
-def instants_of(values: Values, unit: int, text_format: str = "") -> np.ndarray:
+def instants_of(values: Values, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> np.ndarray:
     """float64 [n]: time since 1970-01-01 in units of `unit` seconds; NaN where missing or not understood.
 
-    Whole units only: a timestamp read as a date (`unit` = 86400) loses its time of day.
+    Whole units only: a timestamp read as a date (`unit` = 86400) loses its time of day. Days are those of the calendar
+    in the zone. Seconds are those since 1970-01-01T00:00 UTC where there is a zone, else of the table's own clock.
     """
-    return of_each_type(values, lambda array: _instants(array, unit, text_format), stranger=np.nan)
+    return of_each_type(values, lambda array: _instants(array, unit, text_format, zone), stranger=np.nan)
 
 
-def _instants(array: pa.Array, unit: int, text_format: str) -> np.ndarray:
+def _instants(array: pa.Array, unit: int, text_format: str, zone: ZoneInfo | None) -> np.ndarray:
     if pa.types.is_date(array.type):
         array = array.cast(pa.timestamp("s" if pa.types.is_date32(array.type) else "ms"))
-    if pa.types.is_timestamp(array.type):
-        ticks = _TICKS_PER_SECOND[array.type.unit] * unit
-        raw = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, (raw // ticks).astype(float))
-    return _by_text(array, lambda text: parse_instant(text, unit, text_format))
+    if not pa.types.is_timestamp(array.type):
+        return _by_text(array, lambda text: parse_instant(text, unit, text_format, zone))
+    if array.type.tz is not None and zone is None:
+        return np.full(len(array), np.nan)
+    raw = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    seconds = raw // _TICKS_PER_SECOND[array.type.unit]
+    if zone is not None and (array.type.tz is not None) == (unit == SECONDS_PER_DAY):
+        # Days are those on the wall, seconds those of all the world; the cells are what the column doesn't count.
+        seconds = (wall_seconds if unit == SECONDS_PER_DAY else instant_seconds)(seconds, zone)
+    return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, (seconds // unit).astype(float))
 
 
-def parse_instant(text: str, unit: int, text_format: str = "") -> float:
-    """Whole units of `unit` seconds since 1970-01-01 for one stripped text; NaN when it is no instant."""
+def parse_instant(text: str, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> float:
+    """Whole units of `unit` seconds since 1970-01-01 for one stripped text, as `instants_of`; NaN when it is none."""
     try:
         moment = datetime.strptime(text, text_format) if text_format else datetime.fromisoformat(text)
-        return float(seconds_since_epoch(moment) // unit)
+        if moment.tzinfo is not None and zone is None:
+            return np.nan
+        return float(seconds_since_epoch(moment, unit, zone) // unit)
     except (ValueError, OverflowError):
         return np.nan
 
 
-def seconds_since_epoch(moment: datetime) -> int:
-    """Whole seconds since 1970-01-01, in UTC where the moment has a zone."""
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
+def seconds_since_epoch(moment: datetime, unit: int = 1, zone: ZoneInfo | None = None) -> int:
+    """Whole seconds since 1970-01-01: on the clock of the zone where `unit` is a day, else as `instants_of` counts."""
+    if zone is not None and unit == SECONDS_PER_DAY and moment.tzinfo is not None:
+        moment = moment.astimezone(zone).replace(tzinfo=None)
+    elif zone is not None and unit != SECONDS_PER_DAY:
+        # Datetimes of one zone are subtracted as their clocks show them, so first to UTC.
+        moment = (moment.replace(tzinfo=zone) if moment.tzinfo is None else moment).astimezone(UTC).replace(tzinfo=None)
     elapsed = moment - EPOCH
     return elapsed.days * SECONDS_PER_DAY + elapsed.seconds
 

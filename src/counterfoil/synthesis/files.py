@@ -16,7 +16,9 @@ from counterfoil.files import write_text
 from counterfoil.graphical_model import graphical_model
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, MeasuredBound, NoisyBound, PassedOverBound
 from counterfoil.graphical_model.table_model import TableModel
+from counterfoil.json_text import json_file
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.wording import FROM_TOTAL
 from counterfoil.schema import Schema
 from counterfoil.synthesis import weighted_records
 from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
@@ -68,7 +70,7 @@ def load_parts(
     source = Path(folder)
     _FOLDER.require_whole(source)
     try:
-        schema = Schema.from_toml(source / _SCHEMA)
+        schema = Schema.from_release(source / _SCHEMA)
         table = load_arrow(source / _ROWS)
         codes = encode(schema, table)
         rows = np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
@@ -76,11 +78,20 @@ def load_parts(
         model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
         if model.domain != schema.domain:
             raise ValueError("its model and its schema have other columns")
-        bars = _bars_from_json(json.loads((source / _ERROR_BARS).read_text(encoding="utf-8")), schema.domain)
+        bars = _bars_from_json(json_file(source / _ERROR_BARS, "error bars"), schema.domain)
         receipt = Receipt.load(source / _RECEIPT)
+        _require_total(model.total, receipt)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
+    _FOLDER.require_receipt(source, receipt, rows=table.num_rows)
     return schema, Rows(rows, table), model, bars, receipt
+
+
+def _require_total(total: float, receipt: Receipt) -> None:
+    """Refuses a model of another number of records than the receipt states, where one row was drawn for each."""
+    rows = receipt.document["rows"]
+    if rows["how"] in FROM_TOTAL and not abs(max(round(total), 1) - rows["drawn"]) <= 1:
+        raise ValueError(f"its receipt states {rows['drawn']:,} rows, and its model counts {total:,.6g} records")
 
 
 def _bars_to_json(bars: ErrorBars) -> dict[str, Any]:

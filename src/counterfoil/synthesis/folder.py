@@ -14,13 +14,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from counterfoil.files import sha256_of, write_text
+from counterfoil.json_text import json_file
+
+if TYPE_CHECKING:
+    from counterfoil.receipt.receipt import Receipt
 
 INDEX = "synthesis.json"
+SCHEMA, RECEIPT = "schema.toml", "receipt.json"
 
 _READERS = {
     "counterfoil.synthesis": "Synthesis.load",
@@ -45,6 +50,22 @@ class ReleaseFolder:
     version: int
     files: tuple[str, ...]
     what: str = "synthesis"
+
+    @staticmethod
+    def of_index(index: dict[str, Any], source: Path) -> ReleaseFolder:
+        """The kind of a folder whose index names its files itself.
+
+        Args:
+            index: as `index_of` reads it.
+            source: the folder, for sentences.
+
+        Raises:
+            ValueError: for an index without a receipt or a schema, or with files that lie elsewhere.
+        """
+        names = index.get("files")
+        if not isinstance(names, dict) or not {SCHEMA, RECEIPT} <= names.keys() or any(map(os.path.dirname, names)):
+            raise ValueError(f"The release {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again.")
+        return ReleaseFolder(index["format"], 1, tuple(names), "release")
 
     @contextmanager
     def writing(self, folder: str | os.PathLike[str]) -> Iterator[Path]:
@@ -96,22 +117,82 @@ class ReleaseFolder:
                     f"The {self.what} {str(source)!r} is damaged: {name} is not what was saved. Copy it again."
                 )
 
-    def _index(self, source: Path) -> dict[str, Any]:
-        path = source / INDEX
-        if not path.is_file():
-            raise ValueError(f"A saved {self.what} is a folder with {INDEX} in it. Found none in {str(source)!r}.")
-        try:
-            index = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            index = None
-        if not isinstance(index, dict) or index.get("format") not in list(_READERS):
+    def require_receipt(self, source: Path, receipt: Receipt, *, rows: int = 0) -> None:
+        """Refuses a folder whose files are whole and are not those that its receipt is of.
+
+        An index can be written anew by anyone: what ties the files to one another is the receipt.
+
+        Args:
+            source: the folder.
+            receipt: in it.
+            rows: how many rows are in it.
+
+        Raises:
+            ValueError: for another schema or another number of rows than the receipt states.
+        """
+        document = receipt.document
+        if sha256_of(source / SCHEMA) != document["schema_sha256"]:
             raise ValueError(
-                f"The {self.what} {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again."
+                f"The {self.what} {str(source)!r} is damaged: its receipt is for another schema than {SCHEMA}. Copy it "
+                "again."
             )
+        if rows != document["rows"]["drawn"]:
+            raise ValueError(
+                f"The {self.what} {str(source)!r} is damaged: its receipt states {document['rows']['drawn']:,} rows, "
+                f"and it has {rows:,}. Copy it again."
+            )
+
+    def _index(self, source: Path) -> dict[str, Any]:
+        index = index_of(source, self.what)
         if index["format"] != self.format:
             reader = _READERS[index["format"]]
             raise ValueError(f"The {self.what} {str(source)!r} is of another kind: read it with `{reader}`.")
         return index
+
+
+def index_of(source: Path, what: str = "release") -> dict[str, Any]:
+    """The index of a saved folder of any kind.
+
+    Raises:
+        ValueError: for a folder without one, or whose index no version wrote.
+    """
+    path = source / INDEX
+    if not path.is_file():
+        raise ValueError(f"A saved {what} is a folder with {INDEX} in it. Found none in {str(source)!r}.")
+    try:
+        index = json_file(path, "an index")
+    except ValueError:
+        index = None
+    if not isinstance(index, dict) or index.get("format") not in list(_READERS):
+        raise ValueError(f"The {what} {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again.")
+    return index
+
+
+def folder_of(path: Path) -> Path | None:
+    """The saved folder that a receipt at `path` is a part of, or that `path` itself is; None for other receipts."""
+    folder = path if path.is_dir() else path.parent
+    apart = not path.is_dir() and path.name != RECEIPT
+    return None if apart or not (folder / INDEX).is_file() else folder
+
+
+def save_receipt(source: Path, receipt: Receipt) -> None:
+    """Gives a saved folder its receipt anew, as after it was signed, and the index the receipt's hash; both or neither.
+
+    Raises:
+        ValueError: for a folder whose index names no receipt.
+        OSError: when a file can't be written; the folder is then as it was.
+    """
+    index, place = index_of(source), source / RECEIPT
+    if not isinstance(index.get("files"), dict) or RECEIPT not in index["files"]:
+        raise ValueError(f"The release {str(source)!r} is damaged: {INDEX} names no {RECEIPT}. Copy it again.")
+    before = place.read_text(encoding="utf-8")
+    receipt.save(place)
+    try:
+        index["files"][RECEIPT] = sha256_of(place)
+        write_text(source / INDEX, json.dumps(index, indent=2) + "\n")
+    except BaseException:
+        write_text(place, before)
+        raise
 
 
 def load_arrow(path: Path) -> pa.Table:
@@ -133,5 +214,7 @@ def load_csv(path: Path) -> pa.Table:
 
     with path.open("rb") as stream:
         names = csv.open_csv(stream).schema.names
-    as_texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True)
+    # Only an empty cell is null: a category may read NA.
+    types = dict.fromkeys(names, pa.string())
+    as_texts = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
     return csv.read_csv(path, convert_options=as_texts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,22 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.accounting.row_counts import count_warnings, records_told
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.files import write_text
 from counterfoil.geometry.space import Space
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.synthesis.condition import Condition
+from counterfoil.synthesis.conditional_rows import check_rows
 from counterfoil.synthesis.folder import ReleaseFolder, load_parquet
+from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 from counterfoil.synthesis.point_rows import Draw, draw_rows
 from counterfoil.synthesis.shortfall import shortfall
-from counterfoil.synthesis.table import with_identifiers, write_table
+from counterfoil.synthesis.table import as_pandas, in_order, with_identifiers, write_table
+from counterfoil.synthesis.unit_rows import unrelated_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +70,8 @@ class PointSynthesis:
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The synthetic rows as a pandas table; needs pandas."""
-        return self.table.to_pandas()
+        """The synthetic rows as a pandas table; needs pandas. Whole numbers that may be missing are `Int64`."""
+        return as_pandas(self.table, self.schema)
 
     def to_polars(self) -> pl.DataFrame:
         """The synthetic rows as a polars table; needs polars."""
@@ -80,8 +86,8 @@ class PointSynthesis:
         return np.stack([self.table.column(name).to_numpy() for name in self.table.column_names], axis=1).astype(float)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the rows to a .csv or .parquet file, whole or not at all."""
-        write_table(self.table, os.fspath(path))
+        """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
+        write_table(self.table, os.fspath(path), self.schema)
 
     def write_points(self, path: str | os.PathLike[str]) -> None:
         """Writes the weighted points to a .csv or .parquet file, with a last column `weight`.
@@ -91,7 +97,36 @@ class PointSynthesis:
         """
         if "weight" in self.support.column_names:
             raise ValueError("The schema has a column `weight`: take `support` and `weights` from Python instead.")
-        write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)))
+        write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)), self.schema)
+
+    def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
+        """Rows drawn from the weighted points; with `where`, from those that meet it.
+
+        Args:
+            rows: how many.
+            where: as `Synthesis.sample` has it; points are values, so that none is made to meet it.
+            seed: makes the draw repeatable; it protects nobody, because the points may be shared.
+
+        Raises:
+            ValueError: for an unknown column, a value that it can't have, or a condition that no point meets.
+        """
+        check_rows(rows)
+        condition, rng = Condition.of(self.schema, where), np.random.default_rng(seed)
+        weights = np.where(condition.among(self.support), self.weights, 0.0)
+        if not weights.sum() > 0:
+            raise ValueError(f"`where` must be met by some of the {len(weights):,} points. Found {where!r}.")
+        chosen = rng.choice(len(weights), rows, p=weights / weights.sum())
+        table = with_identifiers(self.schema, self.support.take(pa.array(chosen)), rng)
+        return in_order(table, self.table.column_names)
+
+    def marginal(self, attributes: str | Iterable[str]) -> MarginalTable:
+        """The measure's expected counts among `rows` rows for each combination of codes of `attributes`."""
+        names = names_in(self.schema, attributes)
+        domain = self.schema.domain.shape(names)
+        codes = [self.schema[name].encode(self.support.column(name)).astype(np.int64) for name in names]
+        cells = np.ravel_multi_index(codes, domain)
+        counts = np.bincount(cells, weights=self.weights * self.rows, minlength=math.prod(domain)).reshape(domain)
+        return labeled(self.schema, names, counts)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes everything to `folder`, which must not exist yet: rows, weighted points, schema and receipt.
@@ -121,7 +156,7 @@ class PointSynthesis:
             with np.load(source / _POINTS, allow_pickle=False) as stored:
                 points, weights = stored["points"], stored["weights"]
             synthesis = PointSynthesis(
-                Schema.from_toml(source / _SCHEMA),
+                Schema.from_release(source / _SCHEMA),
                 load_parquet(source / _ROWS),
                 load_parquet(source / _SUPPORT),
                 points,
@@ -131,13 +166,11 @@ class PointSynthesis:
             synthesis._require_consistent()
         except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
             raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
+        _FOLDER.require_receipt(source, synthesis.receipt, rows=synthesis.rows)
         return synthesis
 
     def _require_consistent(self) -> None:
         """Refuses parts of different releases: a file may be whole and not belong here."""
-        declared = self.receipt.document["schema_sha256"]
-        if declared != hashlib.sha256(self.schema.to_toml().encode()).hexdigest():
-            raise ValueError("its receipt is for another schema")
         columns = [column.name for column in self.schema.synthesized]
         if self.support.column_names != columns or not set(columns) <= set(self.table.column_names):
             raise ValueError("its rows and its schema have other columns")
@@ -169,6 +202,7 @@ def release_points(
     describe: tuple[str, Mapping[str, Any]],
     total: float,
     rows: int | None,
+    counted: tuple[float, float] | None = None,
     warnings: Sequence[str] = (),
 ) -> PointSynthesis:
     """The last step of a synthesizer of points.
@@ -181,11 +215,13 @@ def release_points(
         describe: the method's name and its public parameters.
         total: about how many records there are, which is how many rows are drawn where `rows` is None.
         rows: how many rows to draw.
+        counted: the number of records as it was counted, and its standard deviation; `total` and 0 where None.
         warnings: public sentences.
 
     Raises:
         ValueError: when no row that is drawn meets the schema's rules.
     """
+    counted = (total, 0.0) if counted is None else counted
     n = max(round(total), 1) if rows is None else rows
     rng = curator.randomness.generator()
     points, weights = measure
@@ -199,12 +235,18 @@ def release_points(
         rows=drawn,
         rows_requested=rows is not None,
         rows_short=drawn < n,
-        warnings=[*warnings, *shortfall(curator.schema, drawn=drawn, requested=n)],
+        warnings=[
+            *warnings,
+            *shortfall(curator.schema, drawn=drawn, requested=n),
+            *count_warnings(*counted, rows),
+            *budget_warnings(curator.budget, records_told(*counted)),
+            *unrelated_rows(curator.neighbors, curator.schema),
+        ],
     )
     support = space.table(points, curator.schema, rng)
     return PointSynthesis(
         curator.schema,
-        with_identifiers(curator.schema, table, rng),
+        in_order(with_identifiers(curator.schema, table, rng), curator.column_names),
         support,
         space.embed(points),
         weights / weights.sum(),

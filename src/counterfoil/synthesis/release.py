@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.accounting.row_counts import count_warnings, records_told
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.counting import count_marginals
 from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.synthesis.row_sampling import draw
+from counterfoil.synthesis.row_sampling import Rows, draw
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.table import in_order
+from counterfoil.synthesis.unit_rows import unrelated_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +76,37 @@ def release(
         rows=drawn,
         rows_requested=rows is not None,
         rows_short=drawn < n,
-        error_bars=_bars_of_unmeasured(fitted, sample.codes),
+        error_bars=bars_of_unmeasured(model, fitted.error_bars, sample.codes),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
+            *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
+            *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
+            *budget_warnings(curator.budget, records_told(fitted.error_bars.counted, fitted.error_bars.total_error)),
             *(line for fit in fits for line in fit.warnings()),
         ],
     )
+    sample = Rows(sample.codes, in_order(sample.table, curator.column_names))
     return Synthesis(curator.schema, sample, model, fitted.error_bars, receipt)
 
 
-def _bars_of_unmeasured(fitted: Fitted, codes: np.ndarray) -> list[dict[str, Any]]:
+def bars_of_unmeasured(model: TableModel, bars: ErrorBars, codes: np.ndarray) -> list[dict[str, Any]]:
     """Bounds on the distance of the rows [n, attributes] from the real table, in marginals that were not measured.
 
     A bound on the model's distance, and the distance of the rows from the model, which is known. Only where a release
     says something about such a marginal: its noisy distance, or that others were chosen before it.
     """
-    bars, model, rows = fitted.error_bars, fitted.model, len(codes)
-    measured = [
-        set(clique) for clique, bounds in bars.bounds.items() if any(isinstance(one, MeasuredBound) for one in bounds)
+    rows = len(codes)
+    measured: dict[str, list[set[str]]] = {}
+    for clique, bounds in bars.bounds.items():
+        if any(isinstance(one, MeasuredBound) for one in bounds):
+            for name in clique:
+                measured.setdefault(name, []).append(set(clique))
+    cliques = [
+        clique
+        for clique in bars.bounds
+        if clique and not any(set(clique) <= other for other in measured.get(clique[0], ()))
     ]
-    cliques = [clique for clique in bars.bounds if not any(set(clique) <= other for other in measured)]
     if not cliques or len(cliques) > _MOST_BARS or not rows:
         return []
     by_name = dict(zip(model.domain.attributes, codes.T, strict=True))

@@ -43,14 +43,16 @@ def draw(
 ) -> Rows:
     """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules.
 
+    Within a bin numbers are drawn from the density that the model's counts of the bin and its neighbors suggest.
     Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
     break them, at most `MOST_TRIES` times: where the model hardly ever meets them, there are fewer than `n` rows.
 
     Raises:
         ValueError: when `where` has probability zero.
     """
+    counts = bin_counts(model, schema)
     codes = model.sample(n, rng, where=where)
-    values = _values(schema, codes, rng)
+    values = _values(schema, codes, rng, counts)
     good = rows_that_hold(schema.row_rules, values)
     codes, values, drawn = codes[good], values.filter(pa.array(good)), n
     for _ in range(MOST_TRIES):
@@ -59,13 +61,21 @@ def draw(
             break
         size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
         more_codes = model.sample(size, rng, where=where)
-        more_values = _values(schema, more_codes, rng)
+        more_values = _values(schema, more_codes, rng, counts)
         good = np.flatnonzero(rows_that_hold(schema.row_rules, more_values))[:missing]
         codes = np.concatenate([codes, more_codes[good]])
         values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
     return Rows(codes, with_identifiers(schema, values, rng))
 
 
-def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+def bin_counts(model: TableModel, schema: Schema) -> dict[str, np.ndarray]:
+    """The model's counts [size] of each column whose values are drawn by them within bins (`Column.decode`)."""
+    names = [(column.name,) for column in schema.synthesized if column.is_tilted]
+    return {name: counts for (name,), counts in model.marginals(names).items()} if names else {}
+
+
+def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator, counts: Mapping[str, np.ndarray]) -> pa.Table:
     columns = zip(schema.synthesized, codes.T, strict=True)
-    return pa.table({column.name: column.decode(column_codes, rng) for column, column_codes in columns})
+    return pa.table(
+        {column.name: column.decode(column_codes, rng, counts.get(column.name)) for column, column_codes in columns}
+    )

@@ -25,6 +25,39 @@ def load_folder(folder: Path) -> Synthesis | PointSynthesis:
     return PointSynthesis.load(folder) if points else Synthesis.load(folder)
 
 
+def load_kept(path: Path) -> Synthesis | PointSynthesis:
+    """The release with its model: a saved folder, or what `synth --keep-model` wrote beside the table at `path`.
+
+    Raises:
+        ValueError: where no model was kept, or the folder is of another release, incomplete or damaged.
+        OSError: when a file can't be read.
+    """
+    if path.is_dir():
+        return load_folder(path)
+    if not path.is_file():
+        raise ValueError(f"There is no release at {path}: name the folder of a saved one, or a table beside it.")
+    kept = kept_beside(path)
+    if not kept.is_dir():
+        raise ValueError(
+            f"The model of {path} was not kept: there is no folder {kept}. Make the release with --keep-model, or name "
+            "the folder of a saved one."
+        )
+    release = load_folder(kept)
+    table = receipt_beside(path)
+    if table.is_file() and _charges(Receipt.load(table)) != _charges(release.receipt):
+        raise ValueError(f"{kept} is of another release than {path}: their receipts have other charges.")
+    return release
+
+
+def _charges(receipt: Receipt) -> object:
+    return receipt.document["charges"], receipt.document["created"]
+
+
+def kept_beside(table: Path) -> Path:
+    """The folder of the model that belongs to a table: people.synthetic.parquet has people.synthetic.release."""
+    return table.with_name(f"{table.stem}.release")
+
+
 def load_table(path: Path, receipt: Receipt, *, remedy: str = "") -> pa.Table:
     """The synthetic rows in a .parquet or .csv file that `synth` wrote.
 

@@ -11,15 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
+from counterfoil.graphical_model.implied_bound import implied_bar
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.schema.errors import did_you_mean
-from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.synthesis.condition import Condition
+from counterfoil.synthesis.conditional_rows import check_rows, draw_where
 from counterfoil.synthesis.files import load_parts, save_parts
-from counterfoil.synthesis.row_sampling import Rows, draw
-from counterfoil.synthesis.shortfall import shortfall
-from counterfoil.synthesis.table import write_table
+from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
+from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.table import as_pandas, in_order, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +60,8 @@ class Synthesis:
         return self.drawn.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The synthetic rows as a pandas table; needs pandas."""
-        return self.drawn.table.to_pandas()
+        """The synthetic rows as a pandas table; needs pandas. Whole numbers that may be missing are `Int64`."""
+        return as_pandas(self.drawn.table, self.schema)
 
     def to_polars(self) -> pl.DataFrame:
         """The synthetic rows as a polars table; needs polars."""
@@ -71,36 +72,39 @@ class Synthesis:
         return frame
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the rows to a .csv or .parquet file, whole or not at all."""
-        write_table(self.drawn.table, os.fspath(path))
+        """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
+        write_table(self.drawn.table, os.fspath(path), self.schema)
 
-    def sample(self, rows: int, where: Mapping[str, Any] | None = None, *, seed: int | None = None) -> pa.Table:
-        """Fresh rows from the model; with `where`, from its exact conditional distribution.
+    def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
+        """Fresh rows from the model; with `where`, from its conditional distribution.
 
         Args:
             rows: how many.
-            where: for some columns, the value that they must have, or a list of values of which one. Values that the
-                schema gives the same code count as one: those of a bin, and those beyond a bound with the bound.
+            where: a condition as in rules, such as "sex == 'F' and age >= 60"; or, for some columns, the value that
+                they must have, or a list of values of which one. Within a code that stands for several numbers the
+                model knows nothing: rows get the very number, or one of those in the list, each equally likely.
             seed: makes the draw repeatable; it protects nobody, because the model may be shared.
 
         Raises:
             ValueError: for an unknown column, a value that it can't have, a condition of probability 0, or when too few
-                rows that are drawn meet the schema's rules.
+                rows that are drawn meet the condition and the schema's rules.
         """
-        evidence = {name: self._codes_of(name, value) for name, value in (where or {}).items()}
-        rng = np.random.default_rng(seed)
-        table = draw(self.model, self.schema, rows, rng, where=evidence or None).table
-        for sentence in shortfall(self.schema, drawn=table.num_rows, requested=rows):
-            raise ValueError(sentence)
-        return table
+        check_rows(rows)
+        condition = Condition.of(self.schema, where)
+        table = draw_where(self.model, self.schema, rows, condition, np.random.default_rng(seed))
+        return in_order(table, self.drawn.table.column_names)
 
-    def marginal(self, attributes: Iterable[str]) -> np.ndarray:
-        """The model's counts for `attributes`, in the schema's order, shaped by their numbers of codes."""
-        return self.model.marginal(self.schema.domain.canonical(attributes))
+    def marginal(self, attributes: str | Iterable[str]) -> MarginalTable:
+        """The model's expected counts for each combination of values of `attributes`, with labels, in that order."""
+        names = names_in(self.schema, attributes)
+        return labeled(self.schema, names, self.model.marginal(names))
 
-    def error_bar(self, attributes: Iterable[str], beta: float = 0.05) -> ErrorBar:
-        """A bound on how far `marginal(attributes)` is from the real table's, with probability 1 - beta."""
-        return self.error_bars.bar(attributes, beta)
+    def error_bar(self, attributes: str | Iterable[str], beta: float = 0.05) -> ErrorBar:
+        """A bound on how far `marginal(attributes)` is from the real table's, with probability 1 - beta.
+
+        Where nothing that was released bounds it by itself, the bounds on the marginals within it are used.
+        """
+        return implied_bar(self.error_bars, self.model, names_in(self.schema, attributes), beta)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes everything to `folder`, which must not exist yet: rows, model, schema, error bars and receipt."""
@@ -114,11 +118,3 @@ class Synthesis:
             ValueError: for a folder that is incomplete, damaged, or of another format.
         """
         return Synthesis(*load_parts(folder))
-
-    def _codes_of(self, name: str, value: Any) -> list[int]:
-        attributes = self.schema.domain.attributes
-        if name not in attributes:
-            raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{did_you_mean(name, attributes)}")
-        column = self.schema[name]
-        values = list(value) if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
-        return sorted({int(code) for code in column.encode(MixedCells(values))})

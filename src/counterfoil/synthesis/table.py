@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.files import replacing
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.schema import Schema
+from counterfoil.synthesis.csv_writing import write_csv
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WRITERS = (".csv", ".parquet")
 
@@ -43,14 +49,42 @@ def decode(schema: Schema, codes: Mapping[str, np.ndarray], rng: np.random.Gener
 
 
 def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) -> pa.Table:
-    """The synthesized columns of `table` in the schema's order, with identifiers made anew between them."""
-    columns = {}
+    """The synthesized columns of `table` in the schema's order; between them, identifiers made anew and derived values.
+
+    Nothing of these two depends on codes: they are not read back, and a derived value is computed from the values that
+    stand in the same row.
+    """
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    synthesized = {column.name: column for column in schema.synthesized}
     for column in schema.columns:
         if isinstance(column, Column):
-            columns[column.name] = table.column(column.name)
+            columns[column.name] = column.stated(table.column(column.name))
+        elif isinstance(column, Derived):
+            columns[column.name] = column.compute(table, synthesized)
         elif (fresh := column.generate(table.num_rows, rng)) is not None:
             columns[column.name] = fresh
     return pa.table(columns)
+
+
+def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The table with its columns in the order of `names`; one that is not among them follows the one before it."""
+    places = {name: place for place, name in enumerate(names)}
+    keys, last = {}, -1
+    for name in table.column_names:
+        keys[name] = last = places.get(name, last)
+    return table.select(sorted(table.column_names, key=keys.__getitem__))
+
+
+def as_pandas(table: pa.Table, schema: Schema) -> pd.DataFrame:
+    """The table as pandas has it, whole numbers as such also where some are missing: `Int64`, by the schema alone."""
+    import pandas as pd
+
+    frame = table.to_pandas()
+    for column in schema.synthesized:
+        if column.missing and table.schema.field(column.name).type == pa.int64():
+            mapped = table.select([column.name]).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+            frame[column.name] = mapped[column.name]
+    return frame
 
 
 def check_suffix(path: str | Path) -> None:
@@ -60,23 +94,20 @@ def check_suffix(path: str | Path) -> None:
         raise ValueError(f"A table is written as {' or '.join(WRITERS)}. Found {suffix or 'no suffix'!r} in {path}.")
 
 
-def write_table(table: pa.Table, path: str | Path) -> None:
+def write_table(table: pa.Table, path: str | Path, schema: Schema | None = None) -> None:
     """Write CSV or Parquet, by the suffix of the path: the whole file or nothing.
+
+    With a schema, the cells of a CSV file are in the notation that it states: the words for missing values, formats of
+    dates, labels. Parquet has types of its own, and holds the table as it is.
 
     The table goes to a temporary file in the same folder, which then takes the path's name. Raises ValueError
     for another suffix, OSError where the folder can't be written.
     """
     check_suffix(path)
     with replacing(path) as file:
-        _write(table, file, Path(path).suffix.lower())
+        if Path(path).suffix.lower() == ".csv":
+            write_csv(table, {column.name: column for column in schema.synthesized} if schema else {}, file)
+        else:
+            from pyarrow import parquet
 
-
-def _write(table: pa.Table, file: object, suffix: str) -> None:
-    if suffix == ".csv":
-        from pyarrow import csv
-
-        csv.write_csv(table, file)
-    else:
-        from pyarrow import parquet
-
-        parquet.write_table(table, file)
+            parquet.write_table(table, file)

@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import replacing
+from counterfoil.json_text import parsed_json
 from counterfoil.synthesis.resampling import independent, systematic
 
 FORMAT = "counterfoil weighted records"
@@ -118,7 +119,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether the file says that it holds weighted records."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return bool(json.loads(str(archive["header"]))["format"] == FORMAT)
+            return bool(parsed_json(str(archive["header"]))["format"] == FORMAT)
     except (zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, ValueError):
         return False
 
@@ -131,7 +132,7 @@ def load(path: str | os.PathLike[str]) -> WeightedRecords:
     """
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            header, codes, weights = json.loads(str(archive["header"])), archive["codes"], archive["weights"]
+            header, codes, weights = parsed_json(str(archive["header"])), archive["codes"], archive["weights"]
         if (header["format"], header["version"]) != (FORMAT, _VERSION):
             raise ValueError(f"it must have version {_VERSION}. Found {header['version']!r}")
         domain = Domain(tuple(header["attributes"]), tuple(header["sizes"]))

@@ -12,8 +12,10 @@ import numpy as np
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.features.public_predictor import DenseLayer, LayeredPredictor
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.noisy_groups import NoisyGroups, NoisyRatio, noisy_groups
@@ -63,7 +65,7 @@ def fairness_of(
     delta: float = 0.0,
     *,
     protected: str | Sequence[str] | None = None,
-    ledger: Ledger | None = None,
+    ledger: Ledger | str | Path | None = None,
     seed: int | None = None,
 ) -> BoughtFairness:
     """Buys counts of a trained classifier's predictions by group and class, with the whole of a budget.
@@ -85,7 +87,7 @@ def fairness_of(
         ValueError: in one sentence, before anything is charged: for a model that is not trained, a layer whose value
             for a record is not known to be the same in any company, or columns that are no groups.
     """
-    facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+    facts = schema_for(source, schema)
     query = GroupPredictions(public_predictor(model), _protected_columns(model, protected))
     query.require_fits(facts)
     options: dict[str, Any] = {"relation": NeighboringRelation.REPLACE_ONE, "public_groups": model.features_.groups}
@@ -93,7 +95,12 @@ def fairness_of(
         account = curator.filter(PureFilter() if delta == 0 else GaussianFilter())
         groups = noisy_groups(query, account.ask(query, account.noise(account.capacity)), model=f"trained {model.kind}")
         receipt = Receipt.from_curator(
-            curator, method="fairness", parameters={"of": model.kind, **query.describe()}, rows=0, released="measures"
+            curator,
+            method="fairness",
+            parameters={"of": model.kind, **query.describe()},
+            rows=0,
+            released="measures",
+            warnings=budget_warnings(curator.budget, None),
         )
     return BoughtFairness(groups, receipt.with_fidelity([groups.to_json()], []))
 

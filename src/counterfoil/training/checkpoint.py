@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.files import replacing
+from counterfoil.json_text import parsed_json
 from counterfoil.training.descent import Descent, Optimizer
 
 FORMAT = "counterfoil.training.checkpoint/1"
@@ -81,7 +82,7 @@ class Checkpoint:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-            header = json.loads(str(arrays.pop("header")))
+            header = parsed_json(str(arrays.pop("header")), finite=False)
             if header["format"] != FORMAT:
                 raise ValueError(header["format"])
             return Checkpoint(header["release"], header["settings"], header["state"], arrays)

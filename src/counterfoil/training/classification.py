@@ -38,7 +38,7 @@ class Classifier(PrivateModel):
         *,
         target: str,
         protected: str | Sequence[str] | None = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | Path | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress = quiet,
     ) -> Self:
@@ -135,7 +135,7 @@ def values_of(column: Column) -> np.ndarray:
     if column.missing:
         return np.array(column.labels)
     if isinstance(column, Boolean):
-        return np.array([False, True])
+        return np.array(column.values_of(np.array([False, True])).to_pylist())
     if isinstance(column, NumberColumn):
         lows, highs = column.ranges
         if np.array_equal(lows, highs):

@@ -53,7 +53,7 @@ class FairEncoder(FairModel):
         schema: Schema | str | Path,
         *,
         protected: str | Sequence[str],
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | Path | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress = quiet,
     ) -> Self:

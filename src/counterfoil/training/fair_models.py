@@ -161,7 +161,7 @@ class FairRegressor(FairModel):
         *,
         target: str | Sequence[str],
         protected: str | Sequence[str],
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | Path | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress = quiet,
     ) -> Self:

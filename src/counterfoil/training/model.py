@@ -16,10 +16,13 @@ import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.gradient import GradientQuery
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.files import write_text
+from counterfoil.json_text import json_file
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.networks import require_torch
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
@@ -111,13 +114,13 @@ class PrivateModel(ABC):
         *,
         target: Any,
         protected: str | Sequence[str] | None,
-        ledger: Ledger | None,
+        ledger: Ledger | str | Path | None,
         checkpoint: str | os.PathLike[str] | None,
         progress: Progress,
     ) -> Self:
         require_torch()
         self._require_plain()
-        facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+        facts = schema_for(source, schema)
         named = () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
         features = self._features(facts, target, named)
         optimizer = self._optimizer()
@@ -144,7 +147,11 @@ class PrivateModel(ABC):
                 checkpoint=at,
                 progress=progress,
             )
-            self._keep(curator, features, descent, noise_warnings(query, account_noise(curator), self.iterations))
+            said = [
+                *budget_warnings(budget, sum(sizes)),
+                *noise_warnings(query, account_noise(curator), self.iterations),
+            ]
+            self._keep(curator, features, descent, said)
             if at is not None:
                 Checkpoint.load(at).finished(self.receipt.to_json()).save(at)
         return self
@@ -304,15 +311,16 @@ class PrivateModel(ABC):
 
         source = Path(folder)
         _FOLDER.require_whole(source)
-        facts = json.loads((source / "model.json").read_text(encoding="utf-8"))
+        facts = json_file(source / "model.json", "the description of a model", finite=False)
         if facts["kind"] != cls.kind:
             raise ValueError(f"{str(source)!r} holds a {facts['kind']}. Found a {cls.kind} to load it: use its class.")
         model = cls(**facts["parameters"] | ({} if device is None else {"device": device}))
-        schema = Schema.from_toml(source / "schema.toml")
+        schema = Schema.from_release(source / "schema.toml")
         model.features_ = TrainingFeatures(schema, **{name: tuple(v) for name, v in facts["features"].items()})
         model.network_ = files.load(source, device=model.device)
         model.losses_ = np.array(facts["losses"])
         model.receipt = Receipt.load(source / "receipt.json")
+        _FOLDER.require_receipt(source, model.receipt)
         return model
 
 

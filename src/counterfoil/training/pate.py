@@ -17,11 +17,14 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.votes import TeacherVotes
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.teachers import require_scikit_learn
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.files import write_text
+from counterfoil.json_text import json_file
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.receipt.receipt import Receipt
@@ -110,8 +113,8 @@ class PATEClassifier:
         public: Any,
         protected: str | Sequence[str] | None = None,
         relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
-        ledger: Ledger | None = None,
-        privacy_unit: PrivacyUnit | None = None,
+        ledger: Ledger | str | Path | None = None,
+        privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """Trains on a sensitive table, and spends the whole budget.
@@ -133,7 +136,8 @@ class PATEClassifier:
             ImportError: without scikit-learn.
         """
         require_scikit_learn()
-        facts = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+        unit = PrivacyUnit.of(privacy_unit)
+        facts = schema_for(source, schema, unit=unit.column if unit else "")
         _require_other_rows(source, public)
         named = () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
         features = TrainingFeatures(facts, (target,), (), named)
@@ -163,7 +167,7 @@ class PATEClassifier:
                 parameters=self._public_parameters(),
                 rows=0,
                 released="model",
-                warnings=sentences,
+                warnings=[*budget_warnings(curator.budget, None), *sentences],
             )
         return self
 
@@ -219,17 +223,18 @@ class PATEClassifier:
         """
         source = Path(folder)
         _FOLDER.require_whole(source)
-        document = json.loads((source / "model.json").read_text(encoding="utf-8"))
+        document = json_file(source / "model.json", "the description of a model")
         if document["kind"] != cls.kind:
             raise ValueError(
                 f"The folder must hold a {cls.kind}. Found a {document['kind']} in {str(source)!r}: use its class."
             )
         model = cls(**document["parameters"])
-        schema = Schema.from_toml(source / "schema.toml")
+        schema = Schema.from_release(source / "schema.toml")
         model.features_ = TrainingFeatures(schema, **{name: tuple(v) for name, v in document["features"].items()})
         model.teachers_ = document["teachers"]
-        model.student_ = LinearStudent.from_json(json.loads((source / "student.json").read_text(encoding="utf-8")))
+        model.student_ = LinearStudent.from_json(json_file(source / "student.json", "a student"))
         model.receipt = Receipt.load(source / "receipt.json")
+        _FOLDER.require_receipt(source, model.receipt)
         return model
 
     def _public_parameters(self) -> dict[str, Any]:

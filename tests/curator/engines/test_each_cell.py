@@ -37,7 +37,11 @@ COLUMNS: tuple[Column, ...] = (
     Date("written", date(2020, 1, 1), date(2023, 12, 31), "1mo", missing=True, format="%d/%m/%Y"),
     Datetime("moment", datetime(2020, 1, 1), datetime(2023, 12, 31), "1d", missing=True),
     Datetime("stamp", datetime(2020, 1, 1), datetime(2023, 12, 31), "1d", missing=True, format="%Y%m%d"),
+    Date("day_there", date(2020, 1, 1), date(2023, 12, 31), "1mo", missing=True, zone="Asia/Tokyo"),
+    Datetime("moment_there", datetime(2020, 1, 1), datetime(2023, 12, 31), "1d", missing=True, zone="Asia/Tokyo"),
 )
+ZONELESS = ("day", "written", "moment", "stamp")
+"""Columns that refuse a storage whose type has a zone."""
 SCHEMA = Schema(COLUMNS, ignore=("end",))
 NAMES = SCHEMA.domain.attributes
 NUMBERS = tuple(column.name for column in COLUMNS if column.is_ordered)
@@ -48,7 +52,8 @@ def codes_of(source: Source, schema: Schema = SCHEMA) -> list[tuple]:
     names = [name for name in schema.domain.attributes if name in source.column_names]
     numbers = [name for name in names if schema[name].is_ordered]
     rows: list[tuple] = []
-    for block in MemoryEngine(source, schema).blocks(names, numbers):
+    read = Schema(tuple(schema[name] for name in names), ignore=schema.ignore)
+    for block in MemoryEngine(source, read).blocks(names, numbers):
         columns = [block.codes[name].tolist() for name in names]
         # The sign of a zero is lost or kept by databases as they store it, and means nothing to anybody.
         columns += [[repr(number + 0.0) for number in block.numbers[name]] for name in numbers]
@@ -58,7 +63,8 @@ def codes_of(source: Source, schema: Schema = SCHEMA) -> list[tuple]:
 
 def table(storage: Storage, folder: Path, cells: Cells) -> Source:
     """The same cells in every column."""
-    return storage.source(folder, dict.fromkeys(NAMES, cells))
+    zoned = any(storage is STORAGES[name] for name in STORAGES if "zoned" in name)
+    return storage.source(folder, {name: cells for name in NAMES if not (zoned and name in ZONELESS)})
 
 
 def writes_files(name: str) -> bool:

@@ -58,14 +58,21 @@ class DuckDBEngine(LocalEngine):
         for _ in self.blocks(columns, numbers):
             pass
 
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
-        keys = [*(("codes", name) for name in columns), *(("numbers", name) for name in numbers)]
+    def unit_sizes(self, most: int) -> np.ndarray:
+        sizes = self._reader.unit_sizes(most)
+        return super().unit_sizes(most) if sizes is None else sizes
+
+    def blocks(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> Iterator[Block]:
+        asked = {"codes": columns, "numbers": numbers, "placements": placements}
+        keys = [(kind, name) for kind, names in asked.items() for name in names]
         kept = min((len(self._kept.get(key, ())) for key in keys), default=0)
         for position in range(kept):
             yield _block({key: self._kept[key][position] for key in keys})
         if kept != self._n_blocks:
             position = kept
-            for block in self._reader.blocks(columns, numbers, skip_blocks=kept):
+            for block in self._reader.blocks(columns, numbers, placements, skip_blocks=kept):
                 self._keep(block, position)
                 position += 1
                 yield block
@@ -73,17 +80,21 @@ class DuckDBEngine(LocalEngine):
 
     def _keep(self, block: Block, position: int) -> None:
         """Keeps those arrays of the block that continue what is kept already, as long as they fit."""
-        parts: Mapping[Key, np.ndarray] = {("codes", name): part for name, part in block.codes.items()} | {
-            ("numbers", name): part for name, part in block.numbers.items()
-        }
-        for key, part in parts.items():
+        for key, part in _parts(block).items():
             held = self._kept.setdefault(key, [])
             if len(held) == position and part.nbytes <= self._free:
                 held.append(part)
                 self._free -= part.nbytes
 
 
+def _parts(block: Block) -> dict[Key, np.ndarray]:
+    by_kind = {"codes": block.codes, "numbers": block.numbers, "placements": block.placements}
+    return {(kind, name): part for kind, parts in by_kind.items() for name, part in parts.items()}
+
+
 def _block(parts: Mapping[Key, np.ndarray]) -> Block:
     rows = len(next(iter(parts.values())))
-    codes = {name: part for (kind, name), part in parts.items() if kind == "codes"}
-    return Block(rows, codes, {name: part for (kind, name), part in parts.items() if kind == "numbers"})
+    by_kind: dict[str, dict[str, np.ndarray]] = {"codes": {}, "numbers": {}, "placements": {}}
+    for (kind, name), part in parts.items():
+        by_kind[kind][name] = part
+    return Block(rows, **by_kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import ClassVar
 
@@ -27,11 +27,13 @@ class Block:
     rows: how many.
     codes: by column, unsigned integers [rows], below the column's size.
     numbers: by column, float64 [rows]: values clamped into the declared bounds, NaN where missing.
+    placements: by column, uint8 [rows]: how each cell was placed (`schema.placement`).
     """
 
     rows: int
     codes: Mapping[str, np.ndarray]
     numbers: Mapping[str, np.ndarray]
+    placements: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class Engine(ABC):
@@ -65,11 +67,17 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+    def blocks(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> Iterator[Block]:
         """Each row once, in blocks: at least one, which is empty for an empty table; the same ones in every call."""
 
     def fold(
-        self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
+        self,
+        partial: Callable[[Block], np.ndarray],
+        columns: Sequence[str],
+        numbers: Sequence[str] = (),
+        placements: Sequence[str] = (),
     ) -> np.ndarray:
         """The sum of `partial` over blocks that hold each row once, however the rows are divided into them.
 
@@ -77,9 +85,11 @@ class Engine(ABC):
 
         Args:
             partial: gives arrays of one shape; zeros for an empty block.
-            columns, numbers: what it reads of a block.
+            columns, numbers, placements: what it reads of a block.
         """
-        return reduce(_sum, map(partial, self.blocks(columns, numbers)))
+        # An engine of a user's own may know nothing of placements.
+        blocks = self.blocks(columns, numbers, placements) if placements else self.blocks(columns, numbers)
+        return reduce(_sum, map(partial, blocks))
 
     def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
         """int64 [cells]: what `add` adds to zeros, block by block: a `fold` for sums that are long."""
@@ -90,6 +100,12 @@ class Engine(ABC):
             return total
 
         return self.fold(partial, columns)
+
+    def unit_sizes(self, most: int) -> np.ndarray:
+        """int64 [most]: how many privacy units keep at least 1, 2, ..., `most` rows; each row is one without a unit."""
+        sizes = np.zeros(most, dtype=np.int64)
+        sizes[0] = self.rows(self.schema.domain.attributes[0])
+        return sizes
 
     def rows(self, column: str) -> int:
         """How many rows there are, counted by reading one column."""

@@ -46,6 +46,7 @@ class MemoryEngine(LocalEngine):
         self._rows: list[int] = []
         self._codes: dict[str, list[np.ndarray]] = {}
         self._numbers: dict[str, list[np.ndarray]] = {}
+        self._placements: dict[str, list[np.ndarray]] = {}
 
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         new_codes = [name for name in columns if name not in self._codes]
@@ -57,11 +58,27 @@ class MemoryEngine(LocalEngine):
         self._codes |= {name: [block.codes[name] for block in blocks] for name in new_codes}
         self._numbers |= {name: [block.numbers[name] for block in blocks] for name in new_numbers}
 
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[Block]:
+    def unit_sizes(self, most: int) -> np.ndarray:
+        sizes = self._reader.unit_sizes(most)
+        return super().unit_sizes(most) if sizes is None else sizes
+
+    def blocks(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> Iterator[Block]:
         self.prepare(columns, numbers)
+        self._prepare_placements(placements)
         for position, rows in enumerate(self._rows):
             yield Block(
                 rows,
                 {name: self._codes[name][position] for name in columns},
                 {name: self._numbers[name][position] for name in numbers},
+                {name: self._placements[name][position] for name in placements},
             )
+
+    def _prepare_placements(self, names: Sequence[str]) -> None:
+        new = [name for name in names if name not in self._placements]
+        if not new:
+            return
+        blocks = list(self._reader.blocks((), (), new))
+        self._rows = [block.rows for block in blocks]
+        self._placements |= {name: [block.placements[name] for block in blocks] for name in new}

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.engines.units import kept_rows
+from counterfoil.curator.engines.units import kept_rows, unit_sizes
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
+from counterfoil.schema.placement import placements_of
 from counterfoil.schema.schema import Schema
 
 
@@ -48,18 +49,25 @@ class BlockReader:
         self._n_rows: int | None = None
         self._check_columns()
 
-    def blocks(self, columns: Sequence[str], numbers: Sequence[str] = (), *, skip_blocks: int = 0) -> Iterator[Block]:
+    def blocks(
+        self,
+        columns: Sequence[str],
+        numbers: Sequence[str] = (),
+        placements: Sequence[str] = (),
+        *,
+        skip_blocks: int = 0,
+    ) -> Iterator[Block]:
         """The rows in order, in blocks made of `BATCH_ROWS` of the source's, after the first `skip_blocks`.
 
         An empty table is one empty block.
         """
-        wanted = list(dict.fromkeys([*columns, *numbers]))
+        wanted = list(dict.fromkeys([*columns, *numbers, *placements]))
         start = row = skip_blocks * BATCH_ROWS
         for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
             # Later scans, and the choice of rows to keep, count rows by whole blocks.
             if batch.num_rows > BATCH_ROWS or row % BATCH_ROWS:
                 raise SourceError(f"{self._source.name} was not read in whole blocks: rows of it may be missing.")
-            yield self._block(batch, row, columns, numbers)
+            yield self._block(batch, row, columns, numbers, placements)
             row += batch.num_rows
         if row == start and skip_blocks and (self._n_rows is None or self._n_rows <= start):
             return
@@ -68,14 +76,18 @@ class BlockReader:
         self._n_rows = row
         if row == 0:
             codes = {name: np.empty(0, dtype=self.schema[name].dtype) for name in columns}
-            yield Block(0, codes, {name: np.empty(0) for name in numbers})
+            ways = {name: np.empty(0, dtype=np.uint8) for name in placements}
+            yield Block(0, codes, {name: np.empty(0) for name in numbers}, ways)
 
-    def _block(self, batch: Batch, row: int, columns: Sequence[str], numbers: Sequence[str]) -> Block:
+    def _block(
+        self, batch: Batch, row: int, columns: Sequence[str], numbers: Sequence[str], placements: Sequence[str]
+    ) -> Block:
         # Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
         codes = {name: self._read(batch, row, name, numbers=False) for name in columns}
         values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
+        ways = {name: self._placements(batch, name) for name in placements}
         if self._unit is None:
-            return Block(batch.num_rows, codes, values)
+            return Block(batch.num_rows, codes, values, ways)
         packed, n_rows = self._kept
         if row + batch.num_rows > n_rows:
             raise self._changed()
@@ -84,7 +96,30 @@ class BlockReader:
             int(kept.sum()),
             {name: array[kept] for name, array in codes.items()},
             {name: array[kept] for name, array in values.items()},
+            {name: array[kept] for name, array in ways.items()},
         )
+
+    def _placements(self, batch: Batch, name: str) -> np.ndarray:
+        values = batch.column(name)
+        try:
+            return placements_of(self.schema[name], values)
+        except (TypeError, pa.ArrowException, UnicodeError) as error:
+            raise unreadable(name, self._source.name, values.type, error) from None
+
+    def unit_sizes(self, most: int) -> np.ndarray | None:
+        """int64 [most]: how many privacy units keep at least 1, 2, ..., `most` rows; None without a privacy unit.
+
+        Raises:
+            ValueError: where units keep other numbers of rows at most.
+        """
+        if self._unit is None:
+            return None
+        if most != self._max_rows:
+            raise ValueError(f"Units keep at most {self._max_rows} rows. Found a query about {most}: ask about all.")
+        sizes, n_rows = unit_sizes(self._source, self._unit, most)
+        if self._n_rows is not None and self._n_rows != n_rows:
+            raise self._changed()
+        return sizes
 
     @cached_property
     def _kept(self) -> tuple[np.ndarray, int]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import FAILURES, connection, explained
 from counterfoil.curator.sources.source import Source, unreadable
-from counterfoil.noise.randomness import Randomness
+from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import texts_of
 
@@ -46,6 +46,28 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
         except FAILURES as error:
             raise explained(error, source.name) from None
     return np.packbits(own), len(own)
+
+
+def unit_sizes(source: Source, unit: str, max_rows: int) -> tuple[np.ndarray, int]:
+    """How many units keep at least 1, 2, ..., `max_rows` rows, int64 [max_rows], and the number of all rows.
+
+    A unit with n rows keeps min(n, `max_rows`) of them, whichever they are, so that no random choice is needed. A row
+    without an id is a unit of its own, as in `kept_rows`.
+    """
+    with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
+        own = _store_units(opened, source, unit, SystemRandomness())
+        try:
+            sizes = opened.sql(
+                f"SELECT least(n, {max_rows}) AS size, count(*) AS units"
+                " FROM (SELECT count(*) AS n FROM units GROUP BY unit) GROUP BY size"
+            ).fetchall()
+        except FAILURES as error:
+            raise explained(error, source.name) from None
+    units = np.zeros(max_rows, dtype=np.int64)
+    units[0] = own.sum()
+    for size, count in sizes:
+        units[size - 1] += count
+    return np.cumsum(units[::-1])[::-1], len(own)
 
 
 def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, randomness: Randomness) -> np.ndarray:

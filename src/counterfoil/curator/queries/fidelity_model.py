@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,9 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
+from counterfoil.features.feature_map import FeatureMap
 from counterfoil.features.linear_model import LARGEST_LOSS, LOSS_UNIT, LinearModel
+from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel
 from counterfoil.noise.noise import Norm
 
 _ROWS = 1 << 14
@@ -25,6 +27,7 @@ class CorrectPredictions(CountQuery):
 
     Formal guarantee: each record is predicted by itself, rightly or not: adding, removing or replacing it moves the
     count by at most 1, under both relations. The model is public. Attained unless it is right, or wrong, about all.
+    A record's scores are whole numbers computed exactly, so that no other record changes what it is predicted as.
 
     Args:
         model: a public model.
@@ -33,7 +36,7 @@ class CorrectPredictions(CountQuery):
     name: ClassVar[str] = "correct_predictions"
     question: ClassVar[str] = "how many rows a model trained on the synthetic ones predicts rightly, with noise"
 
-    model: LinearModel
+    model: LinearModel | OneAgainstRestModel
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return 1.0
@@ -42,8 +45,7 @@ class CorrectPredictions(CountQuery):
         return 1.0
 
     def exact(self, records: Records) -> np.ndarray:
-        # A score of 0 predicts -1: it is right where the label times the score is 0 and the label is -1.
-        return _fold(records, self.model, lambda margins, labels: (margins > 0) | ((margins == 0) & (labels < 0)))
+        return _fold(records, self.model.features, self.model.right)
 
     def describe(self) -> dict[str, Any]:
         return {"target": self.model.features.target}
@@ -78,7 +80,8 @@ class TotalLoss(CountQuery):
         return self.l1_sensitivity(relation)
 
     def exact(self, records: Records) -> np.ndarray:
-        return _fold(records, self.model, lambda margins, labels: self.model.losses(margins))
+        model = self.model
+        return _fold(records, model.features, lambda codes, numbers: model.losses(model.margins(codes, numbers)))
 
     def describe(self) -> dict[str, Any]:
         return {"target": self.model.features.target, "largest": LARGEST_LOSS * LOSS_UNIT}
@@ -88,8 +91,12 @@ class TotalLoss(CountQuery):
         return float(parameters["largest"])
 
 
-def _fold(records: Records, model: LinearModel, of: Any) -> np.ndarray:
-    """int64 [1]: the sum over records of `of(margins, labels)`."""
+def _fold(
+    records: Records,
+    features: FeatureMap | OneAgainstRest,
+    of: Callable[[Mapping[str, np.ndarray], Mapping[str, np.ndarray]], np.ndarray],
+) -> np.ndarray:
+    """int64 [1]: the sum over records of `of(codes, numbers)`."""
 
     def partial(block: Block) -> np.ndarray:
         total = 0
@@ -97,7 +104,7 @@ def _fold(records: Records, model: LinearModel, of: Any) -> np.ndarray:
             part = slice(start, start + _ROWS)
             codes = {name: values[part] for name, values in block.codes.items()}
             numbers = {name: values[part] for name, values in block.numbers.items()}
-            total += int(of(model.margins(codes, numbers), model.features.labels(codes)).sum())
+            total += int(of(codes, numbers).sum())
         return np.array([total], dtype=np.int64)
 
-    return records.fold(partial, model.features.codes, model.features.numbers)
+    return records.fold(partial, features.codes, features.numbers)

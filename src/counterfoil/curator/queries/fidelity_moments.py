@@ -12,6 +12,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.features.feature_map import UNIT, FeatureMap
+from counterfoil.features.one_against_rest import OneAgainstRest
 from counterfoil.noise.noise import Norm
 
 
@@ -20,8 +21,9 @@ from counterfoil.noise.noise import Norm
 class LargestMomentGap(CountQuery):
     """The largest abs(real - expected) over all moments of an order, as sums over records.
 
-    Order 1: the sums of x_u y over features u. Order 2: the sums of x_u x_v over pairs, squares included. In integers:
-    features are multiples of 1 / UNIT, and the answer is in units of 1 / UNIT**order.
+    Order 1: the sums of x_u y over features u, and over the labels y of all values where the target has several. Order
+    2: the sums of x_u x_v over pairs, squares included. In integers: features are multiples of 1 / UNIT, and the answer
+    is in units of 1 / UNIT**order.
 
     Formal guarantee: every feature is an integer from -UNIT to UNIT and the label is 1 or -1, so that each summand lies
     between -UNIT**order and UNIT**order. Adding or removing a record moves each sum by at most UNIT**order, replacing
@@ -30,7 +32,8 @@ class LargestMomentGap(CountQuery):
     Args:
         features: the public map from records to features and label.
         order: 1 or 2.
-        expected: int64 [features] or [features, features]: the synthetic table's sums.
+        expected: int64 [features] or [features, features]: the synthetic table's sums; of order 1 for a target of
+            several values [values, features].
 
     Source: `theory.excess_risk.uniform_deviation_from_moments`, which says why no other moments matter.
 
@@ -41,14 +44,16 @@ class LargestMomentGap(CountQuery):
     name: ClassVar[str] = "largest_moment_gap"
     question: ClassVar[str] = "how far averages that matter to linear models are from the synthetic ones, with noise"
 
-    features: FeatureMap
+    features: FeatureMap | OneAgainstRest
     order: int
     expected: np.ndarray
 
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
             raise ValueError(f"`order` must be 1 or 2. Found {self.order!r}.")
-        shape = (len(self.features.names),) * self.order
+        shape: tuple[int, ...] = (len(self.features.names),) * self.order
+        if self.order == 1 and isinstance(self.features, OneAgainstRest):
+            shape = (self.features.values, *shape)
         if self.expected.shape != shape or self.expected.dtype != np.int64:
             raise ValueError(
                 f"`expected` must be int64 with shape {shape}. Found {self.expected.dtype} with {self.expected.shape}."

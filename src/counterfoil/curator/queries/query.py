@@ -18,6 +18,7 @@ from counterfoil.curator.engines.engine import Block as Block  # part of what a 
 from counterfoil.curator.parts import Part
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.domain.layout import StackedCounts
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.noise.noise import Norm
 from counterfoil.schema.schema import Schema
@@ -30,6 +31,10 @@ class Records(Protocol):
         """Exact counts, one int64 array shaped by the (coarsened) domain for each clique; counted once and kept."""
         ...
 
+    def distances(self, estimate: StackedCounts, coarsening: Coarsening | None = None) -> np.ndarray:
+        """int64 [cliques]: the L1 distance of the exact counts of each clique from `estimate`."""
+        ...
+
     def fold(
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
     ) -> np.ndarray:
@@ -40,6 +45,14 @@ class Records(Protocol):
             columns: whose codes it reads.
             numbers: ordered columns whose values it reads.
         """
+        ...
+
+    def fold_placements(self, partial: Callable[[Block], np.ndarray], columns: Sequence[str]) -> np.ndarray:
+        """The sum of `partial` over blocks of records of which it reads how the cells of `columns` were placed."""
+        ...
+
+    def unit_sizes(self, most: int) -> np.ndarray:
+        """int64 [most]: how many privacy units have at least 1, 2, ..., `most` records; each is one without a unit."""
         ...
 
     def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:

@@ -16,9 +16,9 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.noise.noise import Norm
 
-_LARGEST_TOTAL = 1e9
+LARGEST_TOTAL = 1e9
 
-LARGEST_PENALTY = 2 * int(_LARGEST_TOTAL)
+LARGEST_PENALTY = 2 * int(LARGEST_TOTAL)
 """The most that an error or a penalty of a score may be; `noise.selection` says what rests on it."""
 
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
@@ -42,8 +42,28 @@ def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, 
         raise ValueError(f"`estimates` must hold one array for each clique. Found {len(estimates)}, {len(cliques)}.")
     if any(estimate.dtype != np.int64 for estimate in estimates):
         raise ValueError("`estimates` must be rounded to int64, so that errors are exact integers.")
-    if any(np.abs(estimate, dtype=np.float64).sum() > _LARGEST_TOTAL for estimate in estimates):
+    if any(np.abs(estimate, dtype=np.float64).sum() > LARGEST_TOTAL for estimate in estimates):
         raise ValueError("An estimate must count at most 10**9 records in all: sums of errors stay exact below that.")
+
+
+def require_scores(weights: np.ndarray, penalties: np.ndarray) -> None:
+    """Refuses weights and penalties of candidates with which scores would be rounded too much.
+
+    Raises:
+        ValueError: naming the range.
+    """
+    if not weights.dtype == penalties.dtype == np.float64:
+        raise ValueError(f"`weights` and `penalties` must be float64. Found {weights.dtype} and {penalties.dtype}.")
+    if not ((weights > 0).all() and _SMALLEST_WEIGHT <= weights.max() <= _LARGEST_WEIGHT):
+        raise ValueError(
+            f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
+            f"{_LARGEST_WEIGHT:g}. Found {weights.min()} to {weights.max()}: scale them."
+        )
+    if not ((penalties >= 0) & (penalties <= LARGEST_PENALTY)).all():
+        raise ValueError(
+            f"`penalties` must be finite, from 0 to {LARGEST_PENALTY:,}: scores are rounded too much beyond. Found "
+            f"{penalties.min()} to {penalties.max()}."
+        )
 
 
 @shipped
@@ -84,20 +104,7 @@ class WorstApproximatedMarginal(SelectionQuery):
         _require_integers(self.cliques, self.estimates)
         if not self.weights.shape == self.penalties.shape == (len(self.cliques),):
             raise ValueError("`weights` and `penalties` must hold one number for each clique.")
-        if not self.weights.dtype == self.penalties.dtype == np.float64:
-            raise ValueError(
-                f"`weights` and `penalties` must be float64. Found {self.weights.dtype} and {self.penalties.dtype}."
-            )
-        if not ((self.weights > 0).all() and _SMALLEST_WEIGHT <= self.weights.max() <= _LARGEST_WEIGHT):
-            raise ValueError(
-                f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
-                f"{_LARGEST_WEIGHT:g}. Found {self.weights.min()} to {self.weights.max()}: scale them."
-            )
-        if not ((self.penalties >= 0) & (self.penalties <= LARGEST_PENALTY)).all():
-            raise ValueError(
-                f"`penalties` must be finite, from 0 to {LARGEST_PENALTY:,}: scores are rounded too much beyond. Found "
-                f"{self.penalties.min()} to {self.penalties.max()}."
-            )
+        require_scores(self.weights, self.penalties)
 
     def score_sensitivity(self, relation: NeighboringRelation) -> float:
         return float(self.weights.max()) * _RELATION_FACTOR[relation]

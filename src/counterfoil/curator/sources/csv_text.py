@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -80,6 +81,12 @@ def _delimiter(line: str) -> str:
 
 def line_of_record(path: Path, header: CSVHeader, record: int) -> int | None:
     """The line, from 1, on which a record (from 0, the header not counted) begins; None if it can't be determined."""
+    return lines_of_records(path, header, [record]).get(record)
+
+
+def lines_of_records(path: Path, header: CSVHeader, records: Iterable[int]) -> dict[int, int]:
+    """The same for several records, in one pass; those that can't be determined are left out."""
+    wanted, found = set(records), dict[int, int]()
     try:
         with _open(path) as stream:
             reader = csv.reader(stream, delimiter=header.delimiter)
@@ -88,9 +95,11 @@ def line_of_record(path: Path, header: CSVHeader, record: int) -> int | None:
             for cells in reader:
                 # A blank line is a record only where there is a single column.
                 seen += bool(cells) or len(header.names) == 1
-                if seen == record:
-                    return before + 1
+                if seen in wanted and seen not in found:
+                    found[seen] = before + 1
+                if len(found) == len(wanted):
+                    break
                 before = reader.line_num
     except (csv.Error, OSError, UnicodeDecodeError, *_BROKEN_GZIP):
-        return None
-    return None
+        return found
+    return found

@@ -17,8 +17,9 @@ from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header, require_whole_gzip
-from counterfoil.curator.sources.source import BATCH_ROWS, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, unique_names, unreadable
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.spelling import is_duration
 
 FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
@@ -86,6 +87,10 @@ class FileSource:
             require_whole_gzip(self.path)
             self.unchecked_gzip = False
         names = tuple(columns) or self.column_names[:1]
+        for name in names:
+            # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means.
+            if is_duration(kind := self.column_types[name]):
+                raise unreadable(name, self.name, kind, pa.ArrowNotImplementedError())
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
         try:
             with connection() as opened:

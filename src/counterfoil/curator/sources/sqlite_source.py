@@ -102,7 +102,7 @@ class _Connected:
 
 
 def _declared(name: str) -> pa.DataType:
-    if "INT" in name:
+    if "INT" in name and "INTERVAL" not in name:
         return pa.int64()
     if any(word in name for word in ("REAL", "FLOA", "DOUB", "NUMERIC", "DECIMAL")):
         return pa.float64()

@@ -1,0 +1,208 @@
+"""`counterfoil check`: what a schema does to a table, before anything is made of it."""
+
+from __future__ import annotations
+
+import textwrap
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
+from counterfoil.cli.schema_check import show_schema_check
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.evaluation.schema_report import ColumnReport, Irregular, SchemaReport
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.schema import Schema
+
+ALARM = "NOT PRIVATE: these are exact facts about the real records. DO NOT SHARE them."
+
+
+def check(
+    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    schema: SchemaFile,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="Buy noisy counts, with a receipt that may be shared, for this much."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="With --epsilon: 1e-9 if left out; 0 for pure privacy.")
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", help="With --epsilon: add_or_remove_one (the default) or replace_one."),
+    ] = None,
+    privacy_unit: Annotated[
+        str | None,
+        typer.Option("--privacy-unit", help="With --epsilon: protect all rows with one value here.", metavar="COLUMN"),
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
+    ] = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(
+            "--receipt", help="With --epsilon: where it goes; INPUT.check.receipt.json if left out.", metavar="R.json"
+        ),
+    ] = None,
+    ledger: LedgerFile = None,
+    json: Json = False,
+    show_values: ShowValues = False,
+) -> None:
+    """Say which values of a table the schema clamps, moves, or does not understand.
+
+    Without --epsilon it is NOT PRIVATE: exact counts and line numbers, for your own terminal. Nothing is charged; with
+    --ledger, the look is recorded for good. No value is refused: all columns are listed. Exits with status 1 when a
+    value is clamped, moved, infinite, not understood, or has no place.
+
+    With --epsilon it is private: noisy counts, charged to --ledger, and a receipt.
+    """
+    terminal = Terminal(json=json)
+    if epsilon is not None:
+        unit = (privacy_unit, max_rows)
+        _buy(terminal, source, schema, (epsilon, delta), relation, unit, ledger, receipt)
+        return
+    bought = {"delta": delta, "relation": relation, "privacy-unit": privacy_unit, "receipt": receipt}
+    for option, given in (bought | {"max-rows": max_rows}).items():
+        if given is not None:
+            raise ValueError(f"`--{option}` goes with `--epsilon`, which buys private counts. Found it alone: add it.")
+    if not _look(terminal, source, schema, ledger, show_values=show_values):
+        raise typer.Exit(1)
+
+
+def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool) -> bool:
+    """Prints the exact report; returns whether each value is as declared."""
+    from counterfoil.evaluation.schema_report import check_without_privacy
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.schema import Schema
+
+    with ExitStack() as stack:
+        opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
+        report = check_without_privacy(source, Schema.from_toml(schema), ledger=opened, values=show_values)
+    terminal.alarm(ALARM)
+    show_report(terminal, report)
+    terminal.alarm(ALARM)
+    terminal.document(report.to_json())
+    return report.holds
+
+
+def show_report(terminal: Terminal, report: SchemaReport) -> None:
+    """A paragraph for each column that has something against the schema, and a sentence for all others."""
+    terminal.say(f"{report.source}: {report.rows:,} rows, {len(report.columns):,} columns.")
+    wrong = [column for column in report.columns if column.found or column.problem]
+    for column in wrong:
+        terminal.say("")
+        _show_column(terminal, column, report)
+    terminal.say("")
+    fine = len(report.columns) - len(wrong)
+    missing = [
+        f"{column.words.name} {_percent(one.count, report.rows)}"
+        for column in report.columns
+        for one in column.irregular
+        if one not in column.found
+    ]
+    if fine:
+        which = f"{'the other ' if wrong else ''}{fine:,} {'column' if fine == 1 else 'columns'}"
+        terminal.say(f"In {which}, every value is as declared.")
+    if missing:
+        terminal.say(_wrapped(f"Missing, as declared: {', '.join(missing)}."))
+
+
+def _show_column(terminal: Terminal, column: ColumnReport, report: SchemaReport) -> None:
+    words = column.words
+    bounds = f", {words.lower} to {words.upper}" if words.lower else ""
+    terminal.say(_wrapped(f"{words.name} ({words.kind}{bounds})"))
+    if column.problem:
+        terminal.say(_wrapped(column.problem, indent="  "))
+    for one in column.found:
+        share = _percent(one.count, report.rows)
+        terminal.say(
+            _wrapped(f"{one.count:,} ({share}) {words.happened(one.way)}: {words.remedy(one.way)}.", indent="  ")
+        )
+        terminal.say(_wrapped(_where(one, report.counted_in), indent="    "))
+        if one.values:
+            listed = ", ".join(f"{text!r} ({count:,})" for text, count in one.values)
+            terminal.say(_wrapped(f"most often {listed}", indent="    "))
+
+
+def _where(one: Irregular, counted_in: str) -> str:
+    more = ", ..." if one.count > len(one.rows) else ""
+    return f"{counted_in}{'s' if one.count > 1 else ''} {', '.join(str(row) for row in one.rows)}{more}"
+
+
+def _percent(count: int, rows: int) -> str:
+    return f"{100 * count / rows:.3g}%"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
+
+
+def _buy(
+    terminal: Terminal,
+    source: str,
+    schema: Path,
+    budget: tuple[float, float | None],
+    relation: str | None,
+    unit: tuple[str | None, int | None],
+    ledger: Path | None,
+    receipt: Path | None,
+) -> None:
+    """Buys the counts alone, writes their receipt, and prints what they say."""
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.cli.outputs import inputs, require_free, require_harmless
+    from counterfoil.cli.synth_request import relation_named, unit_of
+    from counterfoil.methods.method import DEFAULT_DELTA
+    from counterfoil.schema import Schema
+
+    path = receipt if receipt is not None else default_receipt(source)
+    if path.exists():
+        raise ValueError(f"{path} is there already. Choose another name with --receipt, or move it away.")
+    require_harmless([path], inputs(source, ledger=ledger, schema=schema))
+    require_free([path], force=False)
+    epsilon, delta = budget
+    allowed = Budget(epsilon, DEFAULT_DELTA if delta is None else delta)
+    related = relation_named("add_or_remove_one" if relation is None else relation)
+    if ledger is None:
+        terminal.note("No ledger is given: what this costs is not added to other releases of the same table.")
+    made = _bought(source, Schema.from_toml(schema), allowed, related, unit_of(*unit), ledger, path)
+    terminal.say(f"Bought for epsilon {allowed.epsilon:g}, delta {allowed.delta:g}, {related}.")
+    terminal.say(f"  receipt  {path}")
+    show_schema_check(terminal, made.document)
+    terminal.document(made.to_json())
+
+
+def _bought(
+    source: str,
+    schema: Schema,
+    budget: Budget,
+    relation: str,
+    unit: PrivacyUnit | None,
+    ledger: Path | None,
+    path: Path,
+) -> Receipt:
+    from counterfoil.curator.curator import Curator
+    from counterfoil.fidelity.schema_check import buy_schema_check
+    from counterfoil.ledger.ledger import Ledger
+
+    with ExitStack() as stack:
+        opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
+        curator = stack.enter_context(
+            Curator(source, schema, budget=budget, relation=relation, privacy_unit=unit, ledger=opened)
+        )
+        curator.require_rows()
+        made = buy_schema_check(curator)
+        made.save(path)
+        curator.record_receipt(made.digest)
+    return made
+
+
+def default_receipt(source: str) -> Path:
+    """people.csv gives people.check.receipt.json in the current folder."""
+    name = source.rpartition("::")[2] or source
+    return Path(f"{Path(name).name.split('.')[0]}.check.receipt.json")

@@ -1,0 +1,143 @@
+"""Columns side by side, as `counterfoil evaluate` prints them: those that differ most first."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.evaluation.comparison import Comparison
+    from counterfoil.evaluation.raw_columns import ColumnComparison, Distribution
+    from counterfoil.schema.column import Column
+
+_MOST_COLUMNS = 12
+_MOST_NUMBERS = 6
+_MOST_CATEGORIES = 8
+
+
+def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) -> None:
+    """The shares of each column, the numbers of some in their own units, and the categories that differ."""
+    columns = sorted(comparison.columns, key=lambda column: -column.difference)
+    _say_moved(terminal, columns)
+    terminal.say("\nReal columns as they stand / synthetic ones; those that differ most come first.")
+    terminal.say("L1: of the coded columns. W_1: as a share of the range.")
+    terminal.show(_shares(columns[:_MOST_COLUMNS]))
+    if len(columns) > _MOST_COLUMNS:
+        terminal.say(f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; --json has all of them.")
+    numbers = [column for column in columns if column.numbers is not None]
+    for column in numbers[:_MOST_NUMBERS]:
+        terminal.say("")
+        terminal.show(_statistics(column, comparison.schema[column.name]))
+    if len(numbers) > _MOST_NUMBERS:
+        terminal.say(f"\n{len(numbers) - _MOST_NUMBERS:,} more columns of numbers differ less; --json has them.")
+    _say_categories(terminal, columns, values=values)
+
+
+def _say_moved(terminal: Terminal, columns: list[ColumnComparison]) -> None:
+    """What the schema itself changes, which no comparison of codes shows."""
+    moved = {column.name: column.clamped[0] + column.other[0] for column in columns}
+    most = sorted((name for name in moved if moved[name]), key=lambda name: -moved[name])
+    if not most:
+        return
+    named = ", ".join(f"{name} {100 * moved[name]:.3g}%" for name in most[:_MOST_CATEGORIES])
+    more = f" and {len(most) - _MOST_CATEGORIES:,} more columns" if len(most) > _MOST_CATEGORIES else ""
+    text = f"The schema itself clamps or merges real values of {named}{more}: `counterfoil check` says how to mend it."
+    terminal.say("\n" + textwrap.fill(text, WIDTH))
+
+
+def _shares(columns: list[ColumnComparison]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("column", overflow="fold", max_width=22)
+    for heading in ("L1", "clamped %", "other %", "missing %", "W_1"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for column in columns:
+        pairs = (column.clamped, column.other, column.missing)
+        share = "" if column.numbers is None else _figure(column.numbers.share)
+        table.add_row(column.name, f"{column.distance:.3f}", *map(_pair, pairs), share)
+    return table
+
+
+def _pair(shares: tuple[float, float]) -> str:
+    return "" if not any(shares) else " / ".join(f"{100 * share:.3g}" for share in shares)
+
+
+def _figure(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.4f}"
+
+
+def _statistics(column: ColumnComparison, facts: Column) -> Any:
+    """Mean, deviation and quantiles of one column: two statistics in each line."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(column.name, overflow="fold", max_width=14)
+    for heading in ("real", "synthetic"):
+        table.add_column(heading, justify="right", max_width=16)
+    table.add_column("", max_width=9)
+    for heading in ("real", "synthetic"):
+        table.add_column(heading, justify="right", max_width=16)
+    assert column.numbers is not None
+    lines = [_statistics_of(side, facts) for side in (column.numbers.real, column.numbers.synthetic)]
+    names = list(lines[0])
+    for first, second in (("mean", "deviation"), ("1%", "99%"), ("5%", "95%"), ("25%", "75%")):
+        assert {first, second} <= set(names)
+        table.add_row(first, lines[0][first], lines[1][first], second, lines[0][second], lines[1][second])
+    distance = column.numbers.wasserstein
+    apart = "-" if math.isnan(distance) else f"{distance:.5g}{_unit(facts)}"
+    table.add_row("50%", lines[0]["50%"], lines[1]["50%"], "W_1", "", apart)
+    return table
+
+
+def _statistics_of(found: Distribution | None, facts: Column) -> dict[str, str]:
+    from counterfoil.evaluation.raw_columns import QUANTILES, in_units
+
+    names = ["mean", "deviation", *(f"{level:.0%}" for level in QUANTILES)]
+    if found is None:
+        return dict.fromkeys(names, "-")
+    spread = f"{found.deviation:.5g}{_unit(facts)}"
+    return dict(
+        zip(names, [in_units(facts, found.mean), spread, *(in_units(facts, q) for q in found.quantiles)], strict=True)
+    )
+
+
+def _unit(facts: Column) -> str:
+    return {"date": " days", "datetime": " s"}.get(facts.kind, "")
+
+
+def _say_categories(terminal: Terminal, columns: list[ColumnComparison], *, values: bool) -> None:
+    lines = [line for column in columns for line in _categories(column, values)]
+    if not lines:
+        return
+    terminal.say("")
+    for line in lines[: 2 * _MOST_CATEGORIES]:
+        terminal.say(textwrap.fill(line, WIDTH, subsequent_indent="  "))
+    if len(lines) > 2 * _MOST_CATEGORIES:
+        terminal.say(f"{len(lines) - 2 * _MOST_CATEGORIES:,} more lines of this kind are in --json.")
+
+
+def _categories(column: ColumnComparison, values: bool) -> Iterator[str]:
+    if (categories := column.categories) is None:
+        return
+    if never := categories.never_made:
+        named = f": {_listed(list(never))}" if values else ""
+        yield f"{column.name}: {_counted(len(never))} of real rows never made{named}."
+    if outside := categories.outside:
+        most = sorted(outside, key=lambda text: -outside[text])
+        named = f": {_listed([f'{text} ({outside[text]:,})' for text in most])}" if values else ""
+        cells = sum(outside.values())
+        yield f"{column.name}: {_counted(len(outside))} of {cells:,} real rows not in the schema{named}."
+
+
+def _counted(categories: int) -> str:
+    return "1 category" if categories == 1 else f"{categories:,} categories"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_CATEGORIES:,} more" if len(names) > _MOST_CATEGORIES else ""
+    return ", ".join(names[:_MOST_CATEGORIES]) + more

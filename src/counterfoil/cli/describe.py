@@ -1,0 +1,52 @@
+"""`counterfoil describe`: a kept release column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterfoil.cli.marginal import alarm_if_seeded
+from counterfoil.cli.options import Json
+from counterfoil.cli.sample import KeptRelease
+from counterfoil.cli.terminal import Terminal
+
+
+def describe(release: KeptRelease, json: Json = False) -> None:
+    """Describe a release column by column, from its rows and its error bars. No record is read."""
+    from counterfoil.synthesis.description import described
+    from counterfoil.synthesis.saved import load_kept
+
+    terminal, kept = Terminal(json=json), load_kept(release)
+    document, found = kept.receipt.document, described(kept)
+    budget = document["budget"]
+    terminal.say(
+        f"{kept.rows:,} synthetic rows of {document['source']} by {document['method']['name']}, epsilon "
+        f"{budget['epsilon']:g}, delta {budget['delta']:g}."
+    )
+    terminal.show(_table(found))
+    if any(one.off_by is not None for one in found):
+        terminal.say("off by: the share of records that may be elsewhere, with probability 95%.")
+    alarm_if_seeded(terminal, kept)
+    terminal.document(
+        {
+            "rows": kept.rows,
+            "source": document["source"],
+            "method": document["method"]["name"],
+            "private": kept.receipt.private,
+            "columns": [one.to_json() for one in found],
+        }
+    )
+
+
+def _table(found: list[Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("column", overflow="fold")
+    table.add_column("kind")
+    table.add_column("values", overflow="fold", ratio=1)
+    table.add_column("missing", justify="right")
+    table.add_column("off by", justify="right")
+    for one in found:
+        bar = "" if one.off_by is None else f"{one.off_by:.1%}"
+        table.add_row(one.name, one.kind, one.values, f"{one.missing:.1%}" if one.missing else "", bar)
+    return table

@@ -1,0 +1,108 @@
+"""`counterfoil sample`: more rows from a release whose model was kept, at no cost."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.cli.options import Force, Json, Quiet
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.schema import Schema
+
+KeptRelease = Annotated[
+    Path,
+    typer.Argument(help="The folder of a saved release, or a table that synth --keep-model wrote.", metavar="RELEASE"),
+]
+
+
+def sample(
+    release: KeptRelease,
+    rows: Annotated[int, typer.Option("--rows", help="How many rows to draw.")],
+    where: Annotated[
+        str | None,
+        typer.Option("--where", help="What they must meet, as in rules: \"sex == 'F' and age >= 60\".", metavar="EXPR"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="A .csv or .parquet file; RELEASE.sample.parquet here if left out.", metavar="F"),
+    ] = None,
+    force: Force = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeatable; the release is as private as before.")] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Draw more rows from a release, also under a condition. Nothing is charged and no record is read.
+
+    The rows get a receipt of their own beside them, which is the release's, with the new file and the condition.
+    """
+    from counterfoil.cli.outputs import Outputs
+    from counterfoil.synthesis.saved import load_kept
+
+    terminal = Terminal(quiet=quiet, json=json)
+    outputs = Outputs(out if out is not None else Path(f"{release.stem}.sample.parquet"))
+    outputs.require_harmless([])
+    outputs.require_possible(force=force)
+    kept = load_kept(release)
+    table = kept.sample(rows, where, seed=seed)
+    outputs.write(Drawn(table, receipt_of_rows(kept.receipt, rows, where), kept.schema))
+    terminal.say(f"Drew {table.num_rows:,} rows{f' where {where}' if where else ''}. Nothing was charged.")
+    terminal.say(f"  table    {outputs.table}")
+    terminal.say(f"  receipt  {outputs.receipt}")
+    if not kept.receipt.private:
+        terminal.alarm("NOT PRIVATE: the noise of the release came from a seed. DO NOT SHARE these rows.")
+    terminal.document(
+        {
+            "table": str(outputs.table),
+            "receipt": str(outputs.receipt),
+            "rows": table.num_rows,
+            "where": where,
+            "private": kept.receipt.private,
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows with their receipt, in the form that outputs are written from."""
+
+    table: pa.Table
+    receipt: Receipt
+    schema: Schema
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.table.num_rows
+
+    def to_arrow(self) -> pa.Table:
+        """The rows."""
+        return self.table
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the rows to a .csv or .parquet file, whole or not at all."""
+        from counterfoil.synthesis.table import write_table
+
+        write_table(self.table, os.fspath(path), self.schema)
+
+
+def receipt_of_rows(receipt: Receipt, rows: int, where: str | None) -> Receipt:
+    """The release's receipt, for rows that were drawn later: what it cost is the same, what lies in the file is not."""
+    document = receipt.to_json()
+    document.pop("signature", None)
+    document["outputs"] = []
+    document["rows"] = {"drawn": rows, "how": "asked for by the user"}
+    condition = f" where {where}" if where else ""
+    document["warnings"] = [*document["warnings"], f"These rows were drawn later from the release's model{condition}."]
+    # What was measured or certified is about the rows of the release, not about these.
+    for section in ("fidelity", "certificates"):
+        document.pop(section, None)
+    return type(receipt)(document)

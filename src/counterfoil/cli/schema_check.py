@@ -1,0 +1,27 @@
+"""What a release's schema check found, as commands print it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+
+def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
+    """Prints the section `schema_check` of a receipt, its warnings first; that there is none, where a table was made.
+
+    Args:
+        terminal: where.
+        document: the receipt's document.
+    """
+    from counterfoil.receipt.schema_check import check_sentences
+
+    section = document.get("schema_check", {})
+    warnings = set(section.get("warnings", ()))
+    for sentence in check_sentences(document):
+        if sentence in warnings:
+            terminal.alarm(textwrap.fill(f"WARNING: {sentence}", WIDTH, subsequent_indent="  "))
+        else:
+            terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))

@@ -1,0 +1,44 @@
+"""What users give for a schema or a ledger, in Python: the object itself, or the path of its file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.schema.schema import Schema
+
+
+def schema_given(schema: Schema | str | Path) -> Schema:
+    """The schema, or the one that a TOML file or a TOML text states.
+
+    Raises:
+        TypeError: for anything else.
+        ValueError: for a file or a text that is no schema.
+    """
+    if isinstance(schema, Schema):
+        return schema
+    if not isinstance(schema, (str, os.PathLike)):
+        raise TypeError(
+            f"`schema` must be a `Schema` or the path of the TOML file that states it. Found {type(schema).__name__}: "
+            "give one of these."
+        )
+    return Schema.from_toml(schema)
+
+
+def ledger_given(ledger: Ledger | str | Path | None, opened: ExitStack) -> Ledger | None:
+    """The ledger, or the one at a path, which `opened` closes.
+
+    Raises:
+        TypeError: for anything else.
+        LedgerError: when there is no sound ledger at the path.
+    """
+    if ledger is None or isinstance(ledger, Ledger):
+        return ledger
+    if not isinstance(ledger, (str, os.PathLike)):
+        raise TypeError(
+            f"`ledger` must be a `Ledger` or the path of its file. Found {type(ledger).__name__}: give one of these, "
+            "such as 'people.ledger'."
+        )
+    return opened.enter_context(Ledger.open(Path(ledger), source=None))

@@ -1,0 +1,136 @@
+"""A table as its steward may look at it, NOT PRIVATE: every cell with its place, none refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.given import schema_given
+from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.silence import silent
+from counterfoil.curator.sources.csv_text import lines_of_records
+from counterfoil.curator.sources.file_source import FileSource
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.ledger.refusals import noting_refusals
+from counterfoil.schema import Schema
+from counterfoil.schema.placement import PlacedCells, place, taken
+from counterfoil.schema.values import Values, texts_of
+
+
+@dataclass(frozen=True, eq=False)
+class RawBatch:
+    """Some rows of a table.
+
+    Args:
+        first_row: where they begin, from 0.
+        rows: how many there are.
+        cells: by column, those that could be read.
+        problems: by column, why one could not be read: its type, whatever its values.
+    """
+
+    first_row: int
+    rows: int
+    cells: Mapping[str, PlacedCells]
+    problems: Mapping[str, str]
+    _values: Mapping[str, Values]
+
+    def texts(self, name: str, rows: np.ndarray) -> list[str]:
+        """The texts of some cells of a column, empty where a cell has none."""
+        texts, positions = texts_of(taken(self._values[name], rows))
+        return ["" if position < 0 else texts[position] for position in positions.tolist()]
+
+
+class RawTable:
+    """A sensitive table that is read through a schema without privacy. Made by `read_without_privacy`."""
+
+    def __init__(self, source: Source, schema: Schema, ledger: Ledger | None) -> None:
+        BlockReader(source, schema)  # refuses columns that are not those of the schema
+        self.schema = schema
+        self.name = source.name
+        self._source = source
+        self._ledger = ledger
+
+    def batches(self) -> Iterator[RawBatch]:
+        """All rows in order; none for a table without rows.
+
+        Raises:
+            ValueError: for a table that can't be read; the ledger notes it.
+        """
+        names = self.schema.domain.attributes
+        row, parts = 0, self._source.batches(names, BATCH_ROWS)
+        while (part := self._next(parts)) is not None:
+            yield self._read(part, row)
+            row += part.num_rows
+
+    def refuse(self, name: str, row: int) -> None:
+        """Refuses the table because of a cell, in `row` from 0, that has no place; the ledger notes it.
+
+        Raises:
+            UnplacedValue: always.
+        """
+        with self._noting():
+            raise self.schema[name].unplaced(row).located(row, self._source.place(row))
+
+    def numbered(self, rows: Sequence[int]) -> tuple[str, dict[int, int]]:
+        """What to call rows (from 0), "line" or "row", and the number of each for whoever looks into the table."""
+        source = self._source
+        if isinstance(source, FileSource) and source.header is not None:
+            lines = lines_of_records(source.path, source.header, rows)
+            if len(lines) == len(set(rows)):
+                return "line", lines
+        return "row", {row: row + 1 for row in rows}
+
+    def _read(self, part: Batch, row: int) -> RawBatch:
+        cells: dict[str, PlacedCells] = {}
+        problems: dict[str, str] = {}
+        values = {column.name: part.column(column.name) for column in self.schema.synthesized}
+        with silent():
+            for column in self.schema.synthesized:
+                name = column.name
+                try:
+                    cells[name] = place(column, values[name])
+                except (TypeError, pa.ArrowException, UnicodeError) as error:
+                    problems[name] = str(unreadable(name, self.name, values[name].type, error))
+                except ValueError as error:
+                    problems[name] = str(error)
+        return RawBatch(row, part.num_rows, cells, problems, values)
+
+    def _next(self, parts: Iterator[Batch]) -> Batch | None:
+        with self._noting(), silent():
+            return next(parts, None)
+
+    def _noting(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._ledger is None else noting_refusals(self._ledger)
+
+
+def read_without_privacy(
+    source: Any, schema: Schema | str | Path, *, reason: str, ledger: Ledger | None = None
+) -> RawTable:
+    """The table itself, for its steward's own eyes: exact, and not to be shared.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        schema: the public facts about the table, or the path of the TOML file that states them.
+        reason: what for, in words; the ledger keeps it for good.
+        ledger: where the look is recorded, as infinite epsilon; nowhere when None.
+
+    Raises:
+        ValueError: for a table that is not there or has other columns than the schema; a ledger of another table.
+    """
+    facts = schema_for(source, schema_given(schema))
+    facts.require_confirmed()
+    opened = open_source(source)
+    table = RawTable(opened, facts, ledger)
+    if ledger is not None:
+        ledger.require_source(SourceIdentity(name=opened.name, location=opened.location))
+        ledger.record_reveal(reason)
+    return table

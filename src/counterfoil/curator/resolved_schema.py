@@ -1,0 +1,49 @@
+"""A schema as a source needs it: its patterns made columns, and none of its lists the sensitive table itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from counterfoil.curator.given import schema_given
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.kept_files import kept_source, same_place
+from counterfoil.schema import Schema
+from counterfoil.schema.errors import SchemaError
+
+
+def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> Schema:
+    """The schema with a column for each column of the source that a pattern matches; no record is read.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        schema: public facts, or the path of the TOML file that states them.
+        unit: the column of the privacy unit, or nothing.
+
+    Raises:
+        SchemaError: where a pattern matches nothing or two match one column, where the privacy unit is derived, and
+            where a list that the schema takes as public is the source.
+        ValueError: when there is no such source.
+    """
+    facts = schema_given(schema)
+    if any(column.name == unit for column in facts.derived):
+        raise SchemaError(
+            f"The privacy unit must be a column that is read. Found {unit!r}, which the schema derives: choose another "
+            "column, or declare it an identifier."
+        )
+    if facts.files or facts.patterns:
+        opened = open_source(source)
+        _require_public(facts.files, opened.location)
+        facts = facts.resolved(opened.column_names, unit=unit)
+    return facts
+
+
+def _require_public(files: tuple[str, ...], location: str) -> None:
+    if location == "memory":
+        return
+    for file in files:
+        if any(same_place(Path(file), kept.path) for kept in kept_source(location)):
+            raise SchemaError(
+                f"A list that a schema takes from a file must be public. Found {Path(file).name!r}, which is the "
+                "sensitive table: what is taken from it would be released without any noise."
+            )

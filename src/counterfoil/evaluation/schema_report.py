@@ -1,0 +1,187 @@
+"""What a schema does to a table, cell by cell: NOT PRIVATE, for the steward's own terminal, before anything is made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.schema import Schema
+from counterfoil.schema.placement import Placement
+from counterfoil.schema.placement_words import ColumnWords
+
+FIRST_ROWS = 5
+TOP_VALUES = 5
+REASON = "a check of the schema against the table"
+
+
+@dataclass(frozen=True)
+class Irregular:
+    """The cells of one column that were placed in one way.
+
+    Args:
+        way: the placement.
+        count: how many there are.
+        rows: the first of them, as numbers of lines of a text file, else of rows from 1.
+        values: the most frequent ones with their counts, where they were asked for.
+    """
+
+    way: Placement
+    count: int
+    rows: tuple[int, ...]
+    values: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """One column: its words, and its cells that are not as declared, by placement.
+
+    Args:
+        words: the public facts that sentences need.
+        irregular: the placements that occur, missing values where they are declared included.
+        problem: why the column can't be read at all; empty where it can.
+    """
+
+    words: ColumnWords
+    irregular: tuple[Irregular, ...]
+    problem: str = ""
+
+    @property
+    def found(self) -> tuple[Irregular, ...]:
+        """What speaks against the schema."""
+        return tuple(one for one in self.irregular if self.words.is_wrong(one.way))
+
+    @property
+    def holds(self) -> bool:
+        """Whether each cell is as declared; `other` is declared for what goes there."""
+        return not self.problem and all(one.way is Placement.OTHER for one in self.found)
+
+
+@dataclass(frozen=True)
+class SchemaReport:
+    """How all cells of a table are placed. NOT PRIVATE: the figures are exact.
+
+    Args:
+        source: what the table is called.
+        rows: how many it has.
+        counted_in: what `Irregular.rows` count: "line" or "row".
+        columns: in the schema's order.
+    """
+
+    source: str
+    rows: int
+    counted_in: str
+    columns: tuple[ColumnReport, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether each cell is as declared; `other` is declared for what goes there."""
+        return all(column.holds for column in self.columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one JSON document, marked as not private."""
+        return {
+            "private": False,
+            "warning": "NOT PRIVATE: exact statistics of the real records. DO NOT SHARE.",
+            "source": self.source,
+            "rows": self.rows,
+            "as_declared": self.holds,
+            "columns": [self._column(column) for column in self.columns],
+        }
+
+    def _column(self, column: ColumnReport) -> dict[str, Any]:
+        cells = [
+            {
+                "placement": one.way.word,
+                "count": one.count,
+                "share": one.count / self.rows,
+                f"first_{self.counted_in}s": list(one.rows),
+                "remedy": column.words.remedy(one.way),
+            }
+            | ({"values": [{"value": text, "count": count} for text, count in one.values]} if one.values else {})
+            for one in column.irregular
+        ]
+        problem = {"problem": column.problem} if column.problem else {}
+        return {"column": column.words.name, "as_declared": column.holds, **problem, "cells": cells}
+
+
+def check_without_privacy(
+    source: Any, schema: Schema, *, ledger: Ledger | None = None, values: bool = False
+) -> SchemaReport:
+    """Counts how the cells of a sensitive table are placed, exactly: it refuses none, and reads the table once.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        schema: the public facts about the table.
+        ledger: where the look is recorded; nowhere when None.
+        values: whether to keep the most frequent values too.
+
+    Raises:
+        ValueError: for a table that can't be read at all, or that has other columns than the schema.
+    """
+    table = read_without_privacy(source, schema, reason=REASON, ledger=ledger)
+    counting = _Counting({column.name: _Cells() for column in table.schema.synthesized}, values)
+    for batch in table.batches():
+        counting.add(batch)
+    firsts = sorted({row for cells in counting.columns.values() for rows in cells.first.values() for row in rows})
+    word, numbers = table.numbered(firsts)
+    columns = tuple(
+        counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in table.schema.synthesized
+    )
+    return SchemaReport(table.name, counting.rows, word, columns)
+
+
+@dataclass
+class _Cells:
+    """What was seen of one column so far."""
+
+    counts: Counter[Placement] = field(default_factory=Counter)
+    first: dict[Placement, list[int]] = field(default_factory=dict)
+    values: dict[Placement, Counter[str]] = field(default_factory=dict)
+    problem: str = ""
+
+    def report(self, words: ColumnWords, numbers: Mapping[int, int]) -> ColumnReport:
+        irregular = [
+            Irregular(
+                way,
+                self.counts[way],
+                tuple(numbers[row] for row in self.first[way]),
+                tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
+            )
+            for way in sorted(self.counts)
+            if way is not Placement.DECLARED
+        ]
+        return ColumnReport(words, tuple(irregular), self.problem)
+
+
+@dataclass
+class _Counting:
+    """Columns as they are read, batch by batch."""
+
+    columns: dict[str, _Cells]
+    with_values: bool
+    rows: int = 0
+
+    def add(self, batch: RawBatch) -> None:
+        self.rows += batch.rows
+        for name, problem in batch.problems.items():
+            self.columns[name].problem = problem
+        for name, cells in batch.cells.items():
+            self._add(self.columns[name], batch, name, cells.placements)
+
+    def _add(self, seen: _Cells, batch: RawBatch, name: str, placements: np.ndarray) -> None:
+        for code in np.flatnonzero(np.bincount(placements, minlength=len(Placement))):
+            way = Placement(int(code))
+            where = np.flatnonzero(placements == code)
+            seen.counts[way] += len(where)
+            if way is Placement.DECLARED:
+                continue
+            rows = seen.first.setdefault(way, [])
+            rows += (batch.first_row + where[: FIRST_ROWS - len(rows)]).tolist()
+            if self.with_values and way is not Placement.MISSING:
+                seen.values.setdefault(way, Counter()).update(batch.texts(name, where))

@@ -1,0 +1,127 @@
+"""What bounds on smaller marginals imply for one that nothing bounds by itself: three columns from their pairs.
+
+Let q be the model's shares of the cells, and p the real ones, of which every known marginal S of the clique differs
+from the model's by at most f_S in L1. No cell of such a marginal differs by more than f_S / 2, because both sum to 1.
+So p is at most U, the least over all S of the model's share of the cell's projection plus f_S / 2. The distance is
+twice the sum of max(p - q, 0). This function of p is convex, so that on [0, U] it lies below the line through its ends:
+
+    max(p - q, 0) <= p max(U - q, 0) / U.
+
+The sum of the right-hand sides is linear in p, and its largest value over all p with the known marginals is a linear
+program. For three balanced, independent columns of two values the bound is 1 of 2, which a parity attains.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
+from counterfoil.graphical_model.table_model import TableModel
+
+MOST_CELLS = 20_000
+"""Of a marginal that a program is solved for."""
+
+_SLACK = 1e-6
+"""For the solver's tolerances."""
+
+_SOURCE = "the bounds on {}, and what they leave possible"
+
+
+def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], beta: float) -> ErrorBar:
+    """The bound on the marginal of `attributes` from itself, or else from the marginals within it.
+
+    Args:
+        bars: what the release bounds.
+        model: its model, on the same domain.
+        attributes: the marginal.
+        beta: the probability that the bound fails; shared equally between the marginals within it.
+
+    Raises:
+        ValueError: as `ErrorBars.bar`.
+    """
+    direct = bars.bar(attributes, beta)
+    clique = direct.attributes
+    if direct.fraction < 2 or len(clique) < 2 or bars.domain.size(clique) > MOST_CELLS:
+        return direct
+    known = [one for one in _within(bars, clique) if bars.bar(one, beta).fraction < 2]
+    largest = [one for one in known if not any(set(one) < set(other) for other in known)]
+    if not largest:
+        return direct
+    narrower = [bars.bar(one, beta / len(largest)) for one in largest]
+    fraction = _fraction(model, clique, [(bar.attributes, bar.fraction) for bar in narrower])
+    if fraction >= 2:
+        return direct
+    named = "; ".join(" and ".join(one) for one in largest)
+    return ErrorBar(clique, beta, _records(bars, fraction, beta / len(largest)), fraction, _SOURCE.format(named))
+
+
+def _within(bars: ErrorBars, clique: Clique) -> list[Clique]:
+    """The subsets of the clique that a bounded marginal contains."""
+    bounded = [set(one) for one in bars.bounds]
+    sizes = range(1, len(clique))
+    subsets = (one for size in sizes for one in itertools.combinations(clique, size))
+    return [one for one in subsets if any(set(one) <= other for other in bounded)]
+
+
+def _fraction(model: TableModel, clique: Clique, known: Sequence[tuple[Clique, float]]) -> float:
+    """The largest L1 distance that is consistent with `known`: cliques and the L1 errors of their shares."""
+    shares = model.marginal(clique) / model.total
+    most = np.ones(shares.shape)
+    for one, error in known:
+        part = shares.sum(axis=tuple(axis for axis, name in enumerate(clique) if name not in one), keepdims=True)
+        most = np.minimum(most, part + error / 2)
+    weights = np.divide(np.maximum(most - shares, 0), most, out=np.zeros(shares.shape), where=most > 0)
+    return float(min(2 * _largest_sum(weights, shares, most, clique, known) + _SLACK, 2.0))
+
+
+def _largest_sum(
+    weights: np.ndarray, shares: np.ndarray, most: np.ndarray, clique: Clique, known: Sequence[tuple[Clique, float]]
+) -> float:
+    """The largest sum of weights times p, over shares p of the cells whose marginals are close to the model's."""
+    cells = shares.size
+    rows, limits, columns = [], [], cells
+    for one, error in known:
+        projection = _projection(shares.shape, [clique.index(name) for name in one])
+        target = projection @ shares.ravel()
+        size = len(target)
+        apart = sparse.hstack([sparse.csr_matrix((size, columns - cells)), -sparse.identity(size)])
+        for sign in (1.0, -1.0):
+            rows.append(sparse.hstack([sign * projection, apart]))
+            limits.append(sign * target)
+        rows.append(sparse.csr_matrix((np.ones(size), (np.zeros(size, int), np.arange(columns, columns + size)))))
+        limits.append(np.array([error]))
+        columns += size
+    padded = [sparse.hstack([row, sparse.csr_matrix((row.shape[0], columns - row.shape[1]))]) for row in rows]
+    bounds = np.column_stack([np.zeros(columns), np.append(most.ravel(), np.full(columns - cells, np.inf))])
+    solved = linprog(
+        -np.append(weights.ravel(), np.zeros(columns - cells)),
+        A_ub=sparse.vstack(padded),
+        b_ub=np.concatenate(limits),
+        A_eq=sparse.csr_matrix((np.ones(cells), (np.zeros(cells, int), np.arange(cells))), shape=(1, columns)),
+        b_eq=[1.0],
+        bounds=bounds,
+        method="highs",
+    )
+    return -solved.fun if solved.status == 0 else 1.0
+
+
+def _projection(shape: tuple[int, ...], axes: Sequence[int]) -> sparse.csr_matrix:
+    """The matrix that sums the cells of `shape` over all axes but `axes`."""
+    places = np.indices(shape).reshape(len(shape), -1)[list(axes)]
+    onto = np.ravel_multi_index(tuple(places), [shape[axis] for axis in axes])
+    cells = math.prod(shape)
+    return sparse.csr_matrix((np.ones(cells), (onto, np.arange(cells))))
+
+
+def _records(bars: ErrorBars, fraction: float, beta: float) -> float:
+    """The same in records: of at most n real ones, n from the noisy count, and the difference of the totals."""
+    slack = bars.total_error * math.sqrt(2 * math.log(2 / beta)) if bars.total_error else 0.0
+    ends = (max(bars.counted - slack, 0.0), bars.counted + slack)
+    return fraction * ends[1] + max(abs(end - bars.total) for end in ends)

@@ -1,0 +1,59 @@
+"""Whether a ledger knows a receipt, and its release is the one that the receipt is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.receipt.canonical import digest_of, unsigned
+from counterfoil.receipt.terms import neighbors_of
+
+if TYPE_CHECKING:
+    from counterfoil.ledger.ledger import Ledger
+
+
+def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str]:
+    """What differs between a receipt and its release in `ledger`.
+
+    A ledger keeps the SHA-256 of each receipt, which fixes every word. A receipt that was signed after it was recorded
+    is known by what it was before. What the ledger counts itself is compared too: it was written by the program that
+    asked, before each answer.
+
+    Args:
+        document: the receipt.
+        ledger: of its source.
+    """
+    known = ledger.receipts()
+    digests = (digest_of(document), digest_of(unsigned(document)))
+    number = next((known[digest] for digest in digests if digest in known), None)
+    if number is None:
+        yield (
+            "The ledger does not know this receipt: no release of it has recorded its SHA-256, so that it was made "
+            "elsewhere or something was changed in it."
+        )
+        return
+    if document["source"] not in _names(ledger):
+        yield f"The ledger is of the source {ledger.source.name!r}. The receipt states {document['source']!r}."
+    if document.get("ledger") is False:
+        yield "The receipt states that no ledger counts its release. This one does."
+    release = ledger.releases()[number - 1]
+    stated = {
+        "budget": (Budget(**document["budget"]), release.budget),
+        "neighboring relation": (neighbors_of(document).describe(), release.relation),
+        "composition": (document["composition"]["rule"], release.composition),
+    }
+    for what, (of_receipt, of_ledger) in stated.items():
+        if of_receipt != of_ledger:
+            yield f"The {what} of release {number} in the ledger is {of_ledger}. The receipt states {of_receipt}."
+    if list(document["charges"]) != release.charges:
+        yield (
+            f"The ledger has {len(release.charges)} charges of release {number}, and the receipt "
+            f"{len(document['charges'])}: they are not the same, in the same order."
+        )
+
+
+def _names(ledger: Ledger) -> set[str]:
+    """What the source was called, before it was moved too."""
+    identities = (entry.details.get("source") for entry in ledger.entries() if entry.kind in ("created", "moved"))
+    return {str(one["name"]) for one in identities if isinstance(one, dict) and "name" in one}

@@ -1,0 +1,48 @@
+"""What on a receipt neither follows from the rest nor lies beside it: anyone can have written it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from counterfoil.receipt.beside import rows_of
+from counterfoil.receipt.certificate import MEASURED
+
+_ALWAYS = ("source", "created", "program", "method.name", "method.parameters", "noise_source")
+
+
+def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[str, ...]:
+    """The fields for which only a signature or a ledger vouches, by their names on the receipt.
+
+    Args:
+        document: the receipt.
+        folder: where files were looked for; None where none were.
+    """
+    fields = [*_ALWAYS, *(("ledger",) if "ledger" in document else ())]
+    absent = [output for output in document["outputs"] if folder is None or not _beside(output, folder)]
+    compared = [output for output in document["outputs"] if output not in absent]
+    counted = any(rows_of(_place(output, folder)) == document["rows"]["drawn"] for output in compared if folder)
+    if document.get("released", "table") == "table" and not counted:
+        fields.append("rows.drawn")
+    if "answers" not in document:
+        fields.append("schema_sha256")
+    else:
+        answers = document["answers"]
+        fields += [f"answers.{name}" for name in ("marginals", "averages", "error_bars") if answers.get(name)]
+    fields += [f"outputs: {output['file']}" for output in absent]
+    if document.get("fidelity"):
+        fields.append("fidelity: noisy answers, numbers of records, rounding, names of models")
+    if any(str(entry.get("basis")) not in MEASURED for entry in document.get("certificates", ())):
+        fields.append("certificates: gaps from error bars")
+    if document.get("schema_check"):
+        fields.append("schema_check: noisy counts")
+    return (*fields, "warnings")
+
+
+def _beside(output: Mapping[str, Any], folder: Path) -> bool:
+    return _place(output, folder).is_file()
+
+
+def _place(output: Mapping[str, Any], folder: Path | None) -> Path:
+    return (folder or Path()) / Path(output["file"]).name

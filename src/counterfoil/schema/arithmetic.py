@@ -1,0 +1,232 @@
+"""Numbers that follow from other columns of the same row: `price * quantity`, `round(100 * part / whole)`.
+
+Columns are named as in rules, between backticks where a name is not an identifier. There are `+ - * /`, `//` (rounded
+down) and `%` (with the sign of the divisor), parentheses, `min`, `max`, `abs`, and `round` with an optional number of
+decimals (a half goes to the even neighbor). A boolean column counts as 0 and 1; of two dates there is the difference
+in days, of two datetimes that in seconds. Text is parsed with Python's own grammar and only these nodes are accepted;
+nothing is ever executed.
+
+What is computed with a missing value is missing, and so is what is no number: a division by zero, an overflow.
+
+Whole numbers stay exact: computing is done with 64-bit floating-point numbers, and an expression whose whole numbers
+may reach 2^53, by the declared bounds of its columns, is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.expression import parse
+
+LARGEST = 2.0**53
+"""Whole numbers below it are exact as floating-point numbers."""
+
+_FUNCTIONS = ("min", "max", "abs", "round")
+_SIGNS: Mapping[type, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_INSTANTS = ("date", "datetime", "datetime with a zone")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of an expression, with what is known of it before any row is seen.
+
+    Args:
+        kind: "integer", "real", "date", "datetime" or "datetime with a zone".
+        most: no value is farther from 0; infinite where that is not known.
+        least: no value but 0 is nearer to 0.
+        values: its values in given rows, NaN where missing.
+    """
+
+    kind: str
+    most: float
+    least: float
+    values: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+
+
+class Arithmetic:
+    """One parsed expression that gives a number.
+
+    Raises SchemaError when the text can't be parsed, names an unknown column, or computes with what is no number.
+    """
+
+    def __init__(self, text: str, columns: Mapping[str, Column], *, place: str):
+        self.text = text
+        self._known = columns
+        self._place = place
+        self._used: dict[str, None] = {}
+        tree, self._quoted = parse(text, self._mistake)
+        try:
+            self._term = self._read(tree)
+            self({name: np.ones(1) for name in columns})  # what is too deep for Python is so before any row is seen
+        except RecursionError:
+            raise self._mistake("it is nested too deeply.") from None
+        if self._term.kind in _INSTANTS:
+            raise self._mistake("it gives a date. Subtract another one, which gives a number.")
+        if not self._used:
+            raise self._mistake("it must name a column.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the expression names, in order of appearance."""
+        return tuple(self._used)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every value is a whole number."""
+        return self._term.kind == "integer"
+
+    def __call__(self, numbers: Mapping[str, np.ndarray]) -> np.ndarray:
+        """float64 [n]: the result in each row; NaN where it is missing or no number.
+
+        Args:
+            numbers: float64 [n] for each of `columns`, NaN where missing.
+        """
+        with np.errstate(all="ignore"):
+            result = np.asarray(self._term.values(numbers), dtype=float)
+        return np.where(np.isfinite(result), result, np.nan) + 0.0  # no negative zeros
+
+    def _mistake(self, problem: str) -> SchemaError:
+        return SchemaError(f"{self._place}`{self.text}`: {problem}")
+
+    def _read(self, node: ast.expr) -> Term:
+        if isinstance(node, ast.Name):
+            return self._column(self._quoted.get(node.id, node.id))
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            return self._constant(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            inner = self._number(node.operand)
+            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
+            return Term(inner.kind, inner.most, inner.least, lambda rows: sign * inner.values(rows))
+        if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
+            return self._binary(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return self._call(node.func.id, node.args)
+        raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a number nor arithmetic.")
+
+    def _column(self, name: str) -> Term:
+        if name not in self._known:
+            raise self._mistake(f"there is no synthesized column {name!r}.{did_you_mean(name, self._known)}")
+        column = self._known[name]
+        if column.comparable == "boolean" or column.kind == "integer":
+            kind = "integer"
+        elif column.comparable in _INSTANTS:
+            kind = column.comparable
+        elif column.comparable == "number":
+            values = getattr(column, "values", (0.5,))
+            kind = "integer" if all(isinstance(value, int) for value in values) else "real"
+        else:
+            raise self._mistake(f"column {name!r} ({column.kind}) has no numbers to compute with.")
+        self._used[name] = None
+        lows, highs = (ends[~np.isnan(ends)] for ends in column.ranges)
+        most = float(np.maximum(np.abs(lows), np.abs(highs)).max(initial=0.0))
+        apart = float(lows.min(initial=np.inf)) > 0 or float(highs.max(initial=-np.inf)) < 0
+        least = float(np.minimum(np.abs(lows), np.abs(highs)).min(initial=np.inf)) if apart else 0.0
+        return self._bounded(Term(kind, most, max(least, 1.0) if kind == "integer" else least, lambda rows: rows[name]))
+
+    def _constant(self, value: float) -> Term:
+        kind = "integer" if isinstance(value, int) else "real"
+        size = abs(float(min(max(value, -(2**60)), 2**60)) if isinstance(value, int) else value)
+        return self._bounded(Term(kind, size, size, lambda rows: np.array(value, dtype=float)))
+
+    def _number(self, node: ast.expr) -> Term:
+        term = self._read(node)
+        if term.kind in _INSTANTS:
+            raise self._mistake(f"there is no arithmetic on `{ast.unparse(node)}` ({term.kind}) but the difference.")
+        return term
+
+    def _binary(self, node: ast.BinOp) -> Term:
+        left, right, sign = self._read(node.left), self._read(node.right), _SIGNS[type(node.op)]
+        if left.kind in _INSTANTS and left.kind == right.kind and sign == "-":
+            return Term("integer", left.most + right.most, 1.0, lambda rows: left.values(rows) - right.values(rows))
+        left, right = self._number(node.left), self._number(node.right)
+        if sign in ("/", "//", "%") and right.most == 0:
+            raise self._mistake("it divides by 0.")
+        whole = left.kind == right.kind == "integer" and sign != "/"
+        kind, least = ("integer", 1.0) if whole else ("real", 0.0)
+        if sign in ("+", "-"):
+            most = left.most + right.most
+        elif sign in ("*", "%"):
+            most = left.most * right.most if sign == "*" else right.most
+        else:
+            most = left.most / right.least if right.least else np.inf
+            most += 1.0 if sign == "//" and kind == "real" else 0.0
+        work = _WORK[sign]
+        return self._bounded(Term(kind, most, least, lambda rows: work(left.values(rows), right.values(rows))))
+
+    def _call(self, name: str, nodes: list[ast.expr]) -> Term:
+        if name not in _FUNCTIONS:
+            raise self._mistake(f"there is no function `{name}`.{did_you_mean(name, _FUNCTIONS)}")
+        if name == "round":
+            return self._rounded(nodes)
+        terms = [self._number(node) for node in nodes]
+        if len(terms) < (1 if name == "abs" else 2) or (name == "abs" and len(terms) > 1):
+            raise self._mistake(f"`{name}` takes {'one number' if name == 'abs' else 'two numbers or more'}.")
+        whole = all(term.kind == "integer" for term in terms)
+        most, least = max(term.most for term in terms), min(term.least for term in terms)
+        work = {"min": np.minimum, "max": np.maximum}.get(name)
+
+        def values(rows: Mapping[str, np.ndarray]) -> np.ndarray:
+            parts = [term.values(rows) for term in terms]
+            if work is None:
+                return np.abs(parts[0])
+            result = parts[0]
+            for part in parts[1:]:
+                result = work(result, part)
+            return result
+
+        return Term("integer" if whole else "real", most, least, values)
+
+    def _rounded(self, nodes: list[ast.expr]) -> Term:
+        if not 1 <= len(nodes) <= 2:
+            raise self._mistake("`round` takes a number, and how many decimals to keep.")
+        inner = self._number(nodes[0])
+        if len(nodes) == 1:
+            # What is no exact whole number any more counts as none.
+            def whole(rows: Mapping[str, np.ndarray]) -> np.ndarray:
+                rounded = np.rint(inner.values(rows))
+                return np.where(np.abs(rounded) < LARGEST, rounded, np.nan)
+
+            return Term("integer", min(inner.most + 1.0, LARGEST - 1), 1.0, whole)
+        decimals = nodes[1].value if isinstance(nodes[1], ast.Constant) else None
+        if type(decimals) is not int or not 0 <= decimals <= 15:
+            raise self._mistake("the decimals of `round` must be a whole number from 0 to 15.")
+        return Term("real", inner.most + 1.0, 0.0, lambda rows: np.round(inner.values(rows), decimals))
+
+    def _bounded(self, term: Term) -> Term:
+        if term.kind == "integer" and not term.most < LARGEST:
+            raise self._mistake(
+                "whole numbers in it may reach 2^53 by the declared bounds, where they would no longer be exact. "
+                "Narrow the bounds, or multiply by 1.0 for reals."
+            )
+        return term
+
+
+def _quotient(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.where(right == 0, np.nan, np.floor_divide(left, right))
+
+
+def _remainder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.where(right == 0, np.nan, np.mod(left, right))
+
+
+_WORK: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "//": _quotient,
+    "%": _remainder,
+}

@@ -1,0 +1,222 @@
+"""Columns that follow from others of the same row: by an expression, or by a public lookup table."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.arithmetic import Arithmetic
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.expression import Expression, Range
+from counterfoil.schema.spelling import spell
+from counterfoil.schema.values import parse_number
+
+RESULTS: Mapping[str, pa.DataType] = {
+    "categorical": pa.string(),
+    "boolean": pa.bool_(),
+    "integer": pa.int64(),
+    "real": pa.float64(),
+    "date": pa.date32(),
+}
+"""What a derived column can hold, and how a table stores it."""
+
+Entry = str | int | float | bool | date
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A column that is never read and has no codes: each synthetic row gets the value that its other values imply.
+
+    Either `expression` gives it, an arithmetic one for numbers (`schema.arithmetic`) and a condition in the language of
+    rules for booleans, or `lookup` does: a public table with one row for each combination of values of the columns
+    `on`, its last entry the result. Values match as categories do, texts with the same text and else equal numbers.
+    A row is given no value where one that it depends on is missing, where the lookup table does not have it, and where
+    the result is no number.
+
+    Args:
+        name: of the column.
+        result: the kind of its values, one of `RESULTS`.
+        expression: of other columns.
+        on: the columns that `lookup` is about.
+        lookup: rows of `len(on)` keys and a result.
+
+    Raises SchemaError when the facts contradict each other.
+    """
+
+    kind: ClassVar[str] = "derived"
+
+    name: str
+    result: str
+    _: KW_ONLY
+    expression: str = ""
+    on: tuple[str, ...] = ()
+    lookup: tuple[tuple[Entry, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.result not in RESULTS:
+            hint = did_you_mean(self.result, RESULTS)
+            raise self.mistake(f"`kind` must be one of {', '.join(RESULTS)}; found {self.result!r}.{hint}")
+        if bool(self.expression) == bool(self.lookup):
+            raise self.mistake("give either `expression`, or `lookup` with `on`")
+        if bool(self.on) != bool(self.lookup):
+            raise self.mistake("`lookup` and `on` belong together: the table, and the columns that it is about")
+        if self.expression and self.result not in ("boolean", "integer", "real"):
+            raise self.mistake(f"an expression gives numbers, true or false; for {self.result!r} use `lookup`")
+        if len(set(self.on)) < len(self.on):
+            raise self.mistake("`on` names a column twice")
+        for position, row in enumerate(self.lookup, 1):
+            if len(row) != len(self.on) + 1:
+                raise self.mistake(
+                    f"each row of `lookup` must have a value for each of {', '.join(self.on)}, and a result; row "
+                    f"{position} has {len(row)} entries"
+                )
+            if not _holds(self.result, row[-1]):
+                raise self.mistake(f"the result in row {position} of `lookup` must be {_WORDS[self.result]}")
+        repeated = [key for key, count in Counter(map(_texts, (row[:-1] for row in self.lookup))).items() if count > 1]
+        if repeated:
+            raise self.mistake(f"`lookup` must have one row for each {', '.join(self.on)}; found two for one of them")
+
+    def mistake(self, problem: str) -> SchemaError:
+        """An error about the facts themselves."""
+        end = "" if problem.endswith((".", "?")) else "."
+        return SchemaError(f"Column {self.name!r} (derived): {problem}{end}")
+
+    def require_known(self, columns: Mapping[str, Column]) -> None:
+        """Refuses what depends on anything else than the synthesized columns.
+
+        Raises:
+            SchemaError: which names the column.
+        """
+        for name in self.on:
+            if name not in columns:
+                hint = did_you_mean(name, columns)
+                raise self.mistake(f"`on` must name synthesized columns; found {name!r}.{hint}")
+        for place, name in enumerate(self.on):
+            self._require_met(place, columns[name])
+        if self.expression:
+            self._expression(columns)
+
+    def _require_met(self, place: int, column: Column) -> None:
+        """Refuses keys that the column never has, such as those of another notation: no row would get a value."""
+        lows, highs = column.ranges
+        if column.is_ordered and (lows != highs)[: column.n_bins].any():
+            return  # which of the many values within its bins occur can't be listed
+        values = column.decode(np.arange(column.n_bins), np.random.default_rng(0))
+        listed = set(_encoded(pa.chunked_array([values]))[0])
+        found = {texts[place] for texts in self._by_text}
+        if not listed & found and not set(_numbers(tuple(listed))) & set(_numbers(tuple(found))):
+            raise self.mistake(
+                f"`lookup` must have rows for values of {column.name!r}; found none of them among its keys. Write keys "
+                "as the column's values are, and dates as 2020-01-31"
+            )
+
+    def compute(self, table: pa.Table, columns: Mapping[str, Column]) -> pa.Array:
+        """The values [n] that follow from decoded rows; null where there are none.
+
+        Args:
+            table: n rows of values.
+            columns: the synthesized columns by name.
+        """
+        if self.lookup:
+            return self._looked_up(table)
+        expression = self._expression(columns)
+        numbers = {name: columns[name].positions(table.column(name)) for name in expression.columns}
+        if isinstance(expression, Arithmetic):
+            found = expression(numbers)
+            absent = np.isnan(found)
+            return pa.array(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
+        truth = expression({name: Range(values, values) for name, values in numbers.items()})
+        true, unknown = (np.broadcast_to(part, (table.num_rows,)) for part in (truth.true, truth.unknown))
+        return pa.array(true, mask=unknown)
+
+    def _expression(self, columns: Mapping[str, Column]) -> Arithmetic | Expression:
+        if self.result == "boolean":
+            try:
+                return Expression(self.expression, columns)
+            except SchemaError as error:
+                raise self.mistake(str(error)) from None
+        read = Arithmetic(self.expression, columns, place=f"Column {self.name!r} (derived): ")
+        if self.result == "integer" and not read.is_whole:
+            raise self.mistake(f'`{self.expression}` may give fractions. Use `round(...)`, or declare kind = "real"')
+        return read
+
+    @cached_property
+    def _by_text(self) -> dict[tuple[str, ...], int]:
+        return {_texts(row[:-1]): i for i, row in enumerate(self.lookup)}
+
+    @cached_property
+    def _by_number(self) -> dict[tuple[str | float, ...], int]:
+        """Rows by keys in which texts that are numbers count as these; those that equal another row's left out."""
+        counts = Counter(map(_numbers, self._by_text))
+        return {key: i for texts, i in self._by_text.items() if counts[key := _numbers(texts)] == 1}
+
+    def _looked_up(self, table: pa.Table) -> pa.Array:
+        spelled = [_encoded(table.column(name)) for name in self.on]
+        codes = np.stack([positions for _, positions in spelled])
+        distinct, inverse = np.unique(codes, axis=1, return_inverse=True)
+        found = [self._row_of([texts[i] for (texts, _), i in zip(spelled, key, strict=True)]) for key in distinct.T]
+        results = pa.array([None if i is None else self.lookup[i][-1] for i in found], type=RESULTS[self.result])
+        return results.take(pa.array(inverse.reshape(-1)))
+
+    def _row_of(self, texts: list[str]) -> int | None:
+        if not all(texts):
+            return None
+        key = tuple(texts)
+        return self._by_text.get(key, self._by_number.get(_numbers(key)))
+
+    def facts(self) -> dict[str, Any]:
+        """The facts of this kind, as TOML keys and values."""
+        said = {"expression": self.expression} if self.expression else {"on": self.on, "lookup": self.lookup}
+        return {"kind": self.result} | said
+
+
+_LARGEST_REAL = 1.7976931348623157e308
+
+_WORDS = {
+    "categorical": "a text",
+    "boolean": "true or false",
+    "integer": "a whole number below 2^63",
+    "real": "a finite number",
+    "date": "a date, such as 2020-01-31",
+}
+
+
+def _holds(kind: str, entry: Entry) -> bool:
+    if kind in ("categorical", "boolean"):
+        return isinstance(entry, str if kind == "categorical" else bool)
+    if kind == "date":
+        return isinstance(entry, date) and not isinstance(entry, datetime)
+    if isinstance(entry, bool) or not isinstance(entry, int | float):
+        return False
+    if kind == "integer":
+        return isinstance(entry, int) and abs(entry) < 2**63
+    return abs(entry) <= _LARGEST_REAL
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
+    """Canonical texts, "" for a missing value, and which of them each cell has."""
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = plain.combine_chunks().dictionary_encode(null_encoding="encode")
+    texts = [text or "" for text in spell(encoded.dictionary).to_pylist()]
+    return texts, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _texts(entries: tuple[Entry, ...]) -> tuple[str, ...]:
+    """Keys of a lookup table in the spelling of values."""
+    return tuple(
+        entry.strip() if isinstance(entry, str) else str(spell(pa.array([entry])).to_pylist()[0]) for entry in entries
+    )
+
+
+def _numbers(texts: tuple[str, ...]) -> tuple[str | float, ...]:
+    numbers = ((text, parse_number(text, {})) for text in texts)
+    return tuple(number if math.isfinite(number) else text for text, number in numbers)

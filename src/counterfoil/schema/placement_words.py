@@ -1,0 +1,124 @@
+"""What to say of cells that were not placed as declared, and what to change in the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.instant import Instant
+from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.placement import Placement
+
+_VALUES = {
+    "categorical": "none of the listed categories",
+    "boolean": "neither true nor false",
+    "integer": "no numbers",
+    "real": "no numbers",
+    "date": "no dates in the declared notation",
+    "datetime": "no dates with a time in the declared notation",
+}
+"""What an unreadable cell is, by the kind of its column."""
+
+
+@dataclass(frozen=True)
+class ColumnWords:
+    """The public facts of a column that sentences about its cells need.
+
+    Args:
+        name: of the column.
+        kind: of the column.
+        lower, upper: its bounds as texts; empty for categories and booleans.
+        format: how dates are written; empty for ISO 8601.
+        missing: whether `missing` is declared.
+        other: whether `other` is.
+    """
+
+    name: str
+    kind: str
+    lower: str = ""
+    upper: str = ""
+    format: str = ""
+    missing: bool = False
+    other: bool = False
+
+    @staticmethod
+    def of(column: Column) -> ColumnWords:
+        """The facts of `column`."""
+        bounded = isinstance(column, NumberColumn) and hasattr(column, "lower") and hasattr(column, "upper")
+        ends = (str(column.lower), str(column.upper)) if bounded else ("", "")  # type: ignore[attr-defined]
+        written = column.format if isinstance(column, Instant) else ""
+        other = isinstance(column, Categorical) and column.other
+        return ColumnWords(column.name, column.kind, *ends, written, column.missing, other)
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as a receipt has them; what is empty is left out."""
+        given: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "format": self.format}
+        given |= {"missing": self.missing, "other": self.other}
+        return {"column": self.name, "column_kind": self.kind} | {key: value for key, value in given.items() if value}
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> ColumnWords:
+        """What `to_json` wrote.
+
+        Raises:
+            KeyError: for a record without a column or its kind.
+        """
+        lower, upper, written = (str(record.get(key, "")) for key in ("lower", "upper", "format"))
+        missing, other = (bool(record.get(key)) for key in ("missing", "other"))
+        return ColumnWords(str(record["column"]), str(record["column_kind"]), lower, upper, written, missing, other)
+
+    def is_wrong(self, way: Placement) -> bool:
+        """Whether cells that are placed like this speak against the schema: not those that are missing as declared."""
+        return way is not Placement.DECLARED and not (way is Placement.MISSING and self.missing)
+
+    def happened(self, way: Placement) -> str:
+        """What happened to such cells, as the rest of a sentence about them."""
+        goes = "count as missing" if self.missing else "count as `other`" if self.other else "have no place"
+        return {
+            Placement.DECLARED: "are as declared",
+            Placement.BELOW: f"lie below {self.lower}, the lower bound, and count as that",
+            Placement.ABOVE: f"lie above {self.upper}, the upper bound, and count as that",
+            Placement.MOVED: "lie between the points of the grid and count as the nearest one",
+            Placement.OTHER: f"are {_VALUES['categorical']} and count as `other`",
+            Placement.MISSING: "are missing" if self.missing else f"are missing and {goes}",
+            Placement.UNREADABLE: f"are {_VALUES.get(self.kind, 'no values of the column')} and {goes}",
+            Placement.INFINITE: "are infinite and count as a bound",
+        }[way]
+
+    def remedy(self, way: Placement) -> str:
+        """What to change, as an imperative; empty where nothing has to be."""
+        if not self.is_wrong(way):
+            return ""
+        if way is Placement.UNREADABLE:
+            return self._notation()
+        return {
+            Placement.BELOW: "lower `lower`",
+            Placement.ABOVE: "raise `upper`",
+            Placement.MOVED: 'give a finer `step`, or declare `kind = "real"`',
+            Placement.OTHER: "add categories to `values`",
+            Placement.MISSING: "declare `missing = true`",
+            Placement.INFINITE: 'declare `missing = true` and list "inf" and "-inf" in `missing_values`',
+        }[way]
+
+    def _notation(self) -> str:
+        words = "list the words that mean missing in `missing_values`"
+        if self.kind in ("date", "datetime"):
+            now = f", which is {self.format!r} now" if self.format else ', such as "%d.%m.%Y"'
+            return f"state the notation in `format`{now}, or {words}"
+        if self.kind == "categorical":
+            return f"add them to `values`, declare `other = true`, or {words}"
+        if self.kind == "boolean":
+            return f"declare them as categories, or {words}"
+        return f"write numbers with a decimal point and without separators of thousands, or {words}"
+
+
+def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:
+    """The words for each column, by its name."""
+    return {column.name: ColumnWords.of(column) for column in columns}
+
+
+assert set(_VALUES) == {"categorical", "boolean", "integer", "real", "date", "datetime"}
+assert Categorical.kind in _VALUES

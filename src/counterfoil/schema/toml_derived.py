@@ -1,0 +1,121 @@
+"""Reading `[[derived]]` from a schema file, and where in the order of columns each stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from counterfoil.schema.code_lists import CodeLists
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived, Entry
+from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.patterns import Pattern
+from counterfoil.schema.values import parse_number
+
+Item = Column | Identifier | Pattern | Derived
+_KEYS = ("name", "kind", "expression", "lookup", "on", "value", "after", "description")
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> Derived:
+    """The column that one table `[[derived]]` declares.
+
+    Raises:
+        SchemaError: which names the column and the key.
+    """
+    name = _text(f"derived {position}: ", "name", table.get("name", ""))
+    if not name:
+        raise SchemaError(f"derived {position} needs `name`: the column's.")
+    place = f"column {name!r} (derived): "
+    for key in table:
+        if key not in _KEYS:
+            raise SchemaError(f"{place}unknown key `{key}`.{did_you_mean(key, _KEYS)}")
+    if "kind" not in table:
+        raise SchemaError(f"{place}it needs `kind`: that of its values.")
+    kind, expression = (_text(place, key, table.get(key, "")) for key in ("kind", "expression"))
+    on = table.get("on", [])
+    if not isinstance(on, list) or not all(isinstance(column, str) for column in on):
+        raise SchemaError(f'{place}`on` must be a list of texts, such as ["district"]; found {on!r}.')
+    return Derived(name, kind, expression=expression, on=tuple(on), lookup=_lookup(place, table, kind, lists))
+
+
+def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]]) -> list[Item]:
+    """The columns with the derived ones among them: each after the column that it names, or at the end.
+
+    Args:
+        items: the other columns and the patterns, in order.
+        derived: each with the name that it comes after; "" for the first place, None for the last.
+
+    Raises:
+        SchemaError: where there is no such column.
+    """
+    order, behind = list(items), {item.name: item.name for item in items}
+    for column, after in derived:
+        if after is None:
+            order.append(column)
+        elif after and after not in behind:
+            raise SchemaError(
+                f"column {column.name!r} (derived): `after` must name a column or pattern that is declared; found "
+                f"{after!r}.{did_you_mean(after, behind)}"
+            )
+        else:
+            last = behind.get(after)
+            order.insert(0 if last is None else 1 + next(i for i, x in enumerate(order) if x.name == last), column)
+            behind[after] = column.name
+        behind.setdefault(column.name, column.name)
+    return order
+
+
+def after_of(table: Mapping[str, Any]) -> str | None:
+    """What a table `[[derived]]` says of its place."""
+    return _text("derived: ", "after", table["after"]) if "after" in table else None
+
+
+def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -> tuple[tuple[Entry, ...], ...]:
+    found = table.get("lookup", [])
+    if isinstance(found, list):
+        if "value" in table:
+            raise SchemaError(f"{place}`value` names a column of a file; give `lookup` as the name of one.")
+        if not all(isinstance(row, list) and all(isinstance(entry, Entry) for entry in row) for row in found):
+            raise SchemaError(f'{place}`lookup` must be a file or a list of rows, such as [["a", 1]]; found another.')
+        return tuple(map(tuple, found))
+    name, value = _text(place, "lookup", found), _text(place, "value", table.get("value", ""))
+    if not value:
+        raise SchemaError(f"{place}it needs `value`: the column of {name} that has the results.")
+    made: list[tuple[Entry, ...]] = []
+    for position, cells in enumerate(lists.table(place, name, [*table.get("on", []), value]), 1):
+        *keys, text = cells
+        if not text:
+            continue  # a key without a result, as one that is not listed
+        result = _result(kind, text)
+        if result is None:
+            raise SchemaError(f"{place}row {position} of {name} must have a value of kind {kind!r} in {value!r}.")
+        made.append((*keys, result))
+    if not made:
+        raise SchemaError(f"{place}{name} must have a row with a result. Found none.")
+    return tuple(made)
+
+
+def _result(kind: str, text: str) -> Entry | None:
+    if kind == "integer":
+        return int(text) if re.fullmatch(r"[+-]?\d{1,19}", text, re.ASCII) else None
+    if kind == "real":
+        number = parse_number(text, {})
+        return number if abs(number) < float("inf") else None
+    if kind == "boolean":
+        return _TRUTHS.get(text.casefold())
+    if kind == "date":
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            return None
+    return text
+
+
+def _text(place: str, key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise SchemaError(f"{place}`{key}` must be a text; found {value!r}.")
+    return value

@@ -1,0 +1,232 @@
+"""What rows that are drawn from a release must meet: values that columns have, or an expression as in rules."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema import Schema
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError, UnplacedValue, did_you_mean
+from counterfoil.schema.expression import Expression, Range, Truth
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.values import parse_number
+
+_MOST_MISSING = 8
+"""Columns of an expression that may be missing, up to which its codes are narrowed before rows are drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """What drawn rows must meet.
+
+    Args:
+        schema: the public facts.
+        codes: for some columns, the codes that rows may have there.
+        numbers: for some of these, the numbers that rows must have, by their codes, where a code stands for several.
+        expression: a condition on the values of a row; None for none.
+    """
+
+    schema: Schema
+    codes: Mapping[str, list[int]] = field(default_factory=dict)
+    numbers: Mapping[str, Mapping[int, list[float]]] = field(default_factory=dict)
+    expression: Expression | None = None
+
+    @staticmethod
+    def of(schema: Schema, where: Mapping[str, Any] | str | None) -> Condition:
+        """The condition that a user wrote.
+
+        Args:
+            schema: the public facts.
+            where: an expression as in rules, such as "sex == 'F' and age >= 60"; or for some columns the value that
+                they must have, or a list of values of which one; None for no condition.
+
+        Raises:
+            ValueError: for an unknown column, a value that it can't have, or text that is no expression.
+        """
+        if where is None:
+            return Condition(schema)
+        if isinstance(where, str):
+            return _of_expression(schema, where)
+        attributes = schema.domain.attributes
+        for name in where:
+            if name not in attributes:
+                hint = did_you_mean(str(name), attributes)
+                raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{hint}")
+        codes: dict[str, list[int]] = {}
+        numbers: dict[str, dict[int, list[float]]] = {}
+        for name, value in where.items():
+            column = schema[name]
+            listed = value if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
+            placed = [_place(column, one) for one in listed]
+            codes[name] = sorted({code for code, _ in placed})
+            exact: dict[int, list[float]] = {}
+            for code, number in placed:
+                if number is not None:
+                    exact.setdefault(code, []).append(number)
+            if exact:
+                numbers[name] = exact
+        return Condition(schema, codes, numbers)
+
+    def holds(self, table: pa.Table) -> np.ndarray:
+        """bool [rows]: which rows of `table` meet the expression; all, where there is none."""
+        if self.expression is None:
+            return np.ones(table.num_rows, dtype=bool)
+        ranges = {}
+        for name in self.expression.columns:
+            numbers = self.schema[name].positions(table.column(name))
+            ranges[name] = Range(numbers, numbers)
+        return np.broadcast_to(_surely(self.expression(ranges)), (table.num_rows,))
+
+    def among(self, table: pa.Table) -> np.ndarray:
+        """bool [rows]: which rows meet all of the condition by their own values; none is settled."""
+        met = self.holds(table).copy()
+        for name, codes in self.codes.items():
+            met &= np.isin(self.schema[name].encode(table.column(name)), codes)
+        for name, exact in self.numbers.items():
+            found, numbers = self.schema[name].encode(table.column(name)), self.schema[name].numbers(table.column(name))
+            for code, wanted in exact.items():
+                met &= (found != code) | np.isin(numbers, wanted)
+        return met
+
+    def settled(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
+        """The table with the requested numbers in columns whose codes stand for several; each is equally likely."""
+        for name, exact in self.numbers.items():
+            column, place = self.schema[name], table.column_names.index(name)
+            codes = column.encode(table.column(name))
+            numbers = column.numbers(table.column(name)) if len(codes) else np.empty(0)
+            for code, wanted in exact.items():
+                here = codes == code
+                numbers[here] = rng.choice(wanted, int(here.sum()))
+            table = table.set_column(place, name, _as_values(numbers, table.schema.field(name).type))
+        return table
+
+
+def _as_values(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """Numbers of a column (days, seconds, or as they are) as values of its type; null where NaN."""
+    absent = np.isnan(numbers)
+    whole = np.where(absent, 0, numbers)
+    if pa.types.is_floating(kind):
+        return pa.array(whole, type=kind, mask=absent)
+    if pa.types.is_date(kind):
+        return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32()).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return pa.array(whole.astype(np.int64), mask=absent).cast(pa.timestamp("s")).cast(kind)
+    return pa.array(whole.astype(np.int64), type=kind, mask=absent)
+
+
+def _place(column: Column, value: Any) -> tuple[int, float | None]:
+    """The code of a value, and the number that rows must have, where the code stands for several.
+
+    Raises:
+        ValueError: for a value that the column can't have; clamping or `other` would change the request in silence.
+    """
+    try:
+        code = int(column.encode(MixedCells([value]))[0])
+    except (UnplacedValue, TypeError, pa.ArrowException):
+        raise _impossible(column, value) from None
+    if code == column.missing_code:
+        if not _means_missing(column, value):
+            raise _impossible(column, value)
+        return code, None
+    if isinstance(column, Categorical):
+        if column.labels[code] == column.other_label and str(value) != column.other_label:
+            raise _impossible(column, value)
+        return code, None
+    low, high = (float(ends[code]) for ends in column.ranges)
+    number = _number(column, value)
+    if number is None or not low <= number <= high or column.positions(MixedCells([value]))[0] != number:
+        raise _impossible(column, value)
+    if isinstance(column, Integer) and (number - column.lower) % column.step:
+        raise _impossible(column, value)
+    return code, None if low == high else number
+
+
+def _number(column: Column, value: Any) -> float | None:
+    """The number of a value as it stands, not clamped; None where it has none."""
+    if isinstance(value, str) and column.comparable == "number":
+        return parse_number(value.strip())
+    if column.comparable == "boolean":
+        return float(column.positions(MixedCells([value]))[0])
+    if isinstance(value, datetime.date):
+        value = value.isoformat()
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return column.constant(value)
+    except (SchemaError, TypeError, ValueError):
+        return None
+
+
+def _means_missing(column: Column, value: Any) -> bool:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return True
+    return str(value).strip() in ("", *column.missing_values)
+
+
+def _impossible(column: Column, value: Any) -> ValueError:
+    """The sentence for a value that the column can't have. It is the user's, and no record's."""
+    if not column.is_ordered or column.comparable == "boolean":
+        return ValueError(
+            f"`where`: column {column.name!r} has no value {value!r}.{did_you_mean(str(value), column.labels)}"
+        )
+    first, last = column.labels[0], column.labels[column.n_bins - 1]
+    return ValueError(
+        f"`where`: column {column.name!r} must be {column.expected} within its bounds (its codes go from {first} to "
+        f"{last}). Found {value!r}."
+    )
+
+
+def _of_expression(schema: Schema, text: str) -> Condition:
+    try:
+        expression = Expression(text, {column.name: column for column in schema.synthesized})
+    except SchemaError as error:
+        raise ValueError(f"`where` must be an expression such as \"sex == 'F' and age >= 60\". {error}") from None
+    codes = {}
+    for name in expression.columns:
+        possible = np.flatnonzero(_possible(schema, expression, name))
+        if not len(possible):
+            raise ValueError(f"`where`: no value of column {name!r} can meet {text!r}.")
+        if len(possible) < schema.domain[name]:
+            codes[name] = possible.tolist()
+    return Condition(schema, codes, expression=expression)
+
+
+def _possible(schema: Schema, expression: Expression, name: str) -> np.ndarray:
+    """bool [codes of the column]: with which of them the expression can hold, whatever the other columns are.
+
+    The others are anywhere between their bounds, or missing: an axis of two for each that may be.
+    """
+    others = [other for other in expression.columns if other != name]
+    absent = [other for other in others if schema[other].missing]
+    size = schema.domain[name]
+    if len(absent) > _MOST_MISSING:
+        return np.ones(size, dtype=bool)
+    axes = len(absent) + 1
+    own = (size, *itertools.repeat(1, axes - 1))
+    ranges = {name: Range(*(ends.reshape(own) for ends in schema[name].ranges))}
+    for other in others:
+        lows, highs = schema[other].ranges
+        low, high = np.nanmin(lows), np.nanmax(highs)
+        shape = [1] * axes
+        if other in absent:
+            shape[1 + absent.index(other)] = 2
+            ends = np.array([low, np.nan]), np.array([high, np.nan])
+        else:
+            ends = np.array([low]), np.array([high])
+        ranges[other] = Range(*(end.reshape(shape) for end in ends))
+    truth = np.broadcast_to(expression(ranges).true, (size, *itertools.repeat(2, axes - 1)) if absent else own)
+    return np.asarray(truth.reshape(size, -1).any(axis=1))
+
+
+def _surely(truth: Truth) -> np.ndarray:
+    """Where single values make it true: what is compared with a missing value is not."""
+    return truth.true & ~truth.false & ~truth.unknown

@@ -1,0 +1,56 @@
+"""Writing a CSV file (RFC 4180, lines end with a line feed): a cell is quoted only where it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from counterfoil.schema.column import Column
+
+_BLOCK_ROWS = 1 << 16
+_IN_CELLS = '[",\\n\\r]'
+_IN_NAMES = '[",;|\\t\\n\\r]'
+"""In the header also what may separate cells elsewhere, so that a reader who counts separators is not misled."""
+
+
+def write_csv(table: pa.Table, columns: Mapping[str, Column], file: IO[bytes]) -> None:
+    """Writes all rows.
+
+    Args:
+        table: of single values.
+        columns: how the values of some of its columns are written; those of others as Arrow spells them.
+        file: open for writing.
+
+    Raises:
+        ArrowInvalid: for values that have no text, such as lists.
+    """
+    names = _quoted(pa.array(table.column_names, pa.string()), _IN_NAMES).to_pylist()
+    file.write((",".join(names) + "\n").encode())
+    for start in range(0, table.num_rows, _BLOCK_ROWS):
+        block = table.slice(start, _BLOCK_ROWS)
+        cells = [_quoted(_texts(columns.get(name), block.column(name)), _IN_CELLS) for name in block.column_names]
+        # A line of one empty cell would be no line at all.
+        empty = "" if len(cells) > 1 else '""'
+        lines = pc.binary_join_element_wise(
+            *(pc.fill_null(texts, empty) for texts in cells), pa.scalar(",", pa.large_string())
+        )
+        file.write(("\n".join(lines.to_pylist()) + "\n").encode())
+
+
+def _texts(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_nested(values.type):
+        raise pa.ArrowInvalid(f"A CSV file has no cells of type {values.type}.")
+    texts = values.combine_chunks().cast(pa.string()) if column is None else column.written(values)
+    return texts.cast(pa.large_string())
+
+
+def _quoted(texts: pa.Array, special: str) -> pa.Array:
+    must_be = pc.match_substring_regex(texts, special)
+    if not pc.any(must_be).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    mark, nothing = (pa.scalar(text, texts.type) for text in ('"', ""))
+    return pc.if_else(must_be, pc.binary_join_element_wise(mark, doubled, mark, nothing), texts)

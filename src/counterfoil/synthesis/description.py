@@ -1,0 +1,97 @@
+"""A release column by column, from its rows alone: what there is before anything is asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from counterfoil.schema.column import Column
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.synthesis import Synthesis
+
+_LISTED = 3
+"""Categories that are named, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """One column of the synthetic rows.
+
+    Args:
+        name, kind: as in the schema.
+        values: its most frequent categories with their shares, or its mean, deviation, median and quantiles, in words.
+        missing: the share of rows where it is missing.
+        off_by: the largest share of rows that may be in other codes than the real ones, which holds with probability
+            95%; None where the release bounds nothing.
+    """
+
+    name: str
+    kind: str
+    values: str
+    missing: float
+    off_by: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, as JSON."""
+        return asdict(self)
+
+
+def described(release: Synthesis | PointSynthesis) -> list[ColumnDescription]:
+    """Each synthesized column, in the schema's order."""
+    table = release.to_arrow()
+    return [_described(release, column, table.column(column.name)) for column in release.schema.synthesized]
+
+
+def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.ChunkedArray) -> ColumnDescription:
+    codes = column.encode(values)
+    absent = codes == column.missing_code if column.missing else np.zeros(len(codes), dtype=bool)
+    present = values.filter(pa.array(~absent))
+    words = "no value" if not len(present) else _spread(present) if _is_numeric(present.type) else ""
+    return ColumnDescription(
+        column.name,
+        column.kind,
+        words or _frequent(column, codes[~absent]),
+        float(absent.mean()) if len(absent) else 0.0,
+        _off_by(release, column.name),
+    )
+
+
+def _off_by(release: Synthesis | PointSynthesis, name: str) -> float | None:
+    if isinstance(release, PointSynthesis):
+        return None
+    fraction = release.error_bar([name]).fraction
+    return None if fraction >= 2 else fraction / 2
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
+
+
+def _spread(values: pa.ChunkedArray) -> str:
+    if pa.types.is_temporal(values.type):
+        instants = pc.sort_indices(values)
+        low, middle, high = (
+            values[instants[int(share * (len(values) - 1))].as_py()].as_py().isoformat(" ")
+            if pa.types.is_timestamp(values.type)
+            else values[instants[int(share * (len(values) - 1))].as_py()].as_py().isoformat()
+            for share in (0.05, 0.5, 0.95)
+        )
+        return f"median {middle}, 5% to 95%: {low} to {high}"
+    numbers = values.to_numpy().astype(float)
+    low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95], method="inverted_cdf")
+    return (
+        f"mean {numbers.mean():.5g}, deviation {numbers.std():.5g}, median {middle:.5g}, 5% to 95%: {low:.5g} to "
+        f"{high:.5g}"
+    )
+
+
+def _frequent(column: Column, codes: np.ndarray) -> str:
+    counts = np.bincount(codes, minlength=column.size)
+    order = np.argsort(-counts, kind="stable")[:_LISTED]
+    named = [f"{column.labels[code]} {counts[code] / len(codes):.0%}" for code in order if counts[code]]
+    rest = int((counts > 0).sum()) - len(named)
+    return ", ".join(named) + (f" and {rest} more" if rest > 0 else "")

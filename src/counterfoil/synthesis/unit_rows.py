@@ -1,0 +1,38 @@
+"""What a release says of rows that belonged together: those of one privacy unit."""
+
+from __future__ import annotations
+
+from counterfoil.accounting.neighbors import Neighbors
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.schema import Schema
+
+
+def unrelated_rows(neighbors: Neighbors, schema: Schema, *, sizes_bought: bool = False) -> list[str]:
+    """The warning of a release of single rows from a table in which a privacy unit may have several.
+
+    It depends on public facts alone: the unit's column, its most rows, and the schema.
+
+    Args:
+        neighbors: whose rows belong together.
+        schema: of the table.
+        sizes_bought: whether the synthetic units have as many rows as a noisy histogram says.
+    """
+    unit = neighbors.unit
+    if unit is None or unit.max_rows == 1:
+        return []
+    if sizes_bought:
+        return [
+            f"Rows with the same {unit.column!r} are unrelated: how many rows a unit has follows a noisy histogram of "
+            f"the real units (up to {unit.max_rows:,} rows of each were counted), but each row was drawn by itself, "
+            "and rows were put together at random. Nothing else about several rows of one unit can be read off this "
+            "table."
+        ]
+    words = (
+        f"Rows are unrelated: in the real table, rows with the same {unit.column!r} belong together (up to "
+        f"{unit.max_rows:,} of them were counted), while each synthetic row was drawn by itself. Nothing about several "
+        "rows of one unit can be read off this table."
+    )
+    made = [column for column in schema.columns if isinstance(column, Identifier) and column.name == unit.column]
+    if made and made[0].replace != "drop":
+        words += f" Each row has a {unit.column!r} of its own, so that there are more units than in the real table."
+    return [words]

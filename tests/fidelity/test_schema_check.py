@@ -1,0 +1,287 @@
+"""The private check of a schema: what it buys, what it says, and that it costs its share and no more."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.special import ndtri
+
+from counterfoil import Curator, synthesize
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter, PureFilter
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.api import schema_check_share
+from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.fidelity.fidelity import Fidelity
+from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, buy_schema_check
+from counterfoil.ledger.errors import BudgetExceeded
+from counterfoil.methods.independent import Independent
+from counterfoil.methods.registry import method_named, method_names
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.schema_check import NoisyColumn, NoisyPlacements, check_sentences
+from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
+from counterfoil.schema.placement import Placement
+from counterfoil.schema.placement_words import ColumnWords
+
+SCHEMA = Schema(
+    (
+        Integer("rank", 1, 6),
+        Categorical("job", ("cook", "nurse"), other=True),
+        Date("day", dt.date(2020, 1, 1), dt.date(2020, 12, 31), "1mo", missing=True),
+        Real("pay", 0.0, 100.0, bins=10, missing=True),
+    )
+)
+ROWS = 20_000
+
+
+def people() -> pa.Table:
+    """40% of ranks lie above the upper bound, a third of jobs are not listed, no date is in ISO 8601."""
+    rng = np.random.default_rng(3)
+    return pa.table(
+        {
+            "rank": rng.integers(1, 11, ROWS),
+            "job": np.array(["cook", "nurse", "smith"])[rng.integers(0, 3, ROWS)],
+            "day": ["31.12.2020"] * ROWS,
+            "pay": pa.array(rng.uniform(0, 100, ROWS), mask=rng.random(ROWS) < 0.3),
+        }
+    )
+
+
+PEOPLE = people()
+
+
+def made(**options):
+    given = {"epsilon": 2.0, "delta": 1e-6, "method": Independent(), "seed": 1, "check_schema": 0.05} | options
+    return synthesize(PEOPLE, SCHEMA, **given)
+
+
+def shares_of(document) -> dict[tuple[str, str], tuple[float, float]]:
+    return {
+        (column["column"], cell["placement"]): (cell["share"], cell["standard_error"])
+        for column in document["schema_check"]["columns"]
+        for cell in column["cells"]
+    }
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_the_shares_are_true_up_to_their_standard_errors(relation):
+    """False alarms: 1e-6 in all, and the seed is fixed."""
+    document = made(relation=relation).receipt.document
+    found = shares_of(document)
+    rank, job = PEOPLE.column("rank").to_numpy(), np.array(PEOPLE.column("job").to_pylist())
+    exact = {("rank", "above"): np.mean(rank > 6), ("job", "other"): np.mean(job == "smith")}
+    exact |= {("day", "unreadable"): 1.0, ("pay", "missing"): PEOPLE.column("pay").null_count / ROWS}
+    for key in found:
+        share, error = found[key]
+        expected = exact.get(key, 1 - sum(v for k, v in exact.items() if k[0] == key[0]) if "declared" in key else 0.0)
+        assert abs(share - expected) <= -ndtri(5e-7 / len(found)) * error, key
+        assert 0 < error < 0.01
+    records = document["schema_check"]["records"]
+    assert abs(records["count"] - ROWS) < 6 * records["standard_error"]
+
+
+def test_the_warnings_name_the_column_the_share_and_what_to_do():
+    receipt = made().receipt
+    rank, job, day = receipt.document["schema_check"]["warnings"]
+    assert rank.startswith("About 40")
+    assert "of rank lie above 6, the upper bound" in rank
+    assert rank.endswith("raise `upper`.")
+    assert "of job are none of the listed categories" in job
+    assert "add categories to `values`" in job
+    assert "of day are no dates in the declared notation and count as missing" in day
+    assert "`format`" in day
+    page = " ".join(receipt.text().split())
+    assert page.index("WHAT IT IS GOOD FOR") < page.index(" ".join(rank.split())) < page.index("HOW MANY ROWS")
+    assert "pay missing 30" in page  # as declared: told, and no warning
+    assert max(map(len, receipt.text().splitlines())) <= 80
+
+
+def test_a_table_as_declared_gets_no_warning():
+    table = pa.table({"rank": np.arange(ROWS) % 6 + 1, "pay": np.full(ROWS, 5.0)})
+    schema = Schema((Integer("rank", 1, 6), Real("pay", 0.0, 10.0, bins=2)))
+    section = synthesize(table, schema, epsilon=2.0, method="independent", seed=0, check_schema=0.05).receipt.document[
+        "schema_check"
+    ]
+    assert section["warnings"] == []
+    assert section["columns"]
+
+
+def test_noise_alone_warns_of_next_to_nothing_however_many_columns_there_are():
+    """Of 40 tables with 200 columns as declared, each is warned of with probability 0.001 at most.
+
+    Five or more warnings, which fail here, have probability below 1e-9; the seed is fixed.
+    """
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(40):
+        columns = tuple(
+            NoisyColumn(
+                ColumnWords(f"c{i}", "integer", "0", "9"),
+                {Placement.DECLARED: 5_000, Placement.ABOVE: int(rng.normal(0, 100)), Placement.BELOW: 0},
+            )
+            for i in range(200)
+        )
+        alarms += bool(NoisyPlacements(0.01, 1, "discrete_gaussian", 100.0, columns).warnings())
+    assert alarms < 5
+
+
+@pytest.mark.parametrize("method", ["aim", "mst", "direct", "independent"])
+def test_every_method_leaves_both_shares_and_the_receipt_holds(method):
+    synthesis = made(seed=None, method=method, fidelity=Fidelity(0.1))
+    document, checked = synthesis.receipt.document, synthesis.receipt.verify()
+    assert checked.holds, checked.problems
+    assert 1.9 < checked.recomputed_epsilon <= 2.0
+    assert document["schema_check"]["share"] == 0.05
+    assert document["fidelity"]
+    assert document["charges"][document["schema_check"]["charge"] - 1]["query"] == "schema_placement"
+
+
+def test_pure_privacy_stays_pure_and_units_are_bounded():
+    table = PEOPLE.append_column("who", pa.array([f"p{i // 4}" for i in range(ROWS)]))
+    synthesis = synthesize(
+        table,
+        SCHEMA,
+        epsilon=20.0,
+        delta=0.0,
+        method="independent",
+        check_schema=0.5,
+        privacy_unit=PrivacyUnit("who", 2),
+    )
+    assert synthesis.receipt.verify().holds
+    section = synthesis.receipt.document["schema_check"]
+    assert section["noise"] == "discrete_laplace"
+    # Four columns, of which a unit may have two rows: l1 sensitivity 8, for half of the budget.
+    assert section["scale"] == pytest.approx(8 / 10, rel=1e-6)
+    assert section["standard_error"] == pytest.approx(math.sqrt(2) * section["scale"])
+    assert abs(section["records"]["count"] - ROWS / 2) < 20
+
+
+def test_points_are_checked_too_and_who_plans_everything_is_refused_before_a_charge():
+    able = {name for name in method_names() if method_named(name).can_reserve}
+    assert {"aim", "mst", "direct", "independent", "reweighting", "evolution"} <= able
+    assert able.isdisjoint({"measure-tree", "signed-measure", "wasserstein-generator"})
+    assert schema_check_share(None, method_named("aim")) == DEFAULT_SHARE
+    assert schema_check_share(None, method_named("measure-tree")) == 0
+    assert schema_check_share(0, method_named("aim")) == 0
+    with pytest.raises(ValueError, match="leaves a share of its budget"):
+        schema_check_share(0.01, method_named("measure-tree"))
+    table, schema = pa.table({"x": np.linspace(-1, 2, 500)}), Schema((Real("x", 0.0, 1.0, bins=8),))
+    with pytest.raises(ValueError, match="leaves a share of its budget"):
+        synthesize(table, schema, epsilon=1.0, delta=0.0, method="measure-tree", check_schema=0.01)
+    release = synthesize(table, schema, epsilon=50.0, delta=1e-6, method="evolution", check_schema=0.3, seed=0, rows=10)
+    assert any("of x lie above 1.0" in warning for warning in release.receipt.document["schema_check"]["warnings"])
+    assert release.receipt.verify().holds
+    for share in (1.0, -0.1, float("nan")):
+        with pytest.raises(ValueError, match="above 0 and below 1"):
+            schema_check_share(share, method_named("aim"))
+
+
+def test_without_a_check_the_receipt_says_so():
+    receipt = made(check_schema=0).receipt
+    assert "schema_check" not in receipt.document
+    assert "The schema was not checked" in " ".join(receipt.text().split())
+
+
+def test_a_schema_that_leaves_nothing_open_costs_nothing():
+    schema = Schema((Boolean("ill"), Categorical("sex", ("f", "m"))))
+    table = pa.table({"ill": [True, False] * 50, "sex": ["f", "m"] * 50})
+    receipt = synthesize(table, schema, epsilon=1.0, method="independent", check_schema=0.1, seed=0).receipt
+    assert [charge["query"] for charge in receipt.document["charges"]] == ["marginal_counts"]
+    assert receipt.document["spent"]["epsilon"] > 0.99
+    assert receipt.verify().problems == made(check_schema=0).receipt.verify().problems
+    assert "needs no check" in receipt.text()
+    with Curator(table, schema, budget=Budget(1.0, 1e-6)) as curator:
+        with pytest.raises(ValueError, match="needs no check"):
+            buy_schema_check(curator)
+        assert curator.charges() == []
+
+
+def test_too_small_a_share_says_so_instead_of_warning():
+    section = made(epsilon=0.001, check_schema=0.01).receipt.document["schema_check"]
+    assert section["warnings"] == []
+    assert all("share" not in cell for column in section["columns"] for cell in column["cells"])
+    assert "tell nothing about a table of this size" in check_sentences({"schema_check": section})[0]
+
+
+@pytest.mark.parametrize("epsilon_delta", [(1.0, 1e-6), (5.0, 0.0)])
+def test_the_counts_alone_are_a_release_of_their_own(epsilon_delta, tmp_path):
+    with Curator(PEOPLE, SCHEMA, budget=Budget(*epsilon_delta)) as curator:
+        receipt = buy_schema_check(curator)
+    document = receipt.document
+    assert document["released"] == "measures"
+    assert len(document["charges"]) == 1
+    assert document["schema_check"]["share"] == 1
+    assert len(document["schema_check"]["warnings"]) == 3
+    receipt.save(tmp_path / "r.json")
+    assert Receipt.load(tmp_path / "r.json").verify().holds
+    page = " ".join(receipt.text().split())
+    assert "raise `upper`" in page
+    assert "of a model" not in page
+
+
+FORGED = {
+    "a warning": lambda section: section["warnings"].clear(),
+    "a kinder warning": lambda section: section["warnings"].__setitem__(0, "All is well."),
+    "a count": lambda section: section["columns"][0]["cells"][0].__setitem__("count", 1),
+    "a share": lambda section: section["columns"][0]["cells"][0].__setitem__("share", 0.99),
+    "an error": lambda section: section.__setitem__("standard_error", 1.0),
+    "a scale": lambda section: section.__setitem__("scale", section["scale"] / 2),
+    "the budget's share": lambda section: section.__setitem__("share", 0.5),
+    "the records": lambda section: section["records"].__setitem__("count", 1.0),
+    "another charge": lambda section: section.__setitem__("charge", 1),
+    "no such charge": lambda section: section.__setitem__("charge", 99),
+    "a bound, and what follows from it": lambda section: (
+        section["columns"][0].__setitem__("upper", "600"),
+        section["warnings"].__setitem__(0, section["warnings"][0].replace("above 6,", "above 600,")),
+    ),
+    "a column less": lambda section: section["columns"].pop(),
+    "no column": lambda section: section["columns"].clear(),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_verification_finds_what_does_not_follow(forged):
+    document = copy.deepcopy(made(seed=None).receipt.to_json())
+    assert Receipt(document).verify().holds
+    FORGED[forged](document["schema_check"])
+    assert not Receipt(document).verify().holds
+
+
+def test_two_reserves_are_opened_apart_and_can_not_be_spent_before():
+    with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6)) as curator:
+        curator.reserve(0.25, "one")
+        curator.reserve(0.5, "other")
+        assert curator.reserved == 0.75
+        assert (curator.reserved_for("one"), curator.reserved_for("none")) == (0.25, 0)
+        with pytest.raises(ValueError, match=r"below 1. Found 0.3 beside 0.75"):
+            curator.reserve(0.3, "third")
+        account = curator.filter(GaussianFilter())
+        whole = GaussianFilter().capacity(curator.budget)
+        assert account.capacity == whole * 0.25
+        assert account.open_reserve("one") == pytest.approx(whole / 4)
+        assert account.capacity == whole * 0.5
+        assert account.open_reserve("one") == 0
+        query = MarginalCounts(SCHEMA.domain, (("rank",),))
+        with pytest.raises(BudgetExceeded):
+            account.ask(query, account.noise(0.6 * whole))
+        account.ask(query, account.noise(0.5 * whole * (1 - 1e-9)))
+        assert account.open_reserve("other") == pytest.approx(whole / 2)
+
+
+def test_counts_alone_do_not_worsen_the_guarantee_under_the_other_relation():
+    plain, checked, measured = (
+        made(check_schema=share, fidelity=fidelity).receipt.document["other_relation"]["epsilon"]
+        for share, fidelity in ((0, None), (0.05, None), (0.05, 0.05))
+    )
+    assert checked == plain < measured
+    for rule, factor in ((GaussianFilter(), COUNTS_WITH_GAUSSIAN_NOISE), (PureFilter(), ANY_QUESTION)):
+        budget = Budget(1.0, 1e-6) if factor < 2 else Budget(1.0, 0.0)
+        with Curator(PEOPLE, SCHEMA, budget=budget) as curator:
+            SchemaCheck(0.1).prepare(curator)
+            assert curator.filter(rule, replacement_factor=1.0).replacement_factor == factor

@@ -1,0 +1,78 @@
+"""Bounds on marginals from those within them: against exact worst cases, and against all tables of a small domain."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.domain.domain import Domain
+from counterfoil.graphical_model.error_bars import ErrorBars, NoisyBound
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.implied_bound import _fraction, implied_bar
+
+CUBE = Domain(("a", "b", "c"), (2, 2, 2))
+PAIRS = [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def model_of(domain: Domain, shares: np.ndarray, total: float = 1000.0) -> GraphicalModel:
+    with np.errstate(divide="ignore"):
+        return GraphicalModel(domain, {domain.attributes: np.log(shares)}, total)
+
+
+def exact_pairs(total: float = 1000.0, known: list[tuple[str, str]] = PAIRS) -> ErrorBars:
+    """Bounds that say: each of these pairs is exactly the model's."""
+    bound = NoisyBound(noisy_distance=-1.0, scale=1e-12, drift=0.0)
+    return ErrorBars(CUBE, dict.fromkeys(known, (bound,)), total, total, 0.0)
+
+
+def test_independent_columns_can_be_as_far_off_as_a_parity_and_no_farther() -> None:
+    bar = implied_bar(exact_pairs(), model_of(CUBE, np.full((2, 2, 2), 1 / 8)), "abc", 0.05)
+    assert bar.fraction == pytest.approx(1.0, abs=1e-4)
+    assert bar.records == pytest.approx(1000.0, rel=1e-3)
+    assert "a and b" in bar.source
+
+
+def test_columns_that_determine_each_other_are_bounded_tightly() -> None:
+    shares = np.zeros((2, 2, 2))
+    shares[0, 0, 0], shares[1, 1, 1] = 0.3, 0.7
+    assert implied_bar(exact_pairs(), model_of(CUBE, shares), "abc", 0.05).fraction < 1e-3
+
+
+def test_one_known_pair_still_bounds_its_triple() -> None:
+    shares = np.zeros((2, 2, 2))
+    shares[0, 0, 0] = 1.0
+    single = NoisyBound(noisy_distance=-1.0, scale=1e-12, drift=0.0)
+    bars = ErrorBars(CUBE, {("a", "b"): (single,), ("c",): (single,)}, 1000.0, 1000.0, 0.0)
+    assert implied_bar(bars, model_of(CUBE, shares), "abc", 0.05).fraction < 1e-3
+
+
+def test_what_is_bounded_by_itself_keeps_its_bound_and_what_nothing_bounds_stays_unknown() -> None:
+    model = model_of(CUBE, np.full((2, 2, 2), 1 / 8))
+    bars = exact_pairs()
+    assert implied_bar(bars, model, "ab", 0.05) == bars.bar("ab", 0.05)
+    nothing = ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0)
+    assert implied_bar(nothing, model, "abc", 0.05).fraction == 2.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.4))
+def test_no_table_with_close_pairs_is_farther_than_the_bound(seed: int, mixed: float) -> None:
+    """Real shares are drawn at random, and moved along the directions that pairs do not see as far as they can go."""
+    rng = np.random.default_rng(seed)
+    model_shares = rng.dirichlet(np.full(8, 0.5)).reshape(2, 2, 2)
+    parity = np.array([(-1.0) ** sum(cell) for cell in itertools.product(range(2), repeat=3)]).reshape(2, 2, 2)
+    blended = (1 - mixed) * model_shares + mixed * rng.dirichlet(np.ones(8)).reshape(2, 2, 2)
+    for sign in (1, -1):
+        room = np.where(sign * parity < 0, blended, np.inf).min()
+        real = blended + sign * parity * room
+        known = [(pair, float(np.abs(_pair(real, pair) - _pair(model_shares, pair)).sum())) for pair in PAIRS]
+        bound = _fraction(model_of(CUBE, np.maximum(model_shares, 1e-300)), CUBE.attributes, known)
+        assert np.abs(real - model_shares).sum() <= bound + 1e-6
+
+
+def _pair(shares: np.ndarray, pair: tuple[str, str]) -> np.ndarray:
+    return shares.sum(axis=next(axis for axis, name in enumerate("abc") if name not in pair))

@@ -1,0 +1,123 @@
+"""`counterfoil check`, and what `counterfoil evaluate` says of a schema that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import SCHEMA, Office, make_office
+
+NARROW = SCHEMA.replace("upper = 99\nbins = 10", "upper = 59\nbins = 6")
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    made = make_office(tmp_path, capsys, monkeypatch)
+    Path("narrow.toml").write_text(NARROW)
+    return made
+
+
+def test_a_schema_that_fits_ends_with_status_zero(office: Office) -> None:
+    ended = office.run("check", "people.csv", "--schema", "people.toml")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("NOT PRIVATE")
+    assert ended.out.rstrip().splitlines()[-1].startswith("NOT PRIVATE")
+    assert "In 3 columns, every value is as declared." in ended.out
+    assert office.run("check", "people.csv", "--schema", "people.toml", "--json").document["as_declared"]
+
+
+def test_all_columns_are_listed_with_counts_lines_and_remedies(office: Office) -> None:
+    text = Path("people.csv").read_text().splitlines()
+    text[3] = "females,140,low"
+    text[9] = "male,old,low"
+    Path("people.csv").write_text("\n".join(text) + "\n")
+    assert office.synth("--out", "s.csv").status == 2  # stops at the first value that has no place
+    ended = office.run("check", "people.csv", "--schema", "narrow.toml")
+    assert ended.status == 1
+    shown = " ".join(ended.out.split())
+    assert "sex (categorical) 1 (0.333%) are none of the listed categories and have no place" in shown
+    assert "`other = true`" in shown
+    assert "line 4" in shown
+    assert "are no numbers and have no place" in shown
+    assert "lie above 59, the upper bound, and count as that: raise `upper`." in shown
+    assert "In the other 1 column, every value is as declared." in shown
+    assert "females" not in shown
+    assert max(map(len, ended.out.splitlines())) <= 80
+    values = office.run("check", "people.csv", "--schema", "narrow.toml", "--show-values").out
+    assert "'females' (1)" in values
+    document = office.run("check", "people.csv", "--schema", "narrow.toml", "--json").document
+    assert not document["private"]
+    (age,) = (column for column in document["columns"] if column["column"] == "age")
+    assert {cell["placement"] for cell in age["cells"]} == {"above", "unreadable"}
+
+
+def test_nothing_is_charged_and_the_ledger_keeps_the_look(office: Office) -> None:
+    assert office.run("check", "people.csv", "--schema", "people.toml", "--ledger", "people.ledger").status == 0
+    shown = office.run("ledger", "show", "people.ledger", "--json").document
+    assert shown["releases"] == []
+    assert "check of the schema" in str(shown["revealed"])
+
+
+def test_the_counts_can_be_bought_alone(office: Office) -> None:
+    arguments = ("check", "people.csv", "--schema", "narrow.toml", "--epsilon", "2", "--ledger", "people.ledger")
+    ended = office.run(*arguments)
+    assert ended.status == 0, ended.err
+    shown = " ".join(ended.out.split())
+    assert "NOT PRIVATE" not in shown
+    assert "WARNING: About" in shown
+    assert "of age lie above 59, the upper bound" in shown
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert office.run("receipt", "verify", "people.check.receipt.json").status == 0
+    (release,) = office.releases()
+    assert release["epsilon"] == 2
+    assert [charge["query"] for charge in release["charges"]] == ["schema_placement"]
+    assert "is there already" in office.run(*arguments).err
+    unledgered = office.run(*arguments[:6], "--receipt", "other.json")
+    assert unledgered.status == 0
+    assert "No ledger" in unledgered.err
+    assert Path("other.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--delta", "0"), "`--delta` goes with `--epsilon`"),
+        (("--max-rows", "3"), "`--max-rows` goes with `--epsilon`"),
+        (("--epsilon", "1", "--relation", "both"), "`--relation` must be"),
+        (("--epsilon", "1", "--max-rows", "3"), "go together"),
+        (("--epsilon", "1", "--receipt", "people.csv"), "people.csv"),
+    ],
+)
+def test_bad_options_are_refused_in_a_sentence(office: Office, arguments: tuple[str, ...], message: str) -> None:
+    before = Path("people.csv").read_bytes()
+    ended = office.run("check", "people.csv", "--schema", "people.toml", *arguments)
+    assert ended.status == 2
+    assert message in " ".join(ended.err.split())
+    assert Path("people.csv").read_bytes() == before
+
+
+def test_evaluate_says_what_the_schema_moved(office: Office) -> None:
+    assert office.run("synth", "people.csv", "--schema", "narrow.toml", "--epsilon", "1", "--out", "s.csv").status == 0
+    arguments = ("evaluate", "people.csv", "s.csv", "--schema", "narrow.toml")
+    ended = office.run(*arguments)
+    assert ended.status == 0, ended.err
+    shown = " ".join(ended.out.split())
+    assert "The schema itself clamps or merges real values of age" in shown
+    assert "mean" in shown
+    assert "deviation" in shown
+    assert max(map(len, ended.out.splitlines())) <= 80
+    document = office.run(*arguments, "--json").document
+    (age,) = (column for column in document["columns"] if column["column"] == "age")
+    assert age["placed"]["real"]["above"] > 0.3
+    assert age["numbers"]["real"]["quantiles"]["0.99"] > 90
+    assert age["numbers"]["synthetic"]["quantiles"]["0.99"] <= 59
+    assert office.run(*arguments, "--target", "income", "--ignore", "age").status == 0
+    assert office.run(*arguments, "--target", "income", "--ignore", "income").status == 2
+
+
+def test_help_fits_and_says_how_it_ends(office: Office) -> None:
+    ended = office.run("check", "--help")
+    assert ended.status == 0
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert "status 1" in " ".join(ended.out.split())

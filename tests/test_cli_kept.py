@@ -1,0 +1,120 @@
+"""`sample`, `marginal`, `error-bar` and `describe`: a release is asked again, and nothing is charged."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from command_line import Office, make_office
+from counterfoil import synthesize
+from counterfoil.cli.app import run as run_command
+
+KEPT = "people.synthetic.release"
+
+
+@pytest.fixture
+def office(tmp_path, capsys, monkeypatch) -> Office:
+    office = make_office(tmp_path, capsys, monkeypatch)
+    made = synthesize(str(office.path / "people.csv"), "people.toml", epsilon=3.0, method="direct", seed=1)
+    made.save(office.path / KEPT)
+    return office
+
+
+def test_rows_are_drawn_under_a_condition(office):
+    (office.path / "people.csv").unlink()
+    drawn = office.run("sample", KEPT, "--where", "sex == 'female' and age >= 60", "--rows", "50", "--out", "old.csv")
+    assert drawn.status == 0, drawn.err
+    assert "Drew 50 rows where sex == 'female' and age >= 60" in drawn.out
+    assert "NOT PRIVATE" in drawn.out
+    with (office.path / "old.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 50
+    assert all(row["sex"] == "female" and int(row["age"]) >= 60 for row in rows)
+
+
+def test_drawn_rows_have_a_receipt_that_names_them(office):
+    assert office.run("sample", KEPT, "--rows", "9", "--out", "nine.parquet").status == 0
+    document = json.loads((office.path / "nine.receipt.json").read_text())
+    assert document["rows"] == {"drawn": 9, "how": "asked for by the user"}
+    assert [output["file"] for output in document["outputs"]] == ["nine.parquet"]
+    assert any("drawn later from the release's model" in sentence for sentence in document["warnings"])
+    assert office.run("receipt", "verify", "nine.receipt.json").status == 0
+
+
+def test_counts_come_with_labels_in_the_order_asked_for_and_an_error_bar(office):
+    shown = office.run("marginal", KEPT, "income", "sex")
+    assert shown.status == 0, shown.err
+    assert shown.out.index("income") < shown.out.index("sex")
+    assert "With probability 0.95, the real shares of sex, income differ from these by at most" in " ".join(
+        shown.out.split()
+    )
+    found = office.run("marginal", KEPT, "income", "sex", "--json", "--out", "counts.csv").document
+    assert [cell["income"] for cell in found["cells"]] == ["low", "low", "high", "high"]
+    assert found["columns"] == ["income", "sex"]
+    assert 0 < found["error_bar"]["fraction"] < 2
+    assert (office.path / "counts.csv").read_text().startswith("income,sex,count")
+
+
+def test_a_triple_is_bounded_by_its_pairs(office):
+    told = office.run("error-bar", KEPT, "sex", "age", "income", "--json").document
+    assert told["fraction"] < 2
+    assert "what they leave possible" in told["source"]
+
+
+def test_a_release_describes_itself(office):
+    shown = office.run("describe", KEPT)
+    assert shown.status == 0, shown.err
+    assert all(len(line) <= 80 for line in shown.out.splitlines())
+    columns = {one["name"]: one for one in office.run("describe", KEPT, "--json").document["columns"]}
+    assert columns.keys() == {"sex", "age", "income"}
+    assert "median" in columns["age"]["values"]
+    assert "female" in columns["sex"]["values"]
+    assert 0 < columns["sex"]["off_by"] < 1
+
+
+def test_points_are_asked_again_too(office):
+    made = synthesize(str(office.path / "people.csv"), "people.toml", epsilon=3.0, method="evolution", seed=1)
+    made.save(office.path / "points")
+    assert office.run("sample", "points", "--rows", "7", "--where", "age < 50", "--out", "p.csv").status == 0
+    assert office.run("describe", "points").status == 0
+    assert "bounds no counts" in office.run("marginal", "points", "sex").out
+    refused = office.run("error-bar", "points", "sex")
+    assert refused.status == 2
+    assert "bounds no counts" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sample", KEPT, "--rows", "0"), "`rows` must be a whole number of at least 1"),
+        (("sample", KEPT, "--rows", "5", "--where", "job == 'cook'"), "there is no synthesized column 'job'"),
+        (("sample", KEPT, "--rows", "5", "--where", "age > 120"), "no value of column 'age' can meet"),
+        (("sample", KEPT, "--rows", "5", "--where", "sex == 'astronaut'"), "'astronaut'"),
+        (("sample", "people.csv", "--rows", "5"), "was not kept"),
+        (("sample", "nowhere", "--rows", "5"), "There is no release at nowhere"),
+        (("sample", KEPT, "--rows", "5", "--out", "people.ledger"), "people.ledger"),
+        (("marginal", KEPT, "sxe"), "'sxe'"),
+        (("marginal", KEPT, "sex", "sex"), "each once"),
+        (("error-bar", KEPT, "sex", "--beta", "2"), "`beta` must lie strictly between"),
+        (("describe", "."), "Found none in"),
+    ],
+)
+def test_what_can_not_be_answered_is_refused_in_a_sentence(office, arguments, message):
+    before = office.files()
+    ended = office.run(*arguments)
+    assert ended.status == 2
+    assert message in ended.err
+    assert office.files() == before
+
+
+def test_a_folder_of_another_release_is_not_taken_for_the_tables(office):
+    assert office.synth("--seed", "3", "--not-private").status == 0
+    refused = office.run("describe", "people.synthetic.parquet")
+    assert refused.status == 2
+    assert "is of another release" in refused.err
+
+
+def test_help_needs_no_release():
+    assert all(run_command([name, "--help"]) == 0 for name in ("sample", "marginal", "error-bar", "describe"))

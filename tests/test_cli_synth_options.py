@@ -1,0 +1,149 @@
+"""What `synth` does beside a table and its receipt: signs, keeps the model, checks the schema, warns of budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import Office, make_office
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.saved import load_kept
+
+TABLE, RECEIPT, MODEL = "people.synthetic.parquet", "people.synthetic.receipt.json", "people.synthetic.release"
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    return make_office(tmp_path, capsys, monkeypatch)
+
+
+def test_a_receipt_is_signed_and_the_ledger_keeps_its_hash(office: Office) -> None:
+    assert office.run("receipt", "key", "steward.key").status == 0
+    made = office.synth("--sign", "steward.key", "--ledger", "people.ledger")
+    assert made.status == 0, made.err
+    for vouched in (("--key", "steward.key.pub"), ("--ledger", "people.ledger")):
+        assert office.run("receipt", "verify", RECEIPT, *vouched).status == 0
+    assert Receipt.load(RECEIPT).document["signature"]["algorithm"] == "Ed25519"
+    assert office.run("receipt", "key", "other.key").status == 0
+    assert office.run("receipt", "verify", RECEIPT, "--key", "other.key.pub").status == 1
+
+
+def test_the_ledger_keeps_the_hash_of_a_receipt_that_nobody_signs(office: Office) -> None:
+    assert office.synth("--ledger", "people.ledger").status == 0
+    assert "signature" not in Receipt.load(RECEIPT).document
+    assert office.run("receipt", "verify", RECEIPT, "--ledger", "people.ledger").status == 0
+    assert office.synth("--out", "other.csv").status == 0
+    assert office.run("receipt", "verify", "other.receipt.json", "--ledger", "people.ledger").status == 1
+
+
+@pytest.mark.parametrize("key", ["no.key", "people.csv", "steward.key.pub"])
+def test_a_key_that_can_not_sign_is_refused_before_a_charge(office: Office, key: str) -> None:
+    office.run("receipt", "key", "steward.key")
+    before = office.files()
+    refused = office.synth("--sign", key, "--ledger", "people.ledger")
+    assert refused.status == 2
+    assert key in refused.err
+    assert office.files() == before
+    assert office.releases() == []
+
+
+def test_a_key_is_not_overwritten(office: Office) -> None:
+    office.run("receipt", "key", "steward.csv")
+    for out in ("steward.csv", "steward.csv.pub"):
+        refused = office.synth("--sign", "steward.csv", "--out", out, "--force")
+        assert refused.status == 2
+        assert "key" in refused.err
+    assert office.releases() == []
+
+
+@pytest.mark.parametrize("method", ["independent", "signed-measure"])
+def test_the_model_is_kept_beside_the_table(office: Office, method: str) -> None:
+    made = office.synth("--keep-model", "--delta", "1e-6", "--json", method=method)
+    assert made.status == 0, made.err
+    assert made.document["model"] == MODEL
+    kept = load_kept(Path(TABLE))
+    assert kept.receipt.document == Receipt.load(RECEIPT).document
+    assert kept.to_arrow().num_rows == made.document["rows"]
+    assert office.run("receipt", "verify", f"{MODEL}/receipt.json").status == 0
+
+
+def test_a_model_is_not_overwritten_and_not_kept_unasked(office: Office) -> None:
+    assert office.synth().status == 0
+    assert MODEL not in office.files()
+    Path(MODEL).mkdir()
+    refused = office.synth("--keep-model", "--force", "--ledger", "people.ledger")
+    assert refused.status == 2
+    assert f"{MODEL} is there already" in refused.err
+    assert office.releases() == []
+
+
+def test_where_the_table_can_not_be_moved_the_model_is_not_left(office: Office, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    before = office.files()
+    with monkeypatch.context() as patched:
+        patched.setattr("counterfoil.cli.outputs.moved", refuse)
+        assert office.synth("--keep-model").status == 2
+    assert office.files() == before | {"people.synthetic.answers"}
+    assert office.synth("--keep-model", "--resume").status == 0
+    assert {TABLE, RECEIPT, MODEL} <= office.files()
+
+
+def test_the_schema_is_checked_by_default(office: Office) -> None:
+    """Nearly half of the ages lie above 50, the upper bound that is stated here."""
+    schema = Path("people.toml").read_text()
+    Path("people.toml").write_text(schema.replace("upper = 99", "upper = 49"))
+    made = office.synth("--json", epsilon="8")
+    assert made.status == 0, made.err
+    assert made.document["schema_check"]["share"] == 0.01
+    assert sum(charge["query"] == "schema_placement" for charge in Receipt.load(RECEIPT).document["charges"]) == 1
+    off = office.synth("--check-schema", "0", "--out", "off.csv", "--json")
+    assert off.document["schema_check"] is None
+    assert len(Receipt.load("off.receipt.json").document["charges"]) == 1
+    half = office.synth("--check-schema", "0.5", "--out", "half.csv", epsilon="8")
+    assert half.status == 0, half.err
+    said = " ".join(half.out.split())
+    assert "WARNING: About" in said, "the deviation is about 1 of 150 ages: a false alarm has a probability below 1e-9"
+    assert "of age lie above 49" in said
+    assert said.index("WARNING: About") > said.index("half.csv")
+
+
+def test_a_method_that_plans_its_budget_checks_nothing_unless_asked(office: Office) -> None:
+    given = ("--preset", "laplace-threshold", "--iterations", "2", "--population", "20", "--delta", "1e-6")
+    assert office.synth(*given, "--json", method="evolution").document["schema_check"] is None
+    refused = office.synth(*given, "--check-schema", "0.01", "--out", "s.csv", method="evolution")
+    assert refused.status == 2
+    assert "plans all of it before its first question" in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize("share", ["1", "-0.1", "nan"])
+def test_a_share_that_is_none_is_refused(office: Office, share: str) -> None:
+    refused = office.synth("--check-schema", share, "--ledger", "people.ledger")
+    assert refused.status == 2
+    assert "share" in refused.err
+    assert office.releases() == []
+
+
+def test_a_delta_that_protects_nobody_is_said_twice(office: Office) -> None:
+    refused = office.synth("--delta", "0.2")
+    assert refused.status == 2
+    assert "--confirm-delta" in refused.err
+    assert office.synth("--delta", "0.2", "--confirm-delta", "0.3").status == 2
+    assert office.synth("--confirm-delta", "0.3").status == 2
+    said = office.synth("--delta", "0.2", "--confirm-delta", "0.2")
+    assert said.status == 0, said.err
+    assert "Delta 0.2" in " ".join((said.out + said.err).split())
+
+
+def test_the_help_is_in_groups(office: Office) -> None:
+    page = office.run("synth", "--help").out
+    places = [page.index(f"─ {group} ─") for group in ("What to make", "Privacy", "Method", "Output")]
+    assert places == sorted(places)
+    what, privacy, method, output = (page[a:b] for a, b in zip(places, [*places[1:], None], strict=True))
+    assert all(option in what for option in ("--schema ", "--rows ", "--check-schema "))
+    assert all(option in privacy for option in ("--epsilon ", "--confirm-delta ", "--ledger ", "--seed "))
+    assert all(option in method for option in ("--method ", "--workload ", "--support ", "--focus "))
+    assert all(option in output for option in ("--out ", "--sign ", "--keep ", "--resume ", "--keep-model "))
+    assert max(map(len, page.splitlines())) <= 80
