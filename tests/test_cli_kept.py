@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 
 import pytest
 
 from command_line import Office, make_office
 from counterfoil import synthesize
 from counterfoil.cli.app import run as run_command
+from counterfoil.synthesis import saved
 
 KEPT = "people.synthetic.release"
 
@@ -74,6 +76,21 @@ def test_a_release_describes_itself(office):
     assert 0 < columns["sex"]["off_by"] < 1
 
 
+def test_what_bounds_no_mean_is_not_shown_as_if_it_did(office):
+    shown = " ".join(office.run("describe", KEPT).out.split())
+    assert "It bounds no mean" in shown
+    assert "in other codes" in shown
+
+
+def test_a_terminated_command_ends_like_an_interrupted_one(office, monkeypatch):
+    """SIGTERM and SIGHUP reach whatever waits for an interrupt; the handlers that were there come back."""
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        monkeypatch.setattr(saved, "load_kept", lambda _, number=number: signal.raise_signal(number))
+        assert office.run("describe", KEPT).status == 130
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
 def test_points_are_asked_again_too(office):
     made = synthesize(str(office.path / "people.csv"), "people.toml", epsilon=3.0, method="evolution", seed=1)
     made.save(office.path / "points")
@@ -95,7 +112,9 @@ def test_points_are_asked_again_too(office):
         (("sample", "people.csv", "--rows", "5"), "was not kept"),
         (("sample", "nowhere", "--rows", "5"), "There is no release at nowhere"),
         (("sample", KEPT, "--rows", "5", "--out", "people.ledger"), "people.ledger"),
-        (("marginal", KEPT, "sxe"), "'sxe'"),
+        (("marginal", KEPT, "sxe"), "no counts of a column 'sxe'. Did you mean 'sex'?"),
+        (("sample", KEPT, "--rows", "900000000000"), "GB of memory"),
+        (("sample", KEPT, "--rows", "5", "--where", "age = 30"), "with == for equal"),
         (("marginal", KEPT, "sex", "sex"), "each once"),
         (("error-bar", KEPT, "sex", "--beta", "2"), "`beta` must lie strictly between"),
         (("describe", "."), "Found none in"),

@@ -18,6 +18,7 @@ from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRele
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.unit_sizes import UnitHistogram
 
@@ -74,9 +75,10 @@ def synthesize(
         TypeError: for a schema, ledger or privacy unit of another type.
         LedgerError: when the ledger refuses.
     """
-    if rows is not None and (not isinstance(rows, int) or rows < 1):
-        raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
-    facts, unit = schema_given(schema), PrivacyUnit.of(options.get("privacy_unit"))
+    require_rows_fit(rows, 1)
+    if isinstance(method, type):
+        raise ValueError(f"`method` must be a name, or a synthesizer such as `{method.__name__}()`. Found the class.")
+    facts, unit = schema_given(schema, source=source), PrivacyUnit.of(options.get("privacy_unit"))
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     if isinstance(method, str):
         if measured is not None:
@@ -96,6 +98,7 @@ def synthesize(
             ledger.require_room(budget, Neighbors(NeighboringRelation(relation), unit).describe())
         given = CuratorOptions(**{**options, "privacy_unit": unit, "ledger": ledger})
         curator = opened.enter_context(Curator(source, facts, budget=budget, relation=relation, **given))
+        require_rows_fit(rows, len(curator.domain.attributes))
         return release_from(
             curator, synthesizer, rows=rows, fidelity=measured, check_schema=check_schema, unit_sizes=unit_sizes
         )

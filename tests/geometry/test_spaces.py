@@ -222,3 +222,12 @@ def test_bounds_that_make_no_body_are_refused():
 def test_missing_coordinates_are_refused_where_there_is_no_place_for_them():
     with pytest.raises(ValueError, match="missing coordinates"):
         BODIES[1].locate({}, {"x": np.array([0.0]), "y": np.array([np.nan])})
+
+
+def test_points_have_the_decimals_that_are_declared():
+    schema = Schema((Real("fee", 0.0, 100.0, decimals=2), Real("free", 0.0, 1.0)))
+    rng = np.random.default_rng(3)
+    for space in (Box.of(schema), TableSpace(schema)):
+        fees = space.table(space.random(200, rng), schema, rng).column("fee").to_numpy()
+        assert (np.round(fees, 2) == fees).all()
+        assert ((fees >= 0) & (fees <= 100)).all()

@@ -163,7 +163,7 @@ def test_a_draft_proposes_kinds_and_confirms_nothing() -> None:
     assert open_facts["sick"] == ("`kind = 'boolean'` and everything below it must be true of every record",)
     assert open_facts["patient_id"][0].startswith("`kind` must be one of categorical, ")
     with pytest.raises(
-        UnconfirmedSchema, match=r"(?s)'people' is a draft.*age: `lower` must be a whole number.*born: `lower`"
+        UnconfirmedSchema, match=r"(?s)'people' is a draft.*age': `lower` must be a whole number.*born': `lower`"
     ):
         schema.require_confirmed()
     for use in (lambda: schema.domain, schema.to_toml, lambda: schema.structural_zeros):

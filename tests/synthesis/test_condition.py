@@ -38,6 +38,13 @@ lower = 0.0
 upper = 100.0
 bins = 4
 
+[columns.fee]
+kind = "real"
+lower = 0.0
+upper = 10.0
+bins = 4
+decimals = 2
+
 [columns.day]
 kind = "date"
 lower = 2020-01-01
@@ -76,6 +83,7 @@ def drawn(where: object, n: int = 300) -> pa.Table:
         ("age", np.int64(17), {17}),
         ("pay", 12.5, {12.5}),
         ("pay", 100, {100.0}),
+        ("fee", 1.25, {1.25}),
         ("day", date(2020, 2, 29), {date(2020, 2, 29)}),
         ("day", "2020-02-29", {date(2020, 2, 29)}),
         ("seen", datetime(2020, 1, 2, 3, 4, 5), {datetime(2020, 1, 2, 3, 4, 5)}),
@@ -99,6 +107,7 @@ def test_rows_have_the_very_values_that_were_asked_for(name: str, value: object,
         ("age", float("inf")),
         ("pay", 100.5),
         ("pay", None),
+        ("fee", 1.255),
         ("day", "2021-01-01"),
         ("day", "29.2.2020"),
         ("sex", "astronaut"),

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 EPSILON_SLACK = 1e-9
 DELTA_SLACK = 2.0**-20
 
+# Where the arithmetic of all compositions is known to hold. Beyond the first, sums of privacy losses lose their last
+# digits and filters refuse what they planned; below the second, products of probabilities leave the normal numbers.
+LARGEST_EPSILON = 1e9
+LEAST_DELTA = 1e-290
+
 
 @dataclass(frozen=True)
 class Budget:
     """An (epsilon, delta) guarantee: the most that a release may cost.
 
     Args:
-        epsilon: positive and finite.
-        delta: in [0, 1); 0 asks for pure differential privacy.
+        epsilon: positive, and at most `LARGEST_EPSILON`.
+        delta: in [0, 1); 0 asks for pure differential privacy, and anything else is at least `LEAST_DELTA`.
 
     Raises:
         ValueError: when either is outside its range.
@@ -28,10 +33,40 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        self._require_ranges()
+        if self.epsilon > LARGEST_EPSILON:
+            raise ValueError(
+                f"`epsilon` must be at most {LARGEST_EPSILON:g}, up to which costs can be computed. Found "
+                f"{_short(self.epsilon)}: lower it; above 10 the guarantee says next to nothing already."
+            )
+        if 0 < self.delta < LEAST_DELTA:
+            raise ValueError(
+                f"`delta` must be 0 or at least {LEAST_DELTA:g}, from which on costs can be computed. Found "
+                f"{self.delta:g}: raise it, or give 0 for pure privacy."
+            )
+
+    def _require_ranges(self) -> None:
         if not (isinstance(self.epsilon, (int, float)) and 0 < self.epsilon < math.inf):
             raise ValueError(f"`epsilon` must be positive and finite. Found {self.epsilon!r}.")
         if not (isinstance(self.delta, (int, float)) and 0 <= self.delta < 1):
             raise ValueError(f"`delta` must be at least 0 and below 1. Found {self.delta!r}.")
+
+    @classmethod
+    def unrestricted(cls, epsilon: float, delta: float) -> Budget:
+        """A budget that is computed from another, or that an older version wrote down: any that has a meaning.
+
+        Args:
+            epsilon: positive and finite.
+            delta: in [0, 1).
+
+        Raises:
+            ValueError: when either is outside its range.
+        """
+        made = object.__new__(cls)
+        object.__setattr__(made, "epsilon", epsilon)
+        object.__setattr__(made, "delta", delta)
+        made._require_ranges()
+        return made
 
     @classmethod
     def of(cls, amount: Budget | tuple[float, float] | float) -> Budget:
@@ -51,3 +86,11 @@ class Budget:
             "A budget must be a `Budget`, (epsilon, delta), or epsilon alone. Found "
             f"{type(amount).__name__}: give, for example, (1.0, 1e-9)."
         )
+
+
+def _short(epsilon: float) -> str:
+    """The number; whole numbers too large for a float have no shorter form than their size."""
+    try:
+        return f"{epsilon:g}"
+    except OverflowError:
+        return f"a number of {len(str(epsilon)):,} digits"

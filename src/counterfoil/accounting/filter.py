@@ -152,7 +152,7 @@ def usable_budget(budget: Budget, rule: str) -> Budget:
         )
     if budget.epsilon <= 2 * EPSILON_SLACK:
         raise ValueError(f"`epsilon` must be above {2 * EPSILON_SLACK}. Found {budget.epsilon}.")
-    return Budget(budget.epsilon - EPSILON_SLACK, budget.delta * (1 - DELTA_SLACK))
+    return Budget.unrestricted(budget.epsilon - EPSILON_SLACK, budget.delta * (1 - DELTA_SLACK))
 
 
 def with_slack(epsilon_of: Callable[[float, float], float], cost: float, delta: float) -> float:

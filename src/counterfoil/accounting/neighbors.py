@@ -17,6 +17,10 @@ class NeighboringRelation(StrEnum):
     ADD_OR_REMOVE_ONE = "add_or_remove_one"
     REPLACE_ONE = "replace_one"
 
+    @classmethod
+    def _missing_(cls, value: object) -> NeighboringRelation:
+        raise ValueError(f"The neighboring relation must be {' or '.join(cls)}. Found {value!r}.")
+
     @property
     def other(self) -> NeighboringRelation:
         """The relation that this one is not."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -74,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     130: interrupted.
     """
     try:
-        with warnings.catch_warnings():
+        with ended_like_an_interrupt(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NoLedgerWarning)  # commands say it themselves
             status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
         sys.stdout.flush()
@@ -89,10 +92,32 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+@contextmanager
+def ended_like_an_interrupt() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP, which schedulers and closed sessions send, end a command as Ctrl-C does.
+
+    What was paid for is then kept, and what that cost is said.
+    """
+    ended = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in ended}
+    for number in ended:
+        if before[number] is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is signal.SIG_DFL:
+                signal.signal(number, handler)
+
+
 def _fail(error: BaseException, arguments: Sequence[str]) -> int:
     failure = failure_of(error, show_values="--show-values" in arguments)
     if failure.sentence:  # asked for nothing: the help was shown instead
-        complain(failure.sentence)
+        complain(failure.sentence, lines=failure.lines)
     if "--json" in arguments:
         print(json_text({"error": failure.sentence, "status": failure.status}))
     return failure.status

@@ -33,6 +33,9 @@ def check(
     delta: Annotated[
         float | None, typer.Option("--delta", help="With --epsilon: 1e-9 if left out; 0 for pure privacy.")
     ] = None,
+    confirm_delta: Annotated[
+        float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="DELTA")
+    ] = None,
     relation: Annotated[
         str | None,
         typer.Option("--relation", help="With --epsilon: add_or_remove_one (the default) or replace_one."),
@@ -65,10 +68,11 @@ def check(
     terminal = Terminal(json=json)
     if epsilon is not None:
         unit = (privacy_unit, max_rows)
-        _buy(terminal, source, schema, (epsilon, delta), relation, unit, ledger, receipt)
+        allowed = _budget(epsilon, delta, confirm_delta)
+        _buy(terminal, source, schema, allowed, relation, unit, ledger, receipt)
         return
     bought = {"delta": delta, "relation": relation, "privacy-unit": privacy_unit, "receipt": receipt}
-    for option, given in (bought | {"max-rows": max_rows}).items():
+    for option, given in (bought | {"max-rows": max_rows, "confirm-delta": confirm_delta}).items():
         if given is not None:
             raise ValueError(f"`--{option}` goes with `--epsilon`, which buys private counts. Found it alone: add it.")
     if not _look(terminal, source, schema, ledger, show_values=show_values):
@@ -77,13 +81,13 @@ def check(
 
 def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool) -> bool:
     """Prints the exact report; returns whether each value is as declared."""
+    from counterfoil.curator.given import schema_given
     from counterfoil.evaluation.schema_report import check_without_privacy
     from counterfoil.ledger.ledger import Ledger
-    from counterfoil.schema import Schema
 
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
-        report = check_without_privacy(source, Schema.from_toml(schema), ledger=opened, values=show_values)
+        report = check_without_privacy(source, schema_given(schema, source=source), ledger=opened, values=show_values)
     terminal.alarm(ALARM)
     show_report(terminal, report)
     terminal.alarm(ALARM)
@@ -143,37 +147,50 @@ def _wrapped(text: str, indent: str = "") -> str:
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
 
 
+def _budget(epsilon: float, delta: float | None, confirmed: float | None) -> Budget:
+    """What the counts may cost.
+
+    Raises:
+        ValueError: for a budget that is none, or a delta of .1 or more that was not said twice.
+    """
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.sanity import require_moderate_delta
+    from counterfoil.methods.method import DEFAULT_DELTA
+
+    budget = Budget(epsilon, DEFAULT_DELTA if delta is None else delta)
+    require_moderate_delta(budget.delta, confirmed)
+    return budget
+
+
 def _buy(
     terminal: Terminal,
     source: str,
     schema: Path,
-    budget: tuple[float, float | None],
+    allowed: Budget,
     relation: str | None,
     unit: tuple[str | None, int | None],
     ledger: Path | None,
     receipt: Path | None,
 ) -> None:
     """Buys the counts alone, writes their receipt, and prints what they say."""
-    from counterfoil.accounting.budget import Budget
     from counterfoil.cli.outputs import inputs, require_free, require_harmless
     from counterfoil.cli.synth_request import relation_named, unit_of
-    from counterfoil.methods.method import DEFAULT_DELTA
-    from counterfoil.schema import Schema
+    from counterfoil.curator.given import schema_given
 
     path = receipt if receipt is not None else default_receipt(source)
     if path.exists():
         raise ValueError(f"{path} is there already. Choose another name with --receipt, or move it away.")
     require_harmless([path], inputs(source, ledger=ledger, schema=schema))
     require_free([path], force=False)
-    epsilon, delta = budget
-    allowed = Budget(epsilon, DEFAULT_DELTA if delta is None else delta)
     related = relation_named("add_or_remove_one" if relation is None else relation)
     if ledger is None:
         terminal.note("No ledger is given: what this costs is not added to other releases of the same table.")
-    made = _bought(source, Schema.from_toml(schema), allowed, related, unit_of(*unit), ledger, path)
+    made = _bought(source, schema_given(schema, source=source), allowed, related, unit_of(*unit), ledger, path)
     terminal.say(f"Bought for epsilon {allowed.epsilon:g}, delta {allowed.delta:g}, {related}.")
     terminal.say(f"  receipt  {path}")
     show_schema_check(terminal, made.document)
+    for sentence in made.document["warnings"]:
+        terminal.alarm(f"WARNING: {sentence}")
     terminal.document(made.to_json())
 
 
@@ -186,12 +203,15 @@ def _bought(
     ledger: Path | None,
     path: Path,
 ) -> Receipt:
+    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
     from counterfoil.curator.curator import Curator
     from counterfoil.fidelity.schema_check import buy_schema_check
     from counterfoil.ledger.ledger import Ledger
 
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
+        if opened is not None:  # before the records are read
+            opened.require_room(budget, Neighbors(NeighboringRelation(relation), unit).describe())
         curator = stack.enter_context(
             Curator(source, schema, budget=budget, relation=relation, privacy_unit=unit, ledger=opened)
         )

@@ -23,8 +23,9 @@ def describe(release: KeptRelease, json: Json = False) -> None:
         f"{budget['epsilon']:g}, delta {budget['delta']:g}."
     )
     terminal.show(_table(found))
-    if any(one.off_by is not None for one in found):
-        terminal.say("off by: the share of records that may be elsewhere, with probability 95%.")
+    terminal.say("In other codes: the share of records that may be in other codes of the column")
+    terminal.say("than these, at most, with probability 95%. It bounds no mean: a few records in")
+    terminal.say("a far tail can move that by more. See `infer` for means with intervals.")
     alarm_if_seeded(terminal, kept)
     terminal.document(
         {
@@ -45,8 +46,8 @@ def _table(found: list[Any]) -> Any:
     table.add_column("kind")
     table.add_column("values", overflow="fold", ratio=1)
     table.add_column("missing", justify="right")
-    table.add_column("off by", justify="right")
+    table.add_column("in other\ncodes", justify="right")
     for one in found:
-        bar = "" if one.off_by is None else f"{one.off_by:.1%}"
+        bar = "not known" if one.off_by is None else f"to {one.off_by:.1%}"
         table.add_row(one.name, one.kind, one.values, f"{one.missing:.1%}" if one.missing else "", bar)
     return table

@@ -48,9 +48,9 @@ def evaluate(
     --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With --ledger, the
     look is recorded for good.
     """
+    from counterfoil.curator.given import schema_given
     from counterfoil.evaluation.comparison import compare
     from counterfoil.ledger.ledger import Ledger
-    from counterfoil.schema import Schema
 
     terminal = Terminal(json=json)
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def evaluate(
         comparison = compare(
             real,
             synthetic,
-            Schema.from_toml(schema),
+            schema_given(schema, source=real),
             target=target,
             protected=protected,
             ignore=ignore or (),

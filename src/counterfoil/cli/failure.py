@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil.ledger.refusals import note_of
-from counterfoil.schema.errors import UnplacedValue
+from counterfoil.schema.errors import UnconfirmedSchema, UnplacedValue
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 1, 130
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -25,10 +25,17 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """What to print and which status to exit with."""
+    """What to print and which status to exit with.
+
+    Args:
+        sentence: what to print.
+        status: the exit status.
+        lines: whether its line breaks are the program's own, and no field can make one.
+    """
 
     sentence: str
     status: int
+    lines: bool = False
 
 
 def failure_of(error: BaseException, *, show_values: bool) -> Failure:
@@ -38,7 +45,7 @@ def failure_of(error: BaseException, *, show_values: bool) -> Failure:
     who asked for values.
     """
     failure = _failure_of(error, show_values=show_values)
-    return Failure(f"{failure.sentence} {note_of(error)}".strip(), failure.status)
+    return Failure(f"{failure.sentence} {note_of(error)}".strip(), failure.status, isinstance(error, UnconfirmedSchema))
 
 
 def _failure_of(error: BaseException, *, show_values: bool) -> Failure:

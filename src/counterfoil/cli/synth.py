@@ -20,7 +20,6 @@ from counterfoil.cli.synth_request import (
     Request,
     fidelity_of,
     relation_named,
-    require_rows_fit,
     require_seed_confirmed,
     synthesizer_of,
     unit_of,
@@ -31,7 +30,9 @@ from counterfoil.kept_files import KeptFile
 from counterfoil.ledger.no_ledger import NO_LEDGER
 
 if TYPE_CHECKING:
+    from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.receipt.signature import SigningKey
+    from counterfoil.schema import Schema
 
 MADE, PRIVACY, METHOD, OUTPUT = "What to make", "Privacy", "Method", "Output"
 """The groups of the options in the help."""
@@ -60,7 +61,7 @@ def synth(
         str | None,
         typer.Option(
             "--target",
-            help="Certify linear models for this column of two values.",
+            help="Certify linear models for this column of 2 to 64 values.",
             metavar="COLUMN",
             rich_help_panel=MADE,
         ),
@@ -308,6 +309,7 @@ def synth(
     from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema.possibility import rarely_met, require_possible
+    from counterfoil.synthesis.row_memory import require_rows_fit
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else default_output(source), keeps_model=keep_model)
@@ -324,7 +326,7 @@ def synth(
     measured = fidelity_of(fidelity, target, protected)
     if measured is not None:
         require_fidelity_possible(method)
-    require_rows_fit(rows, facts.domain)
+    require_rows_fit(rows, len(facts.domain.attributes))
     outputs.require_possible(force=force)
     synthesizer = synthesizer_of(
         method,
@@ -365,8 +367,23 @@ def synth(
         terminal.note(f"WARNING: {rare}")
     if ledger is None:
         terminal.note(NO_LEDGER)
+    if (advice := unit_advice(facts, request.unit)) is not None:
+        terminal.note(advice)
     synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
+
+
+def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
+    """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
+    from counterfoil.schema import Identifier
+
+    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
+    if unit is not None or not named:
+        return None
+    return (
+        f"Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
+        f"--privacy-unit {named[0]} --max-rows K."
+    )
 
 
 def default_output(source: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,23 +57,6 @@ def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:
         raise ValueError(f"`--seed` must be a whole number of at least 0. Found {seed}.")
     if confirmed and seed is None:
         raise ValueError("`--not-private` confirms a --seed. Found none: leave it out, and the release is private.")
-
-
-def require_rows_fit(rows: int | None, domain: Domain) -> None:
-    """Refuses a number of rows that memory could not hold, before the budget is spent on it."""
-    if rows is None:
-        return
-    if rows < 1:
-        raise ValueError(f"`--rows` must be a whole number of at least 1. Found {rows}.")
-    if not hasattr(os, "sysconf"):
-        return  # Windows does not say how much memory there is
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = 16 * rows * len(domain.attributes)  # a code, and a value of 8 bytes, with room to write them
-    if needed > memory:
-        raise ValueError(
-            f"`--rows` {rows:,} would need about {needed / 2**30:,.0f} GB of memory, of which there are "
-            f"{memory / 2**30:,.0f}. Draw fewer rows."
-        )
 
 
 def relation_named(name: str) -> str:

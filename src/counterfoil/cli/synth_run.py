@@ -77,7 +77,8 @@ def run(
             charges = charges_of(curator, synthesis, log)
             kept = leave(log, charged=bool(charges))
             if charges or isinstance(error, KeyboardInterrupt):
-                raise Stopped(what_was_charged(charges, request, keeping if kept else None)) from error
+                said = what_was_charged(charges, request, keeping if kept else None, finishable=can_be_finished(error))
+                raise Stopped(said) from error
             raise
         return synthesis
 
@@ -114,6 +115,16 @@ def leave(log: AnswerLog | None, *, charged: bool) -> bool:
     return False
 
 
+def can_be_finished(error: BaseException) -> bool:
+    """Whether a run that ended so may be finished: not where its budget refused a question, or its release is closed.
+
+    A method that is given its answers once more asks the same question again, and is refused again.
+    """
+    from counterfoil.ledger.errors import BudgetExceeded, ReleaseClosed
+
+    return not isinstance(error, (BudgetExceeded, ReleaseClosed))
+
+
 def charges_of(curator: Curator | None, synthesis: SyntheticRelease | None, log: AnswerLog | None) -> int:
     """How many charges were made, by this run or one that it goes on with."""
     if synthesis is not None:
@@ -142,18 +153,24 @@ def curator_of(request: Request, ledger: Ledger | None, log: AnswerLog | None = 
     return curator
 
 
-def what_was_charged(charges: int, request: Request, kept: Keeping | None = None) -> str:
+def what_was_charged(charges: int, request: Request, kept: Keeping | None = None, *, finishable: bool = True) -> str:
     """A sentence for whoever stopped a release, or saw it fail.
 
     Args:
         charges: how many were made.
         request: what was to be made.
         kept: where their answers are kept; None where they are not.
+        finishable: whether a later run can finish the release with them.
     """
     if not charges:
         return "Nothing was charged, and no file was written."
     finish = ""
-    if kept is not None:
+    if kept is not None and not finishable:
+        finish = (
+            f" Their answers are kept in {kept.path}, and no run can finish the release with them: --discard-answers, "
+            "in place of --resume, deletes them and begins another release, which is charged anew."
+        )
+    elif kept is not None:
         finish = (
             f" Their answers are kept in {kept.path}; finish the release without paying for them again: {kept.command}"
         )

@@ -86,9 +86,9 @@ def _laid_out(text: str) -> Text:
     return Text(text)
 
 
-def complain(sentence: str) -> None:
-    """One line on standard error about how a command ended, whatever is in it."""
-    print(f"counterfoil: {inert(sentence)}", file=sys.stderr)
+def complain(sentence: str, *, lines: bool = False) -> None:
+    """One line on standard error about how a command ended, whatever is in it; several where the program broke it."""
+    print(f"counterfoil: {inert(sentence, keep=chr(10) if lines else '')}", file=sys.stderr)
 
 
 @cache

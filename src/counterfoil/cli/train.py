@@ -25,6 +25,9 @@ def train(
     delta: Annotated[
         float | None, typer.Option("--delta", help="The same for delta; 1e-6 if left out.", show_default=False)
     ] = None,
+    confirm_delta: Annotated[
+        float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="DELTA")
+    ] = None,
     target: Annotated[
         str | None,
         typer.Option("--target", help="The column to predict; A,B with fair-regressor.", metavar="COLUMN"),
@@ -168,7 +171,9 @@ def train(
     require_places(folder, source, schema, ledger=ledger, public=public, checkpoint=checkpoint)
     require_checkpoint(checkpoint, resume=resume, ledger=ledger)
     budgeted = {"epsilon": epsilon, "seed": seed} | ({} if delta is None else {"delta": delta})
-    request = request_of(kind, source, schema, given | budgeted, ledger=ledger, resume=resume)
+    request = request_of(
+        kind, source, schema, given | budgeted, ledger=ledger, resume=resume, confirm_delta=confirm_delta
+    )
     if ledger is None:
         terminal.note(NO_LEDGER)
     run(request, folder, terminal, show_values=show_values)

@@ -88,16 +88,19 @@ def request_of(
     *,
     ledger: Path | None,
     resume: bool,
+    confirm_delta: float | None = None,
 ) -> TrainingRequest:
     """The request of options that `kind` has.
 
     Args:
         given: values by the names of the estimator's parameters and of those of its `fit`.
+        confirm_delta: the same as `delta`, which one of .1 or more needs.
 
     Raises:
         ValueError: for an option that is out of its range, or names no column.
     """
     from counterfoil.accounting.budget import Budget
+    from counterfoil.accounting.sanity import require_moderate_delta
     from counterfoil.cli.synth_request import unit_of
     from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.schema.possibility import require_possible
@@ -121,6 +124,7 @@ def request_of(
     budget = Budget(model.epsilon, model.delta)
     if not budget.delta:
         raise ValueError("`delta` must be positive: the noise of training is Gaussian. Found 0.")
+    require_moderate_delta(budget.delta, confirm_delta)
     neighbors = _neighbors(kind, model, wishes)
     return TrainingRequest(kind, source, facts, model, wishes, budget, neighbors, ledger, resume)
 

@@ -79,7 +79,7 @@ class Curator:
         in_memory: bool | None = None,
         public_groups: Sequence[str] = (),
     ) -> None:
-        schema, privacy_unit = schema_given(schema), PrivacyUnit.of(privacy_unit)
+        schema, privacy_unit = schema_given(schema, source=source), PrivacyUnit.of(privacy_unit)
         _require_ours(schema)
         schema = schema_for(source, schema, unit=privacy_unit.column if privacy_unit else "")
         schema.require_confirmed()
@@ -322,6 +322,11 @@ class Curator:
     def charged(self) -> int:
         """How many charges were made so far, without a look at the ledger."""
         return self._resumed_charges if self._account is None else self._account.charged
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier run made some of the release's charges, of the table as it was then."""
+        return self._resumed_charges > 0
 
     def __enter__(self) -> Curator:
         return self

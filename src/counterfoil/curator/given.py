@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema.schema import Schema
 
 
-def schema_given(schema: Schema | str | Path) -> Schema:
+def schema_given(schema: Schema | str | Path, *, source: Any = None) -> Schema:
     """The schema, or the one that a TOML file or a TOML text states.
+
+    Args:
+        schema: itself, the path, or the text.
+        source: the table that it is for, where that is known: no list of the schema may be read from a table's file.
 
     Raises:
         TypeError: for anything else.
@@ -24,7 +30,8 @@ def schema_given(schema: Schema | str | Path) -> Schema:
             f"`schema` must be a `Schema` or the path of the TOML file that states it. Found {type(schema).__name__}: "
             "give one of these."
         )
-    return Schema.from_toml(schema)
+    kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
+    return Schema.from_toml(schema, sensitive=kept)
 
 
 def ledger_given(ledger: Ledger | str | Path | None, opened: ExitStack) -> Ledger | None:

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.reader import BlockReader
-from counterfoil.curator.given import schema_given
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.csv_text import lines_of_records
@@ -126,7 +125,7 @@ def read_without_privacy(
     Raises:
         ValueError: for a table that is not there or has other columns than the schema; a ledger of another table.
     """
-    facts = schema_for(source, schema_given(schema))
+    facts = schema_for(source, schema)
     facts.require_confirmed()
     opened = open_source(source)
     table = RawTable(opened, facts, ledger)

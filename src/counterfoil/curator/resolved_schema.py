@@ -7,8 +7,9 @@ from typing import Any
 
 from counterfoil.curator.given import schema_given
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.kept_files import kept_source, same_place
+from counterfoil.kept_files import kept_source
 from counterfoil.schema import Schema
+from counterfoil.schema.code_lists import require_public
 from counterfoil.schema.errors import SchemaError
 
 
@@ -25,7 +26,7 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
             where a list that the schema takes as public is the source.
         ValueError: when there is no such source.
     """
-    facts = schema_given(schema)
+    facts = schema_given(schema, source=source)
     if any(column.name == unit for column in facts.derived):
         raise SchemaError(
             f"The privacy unit must be a column that is read. Found {unit!r}, which the schema derives: choose another "
@@ -33,17 +34,8 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
         )
     if facts.files or facts.patterns:
         opened = open_source(source)
-        _require_public(facts.files, opened.location)
+        if opened.location != "memory":  # of a schema that was read before its table was known
+            for file in facts.files:
+                require_public(Path(file), kept_source(opened.location))
         facts = facts.resolved(opened.column_names, unit=unit)
     return facts
-
-
-def _require_public(files: tuple[str, ...], location: str) -> None:
-    if location == "memory":
-        return
-    for file in files:
-        if any(same_place(Path(file), kept.path) for kept in kept_source(location)):
-            raise SchemaError(
-                f"A list that a schema takes from a file must be public. Found {Path(file).name!r}, which is the "
-                "sensitive table: what is taken from it would be released without any noise."
-            )

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.placement import SchemaPlacement
@@ -99,7 +100,14 @@ def buy_schema_check(curator: Curator) -> Receipt:
     rule = PureFilter() if pure else GaussianFilter()
     account = curator.filter(rule, replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE)
     section = _bought(curator, account, query, account.noise(account.capacity), 1.0).to_json()
-    receipt = Receipt.from_curator(curator, method="schema-check", parameters={}, rows=0, released="measures")
+    receipt = Receipt.from_curator(
+        curator,
+        method="schema-check",
+        parameters={},
+        rows=0,
+        released="measures",
+        warnings=budget_warnings(curator.budget, None),
+    )
     return receipt.with_schema_check(section)
 
 

@@ -27,7 +27,7 @@ def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:
     absent = np.isnan(numbers)
     clipped = np.clip(np.where(absent, low, numbers), low, high)
     if isinstance(column, Real):
-        return pa.array(clipped, mask=absent)
+        return pa.array(column.rounded(clipped), mask=absent)
     width = column.step if isinstance(column, Integer) else 1
     whole = (low + width * np.rint((clipped - low) / width)).astype(np.int64)
     if isinstance(column, Boolean):

@@ -41,7 +41,8 @@ def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], b
         bars: what the release bounds.
         model: its model, on the same domain.
         attributes: the marginal.
-        beta: the probability that the bound fails; shared equally between the marginals within it.
+        beta: the probability that the bound fails; shared equally between the marginals within it and the number of
+            records.
 
     Raises:
         ValueError: as `ErrorBars.bar`.
@@ -54,12 +55,13 @@ def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], b
     largest = [one for one in known if not any(set(one) < set(other) for other in known)]
     if not largest:
         return direct
-    narrower = [bars.bar(one, beta / len(largest)) for one in largest]
+    share = beta / (len(largest) + 1)  # one for the number of records, where it is private
+    narrower = [bars.bar(one, share) for one in largest]
     fraction = _fraction(model, clique, [(bar.attributes, bar.fraction) for bar in narrower])
     if fraction >= 2:
         return direct
     named = "; ".join(" and ".join(one) for one in largest)
-    return ErrorBar(clique, beta, _records(bars, fraction, beta / len(largest)), fraction, _SOURCE.format(named))
+    return ErrorBar(clique, beta, _records(bars, fraction, share), fraction, _SOURCE.format(named))
 
 
 def _within(bars: ErrorBars, clique: Clique) -> list[Clique]:

@@ -16,11 +16,9 @@ import numpy as np
 from scipy.special import erfcx
 
 from counterfoil.domain.log_linear import decay, shares_below, tilts
+from counterfoil.graphical_model.leverage import demanding
+from counterfoil.graphical_model.runs import Runs, with_densest
 
-_ANY_CHANCE = 0.05
-"""About the chance that any cell of an empty column seems to stand out."""
-LONGEST = 6
-"""The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
 _TREND = 8.0
@@ -32,42 +30,6 @@ _REACH = 3.0
 _TINY = 1e-9
 _FAR = 1e3
 """Deviations from which on the tail of the normal distribution is exponential to all digits that matter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Cells that lie side by side, joined where they do not stand out.
-
-    Args:
-        of_cell: int64 [n], the run of each cell, counted up from 0.
-        totals: float64 [runs], the noisy number of records in each.
-        noise: float64 [runs], the standard deviation of each total.
-        threshold: how many deviations of its noise a total must reach to stand out.
-    """
-
-    of_cell: np.ndarray
-    totals: np.ndarray
-    noise: np.ndarray
-    threshold: float
-
-    @property
-    def stands_out(self) -> np.ndarray:
-        """bool [runs]: never what was joined because its parts did not."""
-        return np.asarray(self.totals >= self.threshold * self.noise)
-
-    def with_more(self, totals: np.ndarray, noise: float) -> Runs:
-        """The same runs, their totals averaged with others that were measured with `noise`, by precision."""
-        weights, more = self.noise**-2, noise**-2
-        averaged = (weights * self.totals + more * totals) / (weights + more)
-        return Runs(self.of_cell, averaged, (weights + more) ** -0.5, self.threshold)
-
-    def with_joined_rest(self) -> Runs:
-        """Neighboring runs that do not stand out as one."""
-        out = self.stands_out
-        begins = np.append(True, out[1:] | out[:-1])
-        joined = np.cumsum(begins) - 1
-        noise = np.sqrt(np.bincount(joined, self.noise**2))
-        return Runs(joined[self.of_cell], np.bincount(joined, self.totals), noise, self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,43 +47,19 @@ class Smoothed:
     spikes: np.ndarray
 
 
-def deviations_to_stand_out(cells: int) -> float:
-    """Above how many deviations of its noise a count stands out among so many cells."""
-    return math.sqrt(2 * math.log(max(cells, 2) / _ANY_CHANCE))
-
-
-def find_runs(counts: np.ndarray, scale: float, threshold: float) -> Runs:
-    """Runs of cells that lie side by side.
-
-    A cell that stands out is a run of its own. Between such cells, runs are closed as soon as their sum stands out from
-    the noise of so many cells; what is left over before the next one does not stand out, in runs of a few cells.
-
-    Args:
-        counts: float64 [n], noisy.
-        scale: the standard deviation of the noise in one cell.
-        threshold: how many deviations of its own noise a run must reach to stand out.
-    """
-    least, runs = scale * threshold, np.zeros(len(counts), dtype=np.int64)
-    number, start, total = 0, 0, 0.0
-    for i, count in enumerate(counts):
-        if count >= least and i > start:
-            number, start, total = number + 1, i, 0.0
-        runs[i] = number
-        total += count
-        if total >= least * math.sqrt(i + 1 - start) or i + 1 - start == LONGEST:
-            number, start, total = number + 1, i + 1, 0.0
-    return Runs(runs, np.bincount(runs, counts), scale * np.sqrt(np.bincount(runs)), threshold)
-
-
-def spread(runs: Runs, spans: np.ndarray) -> Smoothed:
+def spread(runs: Runs, spans: np.ndarray, centers: np.ndarray | None = None) -> Smoothed:
     """The counts of the cells of each run, by log-linear densities.
 
     Args:
         runs: of n cells.
         spans: float64 [n], the width of each cell on the scale on which counts vary smoothly; 0 for a single point.
+        centers: float64 [n], the number in the middle of each cell: what stands out far from the rest must then do so
+            by more, as it moves the mean by more. None where cells are no numbers.
     """
+    if centers is not None:
+        runs = demanding(runs, centers) if runs.stands_out.any() else with_densest(runs)
     pieces, runs = runs, runs.with_joined_rest()
-    line = _Line.of(runs, pieces, spans)
+    line = _Line.of(runs, pieces, spans, _growth(spans, centers))
     masses, tilt = runs.totals.copy(), line.tilts
     for run in np.flatnonzero(~runs.stands_out).tolist():
         masses[run], tilt[run] = line.of_rest(run)

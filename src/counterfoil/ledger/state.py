@@ -233,11 +233,11 @@ class LedgerState:
         return record
 
     def _create(self, body: dict[str, Any]) -> None:
-        source, total = SourceIdentity(**body["source"]), _exact(Budget(**body["total"]))
+        source, total = SourceIdentity(**body["source"]), _exact(Budget.unrestricted(**body["total"]))
         self.source, self._total = source, total
 
     def _open(self, body: dict[str, Any]) -> None:
-        budget = Budget(**body["budget"])
+        budget = Budget.unrestricted(**body["budget"])  # older versions had no bounds
         self.require_room(budget, body["relation"])
         if body["release"] != len(self.releases) + 1:
             raise ValueError("releases are numbered from 1 on")

@@ -115,7 +115,7 @@ class Receipt:
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
             **_answers(curator, error_bars),
-            "warnings": [*warnings, *_vouched_for(curator), *_older(curator)],
+            "warnings": [*warnings, *_vouched_for(curator), *_older(curator), *_resumed(curator)],
         }
         return cls(document)
 
@@ -273,6 +273,16 @@ def _older(curator: Curator) -> list[str]:
     return [
         "This release was begun by version 0.1, which did not record whether its noise came from a seed: whoever began "
         "it has to know."
+    ]
+
+
+def _resumed(curator: Curator) -> list[str]:
+    """Nothing of a table is compared between two runs: a hash of it would be an exact fact about the records."""
+    if not curator.resumed:
+        return []
+    return [
+        "This release was begun by an earlier run and finished by a later one, which took the table to be the same: "
+        "where its records were changed in between, answers about both tables are mixed here."
     ]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.errors import SchemaError, did_you_mean
 
 Value = str | int | float
@@ -21,10 +22,13 @@ class CodeLists:
 
     Args:
         folder: where that is; None for a schema that is text, which can't name files.
+        sensitive: the files of the table that the schema is for, where that is known; a list that is one of them is
+            refused before it is read, so that no sentence on its contents is given.
         read: the absolute paths of the files that were read.
     """
 
     folder: Path | None
+    sensitive: Sequence[KeptFile] = ()
     read: list[str] = field(default_factory=list)
 
     def values(self, place: str, name: str, *, column: str = "", keys: Sequence[str] = ()) -> list[Value]:
@@ -85,8 +89,26 @@ class CodeLists:
                 "give its path."
             )
         path = (self.folder / Path(name).expanduser()).absolute()
+        require_public(path, self.sensitive)
         self.read.append(str(path))
         return path
+
+
+def require_public(path: Path, sensitive: Sequence[KeptFile]) -> None:
+    """Refuses a list that is the sensitive table, whatever is in it.
+
+    Args:
+        path: of the list.
+        sensitive: the files of the table.
+
+    Raises:
+        SchemaError: which names the list.
+    """
+    if any(same_place(path, kept.path) for kept in sensitive):
+        raise SchemaError(
+            f"A list that a schema takes from a file must be public. Found {path.name!r}, which is the sensitive "
+            "table: what is taken from it would be released without any noise."
+        )
 
 
 def _text(place: str, path: Path) -> str:

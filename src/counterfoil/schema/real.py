@@ -187,6 +187,13 @@ class Real(NumberColumn):
         least, greatest = self._decimal_range(*ranges)
         return pa.array(self._to_decimals(drawn, codes, least, greatest), type=pa.float64())
 
+    def rounded(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers within the bounds with as many decimals as are declared, each in its own bin; else as they are."""
+        if self.decimals is None:
+            return numbers
+        least, greatest = self._decimal_range(*self._ranges())
+        return self._to_decimals(numbers, self._bin(numbers), least, greatest)
+
     def _shortened(self, drawn: np.ndarray, codes: np.ndarray, digits: np.ndarray) -> np.ndarray:
         """Each number to so many digits; to the next such number where the nearest lies in another bin."""
         result = drawn

@@ -135,6 +135,8 @@ def _grid_places(lower: int, step: int, scale: Scale) -> Callable[[float], float
 def _shared(cells: int, lengths: list[float], most: list[int]) -> list[int]:
     """Cells divided over parts by their lengths: at least one for each, at most `most`."""
     cells = min(cells, sum(most))
+    if not sum(lengths):
+        lengths = [float(limit) for limit in most]  # so far from 0 that the scale has one place for all of them
     counts = [
         min(max(round(cells * length / sum(lengths)), 1), limit) for length, limit in zip(lengths, most, strict=True)
     ]

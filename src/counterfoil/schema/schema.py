@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.kept_files import KeptFile
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
@@ -61,15 +62,20 @@ class Schema:
             raise SchemaError(f"The rules on {', '.join(clique)} leave no record possible.")
 
     @staticmethod
-    def from_toml(source: str | Path) -> Schema:
+    def from_toml(source: str | Path, *, sensitive: Sequence[KeptFile] = ()) -> Schema:
         """Read a schema from a file, or from TOML text (anything with a line break or an equals sign).
 
         Lists in other files are read at once, relative to the folder of the schema's file. A schema with patterns has
         no columns for them yet: `resolved` makes them.
 
+        Args:
+            source: the path, or the text.
+            sensitive: the files of the table that the schema is for, where that is known: one that a list is read from
+                is refused without a word on what is in it.
+
         Raises SchemaError that names the file, the column, the key, and what is expected.
         """
-        return read_schema(source, Schema)
+        return read_schema(source, Schema, sensitive=sensitive)
 
     @staticmethod
     def from_release(source: str | Path) -> Schema:
@@ -115,7 +121,7 @@ class Schema:
         Raises SchemaError where the schema has patterns, and so does not say its columns yet.
         """
         if self.confirm:
-            lines = [f"  {item.column}: {fact}" for item in self.confirm for fact in item.facts]
+            lines = [f"  {item.column!r}: {fact}" for item in self.confirm for fact in item.facts]
             raise UnconfirmedSchema(
                 f"The schema {self.name!r} is a draft. Say what is true of each column from public knowledge,"
                 " then delete its line `confirm = true`:\n" + "\n".join(lines)

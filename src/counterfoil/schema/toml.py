@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
+from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.code_lists import CodeLists
@@ -119,18 +120,24 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
 _TOP = ("name", "description", "ignore", "exact_names", "columns", "derived", "rules", "zeros")
 
 
-def read_schema(source: str | Path, make: Callable[..., Made], *, released: bool = False) -> Made:
+def read_schema(
+    source: str | Path, make: Callable[..., Made], *, released: bool = False, sensitive: Sequence[KeptFile] = ()
+) -> Made:
     """What `make`, a `Schema`, makes of a file or of TOML text (anything with a line break or an equals sign).
 
     Args:
         source: the path or the text.
         make: gets the parts.
         released: whether it is a release's own schema, which names no files and has names of columns as they stand.
+        sensitive: the files of the table that it is for, where that is known: neither the schema nor a list of it may
+            be one of them.
     """
     if isinstance(source, str) and ("\n" in source or "=" in source):
         place, text, lists = "The schema", source, CodeLists(None)
     else:
-        place, lists = f"The schema {source}", CodeLists(Path(source).absolute().parent)
+        place, lists = f"The schema {source}", CodeLists(Path(source).absolute().parent, sensitive)
+        if any(same_place(Path(source), kept.path) for kept in sensitive):
+            raise SchemaError(f"{place}: it must be public. Found the sensitive table: give the schema's own file.")
         try:
             text = Path(source).read_text(encoding="utf-8")
         except UnicodeDecodeError:

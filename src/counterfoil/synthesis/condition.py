@@ -18,6 +18,7 @@ from counterfoil.schema.errors import SchemaError, UnplacedValue, did_you_mean
 from counterfoil.schema.expression import Expression, Range, Truth
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
 
 _MOST_MISSING = 8
@@ -147,6 +148,8 @@ def _place(column: Column, value: Any) -> tuple[int, float | None]:
         raise _impossible(column, value)
     if isinstance(column, Integer) and (number - column.lower) % column.step:
         raise _impossible(column, value)
+    if isinstance(column, Real) and column.rounded(np.array([number]))[0] != number:
+        raise _impossible(column, value)
     return code, None if low == high else number
 
 
@@ -189,7 +192,10 @@ def _of_expression(schema: Schema, text: str) -> Condition:
     try:
         expression = Expression(text, {column.name: column for column in schema.synthesized})
     except SchemaError as error:
-        raise ValueError(f"`where` must be an expression such as \"sex == 'F' and age >= 60\". {error}") from None
+        raise ValueError(
+            f"`where` must be an expression such as \"sex == 'F' and age >= 60\", with == for equal, and, or, in and "
+            f"`is missing` in small letters, and texts and dates (2020-01-31) between quotes. {error}"
+        ) from None
     codes = {}
     for name in expression.columns:
         possible = np.flatnonzero(_possible(schema, expression, name))

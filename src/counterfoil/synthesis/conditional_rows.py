@@ -17,12 +17,6 @@ _MOST_DRAWN = 200_000
 """Rows in a round of drawing again, unless more are missing."""
 
 
-def check_rows(rows: int) -> None:
-    """Raises ValueError for a number of rows that can't be drawn."""
-    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
-        raise ValueError(f"`rows` must be a whole number of at least 1. Found {rows!r}.")
-
-
 def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, rng: np.random.Generator) -> pa.Table:
     """`n` rows that meet `condition` and the schema's rules, identifiers made anew.
 

@@ -50,7 +50,7 @@ def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.C
     codes = column.encode(values)
     absent = codes == column.missing_code if column.missing else np.zeros(len(codes), dtype=bool)
     present = values.filter(pa.array(~absent))
-    words = "no value" if not len(present) else _spread(present) if _is_numeric(present.type) else ""
+    words = "no value" if not len(present) else _spread(present) if _is_measured(column, present.type) else ""
     return ColumnDescription(
         column.name,
         column.kind,
@@ -67,7 +67,9 @@ def _off_by(release: Synthesis | PointSynthesis, name: str) -> float | None:
     return None if fraction >= 2 else fraction / 2
 
 
-def _is_numeric(kind: pa.DataType) -> bool:
+def _is_measured(column: Column, kind: pa.DataType) -> bool:
+    if not column.is_ordered or column.comparable == "boolean":
+        return False
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
 
 

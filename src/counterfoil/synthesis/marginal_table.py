@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +75,6 @@ class MarginalTable:
         return float(self.counts[tuple(self._place(axis, part) for axis, part in enumerate(parts))])
 
     def _place(self, axis: int, part: Any) -> int:
-        from counterfoil.schema.errors import did_you_mean
-
         if not isinstance(part, str):
             return int(part)
         places = self._places[axis]
@@ -113,14 +112,20 @@ class MarginalTable:
 
 
 def names_in(schema: Schema, attributes: str | Iterable[str]) -> tuple[str, ...]:
-    """The columns that a user named: one by itself, or several, each once.
+    """The columns that a user named: one by itself, or several, each once; "abc" is three where they are called so.
 
     Raises:
         ValueError: for no column, one that is named twice, or one that the schema does not synthesize.
     """
     known = schema.domain.attributes
-    names = (attributes,) if isinstance(attributes, str) and attributes in known else tuple(attributes)
-    schema.domain.axes(names)
+    derived = [column.name for column in schema.derived]
+    listed = isinstance(attributes, str) and attributes not in known and set(attributes) <= {*known}
+    names = (attributes,) if isinstance(attributes, str) and not listed else tuple(attributes)
+    for name in names:
+        if name in derived:
+            raise ValueError(f"Column {name!r} is derived from others: name the columns that it follows from.")
+        if name not in known:
+            raise ValueError(f"The release has no counts of a column {name!r}.{did_you_mean(str(name), known)}")
     if not names or len(set(names)) != len(names):
         raise ValueError(f"Name at least one column, and each once. Found {list(names)}.")
     return names

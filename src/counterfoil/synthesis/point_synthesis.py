@@ -22,10 +22,10 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.synthesis.condition import Condition
-from counterfoil.synthesis.conditional_rows import check_rows
 from counterfoil.synthesis.folder import ReleaseFolder, load_parquet
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 from counterfoil.synthesis.point_rows import Draw, draw_rows
+from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.table import as_pandas, in_order, with_identifiers, write_table
 from counterfoil.synthesis.unit_rows import unrelated_rows
@@ -110,7 +110,7 @@ class PointSynthesis:
         Raises:
             ValueError: for an unknown column, a value that it can't have, or a condition that no point meets.
         """
-        check_rows(rows)
+        require_rows_fit(rows, len(self.schema.domain.attributes))
         condition, rng = Condition.of(self.schema, where), np.random.default_rng(seed)
         weights = np.where(condition.among(self.support), self.weights, 0.0)
         if not weights.sum() > 0:

@@ -16,9 +16,10 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.condition import Condition
-from counterfoil.synthesis.conditional_rows import check_rows, draw_where
+from counterfoil.synthesis.conditional_rows import draw_where
 from counterfoil.synthesis.files import load_parts, save_parts
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
+from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.table import as_pandas, in_order, write_table
 
@@ -89,7 +90,7 @@ class Synthesis:
             ValueError: for an unknown column, a value that it can't have, a condition of probability 0, or when too few
                 rows that are drawn meet the condition and the schema's rules.
         """
-        check_rows(rows)
+        require_rows_fit(rows, len(self.schema.domain.attributes))
         condition = Condition.of(self.schema, where)
         table = draw_where(self.model, self.schema, rows, condition, np.random.default_rng(seed))
         return in_order(table, self.drawn.table.column_names)

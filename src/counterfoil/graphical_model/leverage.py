@@ -1,0 +1,50 @@
+"""How much more evidence a count needs the farther out it lies, because the farther it moves the mean.
+
+Noise stands out somewhere by chance. Near the body of a column that does little; at a million, a hundredth of the
+records that noise pretends moves a mean of 2,000 by 10,000. So the chance that noise stands out at a place is shared
+out by leverage: where the mean is moved L times as much as by a record of the body, it is 1 / L of what it is there.
+
+Formal guarantee: a Gaussian of mean 0 exceeds d deviations with probability at most exp(-d^2 / 2) / 2 for d >= 0. With
+d^2 = k^2 + 2 log L, that is at most exp(-k^2 / 2) / (2 L), so that the sum over n places of probability times leverage
+is at most n exp(-k^2 / 2) / 2, half of `runs.ANY_CHANCE` for the k of `runs.deviations_to_stand_out`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterfoil.graphical_model.runs import Runs
+
+
+def demanding(runs: Runs, centers: np.ndarray) -> Runs:
+    """The same runs with a threshold for each, by its leverage on the mean.
+
+    From the median of what stands out, thresholds are set outward on both sides. The leverage of a run is its distance
+    from the median over the mean distance of the records that were accepted nearer to it. A run is accepted that
+    reaches its own threshold, alone or together with runs beyond it: a tail whose parts stand out only as a whole.
+
+    Args:
+        runs: of n cells.
+        centers: float64 [n], the number in the middle of each cell, in the column's unit.
+    """
+    out = np.flatnonzero(runs.stands_out)
+    if not len(out):
+        return runs
+    sizes = np.bincount(runs.of_cell)
+    places = np.bincount(runs.of_cell, centers) / sizes
+    held = np.cumsum(runs.totals[out])
+    middle = int(out[np.searchsorted(held, held[-1] / 2)])
+    distance = np.abs(places - places[middle])
+    thresholds = np.broadcast_to(runs.threshold, len(places)).astype(np.float64)
+    records, moved = float(runs.totals[middle]), 0.0
+    for run in sorted(np.delete(out, np.searchsorted(out, middle)).tolist(), key=lambda other: float(distance[other])):
+        leverage = distance[run] * records / moved if moved > 0 else 1.0
+        needed = float(np.sqrt(thresholds[run] ** 2 + 2 * np.log(max(leverage, 1.0))))
+        beyond = slice(run, None) if run > middle else slice(run, None, -1)
+        totals, noise = np.cumsum(runs.totals[beyond]), np.sqrt(np.cumsum(runs.noise[beyond] ** 2))
+        if (totals >= needed * noise).any():
+            records += float(runs.totals[run])
+            moved += float(runs.totals[run] * distance[run])
+        else:
+            thresholds[run] = np.inf
+    return Runs(runs.of_cell, runs.totals, runs.noise, thresholds)

@@ -1,0 +1,143 @@
+"""Cells that lie side by side, joined until together they stand out from the noise of their counts.
+
+Post-processing of noisy counts: no record is read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+ANY_CHANCE = 0.05
+"""About the chance that any cell of an empty column seems to stand out."""
+LONGEST = 6
+"""The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
+_PARTS = 4
+"""A run is at most that part of its column, however little stands out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Cells that lie side by side, joined where they do not stand out.
+
+    Args:
+        of_cell: int64 [n], the run of each cell, counted up from 0.
+        totals: float64 [runs], the noisy number of records in each.
+        noise: float64 [runs], the standard deviation of each total.
+        threshold: how many deviations of its noise a total must reach to stand out; of all runs, or float64 [runs].
+    """
+
+    of_cell: np.ndarray
+    totals: np.ndarray
+    noise: np.ndarray
+    threshold: float | np.ndarray
+
+    @property
+    def stands_out(self) -> np.ndarray:
+        """bool [runs]: which totals are more than their noise."""
+        return np.asarray(self.totals >= self.threshold * self.noise)
+
+    def with_more(self, totals: np.ndarray, noise: float) -> Runs:
+        """The same runs, their totals averaged with others that were measured with `noise`, by precision."""
+        weights, more = self.noise**-2, noise**-2
+        averaged = (weights * self.totals + more * totals) / (weights + more)
+        return Runs(self.of_cell, averaged, (weights + more) ** -0.5, self.threshold)
+
+    def with_joined_rest(self) -> Runs:
+        """Neighboring runs that do not stand out as one."""
+        out = self.stands_out
+        begins = np.append(True, out[1:] | out[:-1])
+        joined = np.cumsum(begins) - 1
+        noise = np.sqrt(np.bincount(joined, self.noise**2))
+        threshold = np.zeros(len(noise))
+        np.maximum.at(threshold, joined, np.broadcast_to(self.threshold, len(joined)))
+        return Runs(joined[self.of_cell], np.bincount(joined, self.totals), noise, threshold)
+
+
+def deviations_to_stand_out(cells: int) -> float:
+    """Above how many deviations of its noise a count stands out among so many cells."""
+    return math.sqrt(2 * math.log(max(cells, 2) / ANY_CHANCE))
+
+
+def find_runs(counts: np.ndarray, scale: float, threshold: float, longest: int = LONGEST) -> Runs:
+    """Runs of cells that lie side by side.
+
+    A cell that stands out is a run of its own. Between such cells, runs are closed as soon as their sum stands out from
+    the noise of so many cells; what is left over before the next one does not stand out, in runs of a few cells.
+
+    Args:
+        counts: float64 [n], noisy.
+        scale: the standard deviation of the noise in one cell.
+        threshold: how many deviations of its own noise a run must reach to stand out.
+        longest: the most cells in a run.
+    """
+    least, runs = scale * threshold, np.zeros(len(counts), dtype=np.int64)
+    number, start, total = 0, 0, 0.0
+    for i, count in enumerate(counts):
+        if count >= least and i > start:
+            number, start, total = number + 1, i, 0.0
+        runs[i] = number
+        total += count
+        if total >= least * math.sqrt(i + 1 - start) or i + 1 - start == longest:
+            number, start, total = number + 1, i + 1, 0.0
+    return Runs(runs, np.bincount(runs, counts), scale * np.sqrt(np.bincount(runs)), threshold)
+
+
+
+
+def runs_of(counts: np.ndarray, scale: float) -> Runs:
+    """Runs of all cells of a column, longer ones where short ones do not stand out.
+
+    Where nothing between two runs that stand out does, runs of twice as many cells are tried there, up to a quarter of
+    the column. Where nothing at all stands out, runs of twice `LONGEST` are left, whose sums can be measured again.
+    The threshold stays that of so many cells: a lower one lets noise stand out, far from where the records are.
+
+    Args:
+        counts: float64 [n], noisy.
+        scale: the standard deviation of the noise in one cell.
+    """
+    threshold, cells = deviations_to_stand_out(len(counts)), len(counts)
+    runs = find_runs(counts, scale, threshold)
+    longest = 2 * LONGEST
+    while longest <= cells // _PARTS:
+        runs = _with_longer(runs, counts, scale, threshold, longest)
+        longest *= 2
+    if not runs.stands_out.any():
+        return find_runs(counts, scale, threshold, min(2 * LONGEST, max(cells // _PARTS, 1)))
+    return runs
+
+
+def _with_longer(runs: Runs, counts: np.ndarray, scale: float, threshold: float, longest: int) -> Runs:
+    """The same runs where they stand out, and between them longer ones where these do."""
+    out = runs.stands_out[runs.of_cell]
+    borders = np.flatnonzero(np.diff(out, prepend=not out[0]))
+    begins = np.diff(runs.of_cell, prepend=-1) > 0
+    for start, stop in zip(borders.tolist(), [*borders[1:].tolist(), len(out)], strict=True):
+        if out[start]:
+            continue
+        longer = find_runs(counts[start:stop], scale, threshold, longest)
+        if longer.stands_out.any():
+            begins[start:stop] = np.diff(longer.of_cell, prepend=-1) > 0
+    of_cell = np.cumsum(begins) - 1
+    return Runs(of_cell, np.bincount(of_cell, counts), scale * np.sqrt(np.bincount(of_cell)), threshold)
+
+
+def with_densest(runs: Runs) -> Runs:
+    """The runs, where none stands out: those side by side whose sum is the most deviations of its noise stand out as
+    one, so that something says where the records are."""
+    sums, variances = np.append(0.0, np.cumsum(runs.totals)), np.append(0.0, np.cumsum(runs.noise**2))
+    starts, stops = np.triu_indices(len(sums), 1)
+    score = (sums[stops] - sums[starts]) / np.sqrt(variances[stops] - variances[starts])
+    best = int(np.argmax(score))
+    if score[best] <= 0:
+        return runs
+    inside = np.arange(len(runs.totals))
+    joined = np.searchsorted(np.array([starts[best], stops[best]]), inside, side="right")
+    keeps = np.where(joined == 1, starts[best], inside)
+    number = np.unique(keeps, return_inverse=True)[1]
+    noise = np.sqrt(np.bincount(number, runs.noise**2))
+    threshold = np.full(len(noise), math.inf)
+    threshold[number[starts[best]]] = 0.0
+    return Runs(number[runs.of_cell], np.bincount(number, runs.totals), noise, threshold)
