@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import SCHEMA, Office, make_office
+from counterfoil.receipt.receipt import Receipt
 
 NARROW = SCHEMA.replace("upper = 99\nbins = 10", "upper = 59\nbins = 6")
 
@@ -83,6 +84,10 @@ def test_the_counts_can_be_bought_alone(office: Office) -> None:
     ("arguments", "message"),
     [
         (("--delta", "0"), "`--delta` goes with `--epsilon`"),
+        (("--confirm-delta", "0.5"), "`--confirm-delta` goes with `--epsilon`"),
+        (("--epsilon", "1", "--delta", "0.5"), "repeat it with `--confirm-delta`"),
+        (("--epsilon", "1", "--delta", "0.5", "--confirm-delta", "0.4"), "repeats delta. Found 0.4 beside 0.5"),
+        (("--epsilon", "1e300"), "`epsilon` must be at most 1e+09"),
         (("--max-rows", "3"), "`--max-rows` goes with `--epsilon`"),
         (("--epsilon", "1", "--relation", "both"), "`--relation` must be"),
         (("--epsilon", "1", "--max-rows", "3"), "go together"),
@@ -121,3 +126,56 @@ def test_help_fits_and_says_how_it_ends(office: Office) -> None:
     assert ended.status == 0
     assert max(map(len, ended.out.splitlines())) <= 80
     assert "status 1" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("budget", "warning"),
+    [
+        (("--epsilon", "1", "--delta", "0.5", "--confirm-delta", "0.5"), "Delta 0.5 is above one in the"),
+        (("--epsilon", "2", "--delta", "0.02"), "Delta 0.02 is above one in the"),
+        (("--epsilon", "11"), "Epsilon 11 protects hardly anybody"),
+    ],
+)
+def test_a_budget_that_protects_little_is_told_where_counts_are_bought(
+    office: Office, budget: tuple[str, ...], warning: str
+) -> None:
+    """About 300 rows, with noise whose standard error is below 10: one in them is below .02 by far."""
+    ended = office.run("check", "people.csv", "--schema", "people.toml", *budget)
+    assert ended.status == 0, ended.err
+    assert f"WARNING: {warning}" in " ".join((ended.out + ended.err).split())
+    (said,) = Receipt.load("people.check.receipt.json").document["warnings"]
+    assert said.startswith(warning)
+    assert office.run("receipt", "verify", "people.check.receipt.json").status == 0
+
+
+def test_what_the_ledger_has_no_room_for_is_refused_before_a_record_is_read(office: Office) -> None:
+    """A table that can't be read gives the same sentence, and the ledger counts no refusal that records caused."""
+    arguments = ("check", "people.csv", "--schema", "people.toml", "--epsilon", "3.5", "--ledger", "people.ledger")
+    sound = office.run(*arguments)
+    assert sound.status == 2
+    assert "Ask for at most what is left" in " ".join(sound.err.split())
+    with Path("people.csv").open("a") as people:
+        people.write("female\n")
+    broken = office.run(*arguments)
+    assert (broken.status, broken.err) == (2, sound.err)
+    assert office.run("ledger", "show", "people.ledger", "--json").document["refused"] == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "people.csv"),
+        ("check", "people.csv", "--epsilon", "1"),
+        ("evaluate", "people.csv", "people.csv"),
+        ("synth", "people.csv", "--epsilon", "1"),
+        ("train", "pate", "people.csv", "--epsilon", "1", "--target", "income", "--public", "absent.csv"),
+    ],
+)
+def test_a_list_that_is_the_table_is_refused_before_it_is_read(office: Office, command: tuple[str, ...]) -> None:
+    """Each value is repeated, which was told with its position."""
+    wrong = SCHEMA.replace('values = ["low", "high"]', 'values_from = "people.csv"\ncolumn = "income"')
+    Path("wrong.toml").write_text(wrong)
+    ended = office.run(*command, "--schema", "wrong.toml")
+    assert ended.status == 2
+    assert "must be public. Found 'people.csv', which is the sensitive table" in " ".join(ended.err.split())
+    assert "repeated" not in ended.err

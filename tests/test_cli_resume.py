@@ -26,6 +26,21 @@ def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return make_office(tmp_path, capsys, monkeypatch)
 
 
+LATER = "This release was begun by an earlier run and finished by a later one, which took the table to be the same"
+
+
+def assert_given_up(office: Office, ended: Ended, arguments: list[str]) -> None:
+    """No run can finish the release: the message names what helps, and that is done as it stands."""
+    told = " ".join(ended.err.split())
+    assert "finish the release without paying" not in told
+    assert "no run can finish the release with them: --discard-answers, in place of --resume, deletes them" in told
+    assert ANSWERS in office.files()
+    again = office.run(*arguments, "--discard-answers")
+    assert again.status == 0, again.err
+    assert ANSWERS not in office.files()
+    assert LATER not in " ".join(Receipt.load(RECEIPT).document["warnings"])
+
+
 def full(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device")
 
@@ -130,6 +145,9 @@ def test_a_run_that_is_killed_is_finished(office: Office, place: str, owner: str
     assert receipt.verify(office.path).holds
     assert charges(office) == [len(receipt.document["charges"])] == [len(whole)]
     assert [charge["query"] for charge in receipt.document["charges"]] == [charge["query"] for charge in whole]
+    assert LATER not in " ".join(Receipt.load("whole.receipt.json").document["warnings"])
+    assert LATER in " ".join(receipt.document["warnings"])
+    assert f"WARNING: {LATER}" in " ".join((ended.out + ended.err).split())
 
 
 def test_an_answer_that_was_lost_is_paid_again_within_the_budget(office: Office) -> None:
@@ -153,6 +171,7 @@ def test_a_lost_answer_that_the_budget_does_not_afford_is_told(office: Office) -
     assert ended.status == 2
     assert "this release can't be finished" in ended.err
     assert TABLE not in office.files()
+    assert_given_up(office, ended, arguments)
 
 
 def test_a_new_run_does_not_pay_while_paid_answers_wait(office: Office) -> None:
@@ -285,6 +304,8 @@ def test_a_release_that_was_finished_after_all_says_so(office: Office, monkeypat
     again = office.synth("--ledger", "people.ledger", "--resume", "--force")
     assert again.status == 2
     assert "was closed" in again.err
+    assert "finish the release without paying" not in " ".join(again.err.split())
+    assert "--discard-answers, in place of --resume, deletes them" in " ".join(again.err.split())
     assert len(charges(office)) == 1
 
 

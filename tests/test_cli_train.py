@@ -291,6 +291,8 @@ def test_a_run_that_was_stopped_goes_on_and_is_paid_once(office: Office, monkeyp
     ended = train(office, "fair-classifier", *FAIR, *RUN, "--resume")
     assert ended.status == 0, ended.err
     assert office.run("receipt", "verify", "model/receipt.json").status == 0
+    resumed = json.loads(Path("model/receipt.json").read_text())["warnings"]
+    assert any("begun by an earlier run and finished by a later one" in sentence for sentence in resumed)
     shown = office.run("ledger", "show", "people.ledger", "--json").document
     assert [release["status"] for release in shown["releases"]] == ["closed"]
     assert shown["spent"]["epsilon"] == 1.0
@@ -436,6 +438,12 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "epsilon 0": (CLASSIFIER, (*FAIR, "--epsilon", "0"), "`epsilon` must be positive and finite. Found 0"),
     "epsilon below 0": ("pate", (*MADE["pate"][0], "--epsilon", "-1"), "`epsilon` must be positive"),
     "delta 0": (CLASSIFIER, (*FAIR, "--delta", "0"), "`delta` must be positive"),
+    "a delta said once": (CLASSIFIER, (*FAIR, "--delta", "0.5"), "repeat it with `--confirm-delta`"),
+    "votes with a delta said once": ("pate", (*MADE["pate"][0], "--delta", "0.1"), "repeat it with `--confirm-delta`"),
+    "a delta said otherwise": (
+        CLASSIFIER, (*FAIR, "--delta", "0.5", "--confirm-delta", "0.4"), "repeats delta. Found 0.4 beside 0.5",
+    ),
+    "an epsilon beyond numbers": (CLASSIFIER, (*FAIR, "--epsilon", "1e300"), "`epsilon` must be at most 1e+09"),
     "delta 1": (CLASSIFIER, (*FAIR, "--delta", "1"), "`delta` must be at least 0 and below 1"),
     "no iterations": (CLASSIFIER, (*FAIR, "--iterations", "0"), "`iterations` must be a whole number of at least 1"),
     "a batch of more than all": (CLASSIFIER, (*FAIR, "--batch-share", "1.5"), "`batch_share` must lie in (0, 1]"),
@@ -604,3 +612,11 @@ def test_the_receipt_of_a_folder_is_the_one_in_it(office: Office) -> None:
         ended = [office.run("receipt", command, place) for place in ("model", "model/receipt.json")]
         assert ended[0].out == ended[1].out
         assert ended[0].status == ended[1].status == 0
+
+
+def test_a_delta_that_is_said_twice_is_told(office: Office) -> None:
+    ended = train(office, "fair-classifier", *FAIR, "--delta", "0.5", "--confirm-delta", "0.5", "--ledger", "none")
+    assert "There is no ledger at none" in said(ended)
+    ended = train(office, "fair-classifier", *FAIR, "--delta", "0.5", "--confirm-delta", "0.5")
+    assert ended.status == 0, ended.err
+    assert "WARNING: Delta 0.5 is above one in the" in " ".join(ended.out.split())

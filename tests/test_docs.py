@@ -107,7 +107,7 @@ def test_shell_blocks_name_what_exists(page: Path):
 
 def takewhile_known(words: list[str]) -> list[str]:
     known = {"certify", "check", "demo", "evaluate", "infer", "ledger", "predict", "receipt", "schema", "synth"}
-    known |= {"train"}
+    known |= {"train", "sample", "marginal", "error-bar", "describe"}
     depth = 2 if words and words[0] in {"ledger", "receipt"} else 1
     return words[:depth] if words and words[0] in known else []
 

@@ -378,14 +378,16 @@ def test_groups_of_other_neighbors_are_refused(relation, unit, says):
         Neighbors(relation, unit, ("sex",))
 
 
-def test_one_ledger_counts_one_notion_of_neighbors(tmp_path):
-    """Budgets of releases add up between the same neighbors alone."""
+def test_one_ledger_counts_what_protects_common_neighbors(tmp_path):
+    """Replacing any row also protects replacement within groups; adding a row protects neither."""
     with ledger_at(tmp_path / "people.ledger") as ledger:
         with curator_of(ledger=ledger) as curator:
             curator.filter(GaussianFilter()).train(query_of(), WIDE)
+        with curator_of(groups=(), ledger=ledger) as wider:
+            wider.filter(GaussianFilter())
         with (
-            curator_of(groups=(), ledger=ledger) as other,
-            pytest.raises(LedgerError, match="same neighboring relation"),
+            curator_of(groups=(), relation=NeighboringRelation.ADD_OR_REMOVE_ONE, ledger=ledger) as other,
+            pytest.raises(LedgerError, match="replace_one"),
         ):
             other.filter(GaussianFilter())
 

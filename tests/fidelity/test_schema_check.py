@@ -253,6 +253,76 @@ def test_verification_finds_what_does_not_follow(forged):
     assert not Receipt(document).verify().holds
 
 
+CLOSED_SECTION = {"share": 0.0, "columns": [], "warnings": []}
+
+
+@pytest.mark.parametrize("change", [lambda d: d.pop("schema_check"), lambda d: d.update(schema_check=CLOSED_SECTION)])
+def test_a_check_that_was_bought_can_not_be_dropped(change):
+    for receipt in (made(seed=None).receipt, counted_alone()):
+        document = copy.deepcopy(receipt.to_json())
+        number = document["schema_check"]["charge"]
+        change(document)
+        said = f"Charge {number} bought a schema check, and its counts are missing from this receipt."
+        assert Receipt(document).verify().problems == (said,)
+        page = " ".join(Receipt(document).text().split())
+        assert said in page
+        assert "needs no check" not in page
+        assert "was not checked" not in page
+        assert ("Counts of cells in" in page) == (document.get("released") == "measures")
+
+
+def test_no_check_is_needed_only_where_the_schema_leaves_nothing_open():
+    document = copy.deepcopy(made(seed=None, check_schema=0).receipt.to_json())
+    assert Receipt(document).verify().holds
+    document["schema_check"] = CLOSED_SECTION
+    (problem,) = Receipt(document).verify().problems
+    assert "its schema has columns that clamp" in problem
+    page = " ".join(Receipt(document).text().split())
+    assert problem in page
+    assert "a value that is not as declared would have been refused" not in page
+
+
+def test_without_its_schema_nobody_vouches_that_no_check_was_needed():
+    schema = Schema((Boolean("ill"), Categorical("sex", ("f", "m"))))
+    table = pa.table({"ill": [True, False] * 50, "sex": ["f", "m"] * 50})
+    document = synthesize(table, schema, epsilon=1.0, method="independent", check_schema=0.1).receipt.to_json()
+    listed = "schema_check: that none was needed"
+    assert document["schema_check"] == CLOSED_SECTION
+    assert Receipt(document).verify().holds
+    assert listed not in Receipt(document).verify().unvouched
+    del document["answers"]
+    assert listed in Receipt(document).verify().unvouched
+
+
+def counted_alone():
+    with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6)) as curator:
+        return buy_schema_check(curator)
+
+
+def test_without_its_schema_nobody_vouches_for_bounds():
+    listed = "schema_check: bounds and notations"
+    assert listed not in made(seed=None).receipt.verify().unvouched
+    document = copy.deepcopy(counted_alone().to_json())
+    section = document["schema_check"]
+    section["columns"][0]["upper"] = "600"
+    section["warnings"][0] = section["warnings"][0].replace("above 6,", "above 600,")
+    found = Receipt(document).verify()
+    assert found.holds
+    assert listed in found.unvouched
+
+
+def test_bounds_of_a_column_whose_name_has_a_star_are_compared():
+    """A release's names are meant as they stand: a star, which makes a pattern in a user's schema, is part of one."""
+    table, schema = pa.table({"rank*": np.arange(ROWS) % 9}), Schema((Integer("rank*", 0, 6),))
+    receipt = synthesize(table, schema, epsilon=2.0, method="independent", check_schema=0.05).receipt
+    assert receipt.verify().holds
+    document = copy.deepcopy(receipt.to_json())
+    section = document["schema_check"]
+    section["columns"][0]["upper"] = "600"
+    section["warnings"][0] = section["warnings"][0].replace("above 6,", "above 600,")
+    assert "states other facts of column 'rank*'" in " ".join(Receipt(document).verify().problems)
+
+
 def test_two_reserves_are_opened_apart_and_can_not_be_spent_before():
     with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6)) as curator:
         curator.reserve(0.25, "one")

@@ -68,7 +68,7 @@ def failures_of(method, relation: str, *, runs: int = RUNS, shrink: float = 1.0)
     for seed in range(runs):
         made = released(method, PAIR, ROWS, draw=1, relation=relation, seed=seed)
         for clique, exact in counts.items():
-            bar, model = made.error_bar(clique, BETA), made.marginal(clique)
+            bar, model = made.error_bar(clique, BETA), made.marginal(clique).counts
             records = np.abs(exact - model).sum()
             fraction = np.abs(exact / exact.sum() - model / model.sum()).sum()
             failed["records", clique] += records > shrink * bar.records
@@ -101,7 +101,7 @@ def test_every_kind_of_bound_is_used_where_it_is_expected():
         "its own noisy counts",
         "having been passed over for worse marginals",
     }
-    assert sources["columns"] == {"its own noisy counts", "nothing that was released bounds this marginal"}
+    assert sources["columns"] == {"its own noisy counts", "the bounds on a; b, and what they leave possible"}
 
 
 # Each bound by itself, where it is as sharp as it can be

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.graphical_model.merging import MOST_CODES, merge_runs
-from counterfoil.graphical_model.smoothing import LONGEST, Runs, _expected, deviations_to_stand_out, find_runs, spread
+from counterfoil.graphical_model.runs import LONGEST, Runs, deviations_to_stand_out, find_runs
+from counterfoil.graphical_model.smoothing import _expected, spread
 
 COUNTS = st.lists(st.integers(-40, 200), min_size=1, max_size=40).map(lambda counts: np.array(counts, dtype=float))
 SPANS = st.sampled_from([0.0, 0.3, 1.0, 1.0, 1.0, 2.0])

@@ -353,3 +353,18 @@ RandomSpending.TestCase.settings = settings(
     suppress_health_check=list(HealthCheck),
 )
 TestRandomSpending = RandomSpending.TestCase
+
+
+def test_a_ledger_with_a_total_that_is_refused_today_is_still_opened(tmp_path, monkeypatch):
+    with monkeypatch.context() as older:
+        older.setattr("counterfoil.accounting.budget.LARGEST_EPSILON", math.inf)
+        older.setattr("counterfoil.accounting.budget.LEAST_DELTA", 0.0)
+        with Ledger.create(tmp_path / "old.ledger", source=PEOPLE, total=Budget(1e300, 1e-6)) as made:
+            release = made.open_release(
+                budget=Budget(1e299, 5e-324), relation="add_or_remove_one", composition="gaussian", description={}
+            )
+            release.end("finished")
+    with Ledger.open(tmp_path / "old.ledger", source=PEOPLE) as ledger:
+        assert ledger.total.epsilon == 1e300
+        assert ledger.left().delta == 1e-6
+        assert [release.budget.delta for release in ledger.releases()] == [5e-324]

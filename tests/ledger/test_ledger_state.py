@@ -15,7 +15,7 @@ from counterfoil.ledger.state import Amount, LedgerState
 
 COMMON = {"time": "2024-01-01T00:00:00+00:00", "version": "0"}
 EPSILONS = st.floats(1e-9, 50, exclude_min=True)
-DELTAS = st.floats(0, 0.2)
+DELTAS = st.just(0.0) | st.floats(1e-290, 0.2)
 
 
 def created(epsilon: float, delta: float) -> dict:

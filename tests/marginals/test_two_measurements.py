@@ -12,7 +12,7 @@ from counterfoil import AIM, MST, Budget, Curator, Schema
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.graphical_model.merging import MOST_CODES
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.smoothing import find_runs
+from counterfoil.graphical_model.runs import find_runs
 from counterfoil.marginals import one_way
 from counterfoil.noise.gaussian import GaussianNoise
 

@@ -65,7 +65,7 @@ def pair_error(synthesis, table, schema=SCHEMA):
         shape = schema.domain.shape(clique)
         cells = np.ravel_multi_index([real[name].astype(int) for name in clique], shape)
         counts = np.bincount(cells, minlength=np.prod(shape)).reshape(shape)
-        model = synthesis.marginal(clique)
+        model = synthesis.marginal(clique).counts
         errors.append(np.abs(counts / counts.sum() - model / model.sum()).sum())
     return float(np.mean(errors))
 
@@ -112,7 +112,7 @@ def test_the_largest_error_is_smaller_under_the_program():
         errors = []
         for entry in answers:
             noisy = np.array(entry["values"].split(), dtype=float) / N
-            model = made.marginal(entry["attributes"]).ravel()
+            model = made.marginal(entry["attributes"]).counts.ravel()
             errors.append(np.abs(noisy - model / model.sum()).max())
         found[fit] = max(errors)
         parameters = made.receipt.document["method"]["parameters"]
@@ -143,8 +143,8 @@ def test_functions_of_your_own_are_met_and_named():
 def test_a_function_that_leaves_its_range_is_clamped_and_nothing_is_said():
     wild = [("wild", lambda record: record["pay"] * 1e6, 0.0, 1.0)]
     made = synthesize(cf.Reweighting(queries=wild))
-    (vouched,) = made.receipt.document["warnings"]
-    assert "vouches for" in vouched
+    (vouched,) = (sentence for sentence in made.receipt.document["warnings"] if "vouches for" in sentence)
+    assert "wild" in vouched or "lambda" in vouched
     assert made.receipt.document["charges"][-1]["sensitivity"] == 2**20
 
 

@@ -61,6 +61,7 @@ def make_receipt(
         budget=budget,
         has_ledger=True,
         opened_by_older=False,
+        resumed=False,
         row_count_is_public=False,
         charges=lambda: account.charges,
         neighbors=neighbors,

@@ -118,6 +118,13 @@ CHANGES: dict[str, tuple[Callable[[dict], object], str]] = {
         lambda d: d["certificates"].remove(next(one for one in d["certificates"] if one["basis"] == "moments")),
         "from moments is missing",
     ),
+    "no certificates": (lambda d: d.pop("certificates"), "from moments is missing"),
+    "an empty list of certificates": (lambda d: d["certificates"].clear(), "from marginals is missing"),
+    "no certificate from error bars": (
+        lambda d: d["certificates"].remove(next(one for one in d["certificates"] if one["basis"] == "error bars")),
+        "from error bars is missing",
+    ),
+    "a program that is none": (lambda d: d["program"].update(audited="by everyone"), "`program` names 'audited'"),
     "a certificate of another target": (lambda d: d["certificates"][0].update(target="a"), "Certificate 1"),
     "more words": (lambda d: d["certificates"][0].update(note="trust me"), "`note` does not follow"),
     "another number of values": (lambda d: d["certificates"][0].update(values=3), "has 2 values"),
@@ -178,7 +185,9 @@ def test_fields_that_nobody_vouches_for(release: dict[str, Any], receipt_of: Mak
         "program": lambda d: d["program"].update(numpy="0"),
         "method.name": lambda d: d["method"].update(name="another"),
         "method.parameters": lambda d: d["method"]["parameters"].update(more=1),
+        "charges: parameters beyond the sensitivity": lambda d: features_of(d).update(features=999),
         "ledger": lambda d: d.update(ledger=True),
+        "rows.how": lambda d: d["rows"].update(how="asked for by the user"),
         "rows.drawn": lambda d: d["rows"].update(drawn=1),
         "warnings": lambda d: d["warnings"].append("More."),
         "answers.marginals": lambda d: d["answers"]["marginals"][0].update(
@@ -194,8 +203,23 @@ def test_fields_that_nobody_vouches_for(release: dict[str, Any], receipt_of: Mak
     (tmp_path / "out.csv").write_text("a\n" + "1\n" * release["rows"]["drawn"])
     with_file = Receipt(release).with_output(tmp_path / "out.csv", rows=release["rows"]["drawn"])
     assert "rows.drawn" not in with_file.verify(tmp_path).unvouched
+    assert "rows.how" in with_file.verify(tmp_path).unvouched
     assert {"rows.drawn", "outputs: out.csv"} <= set(with_file.verify().unvouched)
     assert "schema_sha256" in Receipt.load(OLDER[0]).verify().unvouched
+
+
+def features_of(document: dict[str, Any]) -> dict[str, Any]:
+    return next(one["parameters"] for one in document["charges"] if one["query"] == "largest_moment_gap")
+
+
+def test_one_row_for_each_public_record() -> None:
+    document = made("replace_one")
+    assert document["rows"]["how"].startswith("the exact number of rows")
+    document["rows"]["drawn"] += 2
+    assert "one for each of the 400 records" in " ".join(problems(document))
+    document["rows"]["how"] = "asked for by the user"
+    assert problems(document) == ()
+    assert {"rows.drawn", "rows.how"} <= set(Receipt(document).verify().unvouched)
 
 
 def test_rows_of_files_are_compared(receipt_of: MakeReceipt, tmp_path: Path) -> None:

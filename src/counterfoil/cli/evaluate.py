@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfoil.cli.columns_table import show_columns
+from counterfoil.cli.facts_list import show_broken_shares
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
@@ -44,9 +45,9 @@ def evaluate(
     """Compare a synthetic table with the real one. NOT PRIVATE.
 
     Columns are compared as they stand in the real table, before the schema clamps or moves a value. Errors of marginals
-    are L1 distances: 0 for equal, 2 for nothing in common. Distances of numbers are shares of their range. With
-    --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With --ledger, the
-    look is recorded for good.
+    are L1 distances: 0 for equal, 2 for nothing in common. Distances of numbers are in deviations of the real ones.
+    With --target, three models are trained on the synthetic rows and tested on a fifth of the real ones. With --ledger,
+    the look is recorded for good.
     """
     from counterfoil.curator.given import schema_given
     from counterfoil.evaluation.comparison import compare
@@ -75,6 +76,7 @@ def show_comparison(terminal: Terminal, comparison: Comparison, *, values: bool 
     """The comparison as tables; no record is in them, but with `values` the names of categories."""
     terminal.say(f"{comparison.real_rows:,} real rows, {comparison.synthetic_rows:,} synthetic ones.")
     terminal.show(_marginals(comparison))
+    show_broken_shares(terminal, comparison)
     show_columns(terminal, comparison, values=values)
     if comparison.numbers is not None:
         terminal.say(f"\nSliced W_2 of all ordered columns together: {comparison.numbers.sliced:.4f}.")

@@ -115,7 +115,7 @@ def verify(
         if not (place.parent / Path(output["file"]).name).is_file():
             terminal.say(f"Not beside the receipt, and not compared: {inert(output['file'])}")
     if checked.unvouched:
-        listed = inert(f"Nobody vouches for: {', '.join(checked.unvouched)}.")
+        listed = f"Nobody vouches for: {', '.join(checked.unvouched)}."
         terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
         terminal.say(textwrap.fill(_WHO_VOUCHES, WIDTH))
     if not loaded.private:
@@ -177,7 +177,7 @@ def _folder_problems(folder: Path | None) -> list[str]:
         return []
     from counterfoil.fidelity.saved_release import folder_problems
 
-    return folder_problems(folder)
+    return [inert(problem) for problem in folder_problems(folder)]
 
 
 def _within(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unread
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.schema import Schema
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.derived_match import differing, followed
 from counterfoil.schema.placement import PlacedCells, place, taken
 from counterfoil.schema.values import Values, texts_of
 
@@ -34,13 +37,30 @@ class RawBatch:
         rows: how many there are.
         cells: by column, those that could be read.
         problems: by column, why one could not be read: its type, whatever its values.
+        differing: by derived column that the table has too, bool [rows]: where its cell is not what is derived.
     """
 
     first_row: int
     rows: int
     cells: Mapping[str, PlacedCells]
     problems: Mapping[str, str]
+    differing: Mapping[str, np.ndarray]
     _values: Mapping[str, Values]
+
+    def tally(self, name: str) -> Counter[str]:
+        """The texts of a column's cells with their counts, empty cells left out."""
+        texts, positions = texts_of(self._values[name])
+        counts = np.bincount(positions[positions >= 0], minlength=len(texts)).tolist()
+        found: Counter[str] = Counter()
+        for text, count in zip(texts, counts, strict=True):
+            found[text] += count
+        return +found
+
+    def holds_texts(self, name: str) -> bool:
+        """Whether the storage has a notation of its own for a column's cells: text, or cells of any types."""
+        kind = self._values[name].type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
     def texts(self, name: str, rows: np.ndarray) -> list[str]:
         """The texts of some cells of a column, empty where a cell has none."""
@@ -57,17 +77,27 @@ class RawTable:
         self.name = source.name
         self._source = source
         self._ledger = ledger
+        columns = {column.name: column for column in schema.synthesized}
+        self.held = tuple(column for column in schema.derived if column.name in source.column_names)
+        """The derived columns that the table has too."""
+        self._followed = {
+            column.name: {name: columns[name] for name in followed(column, columns)} for column in self.held
+        }
 
-    def batches(self) -> Iterator[RawBatch]:
+    def batches(self, *, derived: bool = False) -> Iterator[RawBatch]:
         """All rows in order; none for a table without rows.
+
+        Args:
+            derived: whether to read the derived columns that the table has too, to compare them.
 
         Raises:
             ValueError: for a table that can't be read; the ledger notes it.
         """
-        names = self.schema.domain.attributes
+        held = self.held if derived else ()
+        names = (*self.schema.domain.attributes, *(column.name for column in held))
         row, parts = 0, self._source.batches(names, BATCH_ROWS)
         while (part := self._next(parts)) is not None:
-            yield self._read(part, row)
+            yield self._read(part, row, held)
             row += part.num_rows
 
     def refuse(self, name: str, row: int) -> None:
@@ -88,7 +118,7 @@ class RawTable:
                 return "line", lines
         return "row", {row: row + 1 for row in rows}
 
-    def _read(self, part: Batch, row: int) -> RawBatch:
+    def _read(self, part: Batch, row: int, held: Sequence[Derived]) -> RawBatch:
         cells: dict[str, PlacedCells] = {}
         problems: dict[str, str] = {}
         values = {column.name: part.column(column.name) for column in self.schema.synthesized}
@@ -101,7 +131,23 @@ class RawTable:
                     problems[name] = str(unreadable(name, self.name, values[name].type, error))
                 except ValueError as error:
                     problems[name] = str(error)
-        return RawBatch(row, part.num_rows, cells, problems, values)
+            differs = {column.name: self._differing(column, part, cells, problems) for column in held}
+        found = {name: where for name, where in differs.items() if where is not None}
+        return RawBatch(row, part.num_rows, cells, problems, found, values)
+
+    def _differing(
+        self, column: Derived, part: Batch, cells: Mapping[str, PlacedCells], problems: dict[str, str]
+    ) -> np.ndarray | None:
+        """Where a derived column that the table has is not what is derived; None where that can't be told."""
+        name, about = column.name, self._followed[column.name]
+        if any(other not in cells for other in about):
+            return None
+        values = part.column(name)
+        try:
+            return differing(column, about, cells, values)
+        except (TypeError, pa.ArrowException, UnicodeError) as error:
+            problems[name] = str(unreadable(name, self.name, values.type, error))
+            return None
 
     def _next(self, parts: Iterator[Batch]) -> Batch | None:
         with self._noting(), silent():

@@ -14,6 +14,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.evaluation.broken_facts import BrokenFact
 from counterfoil.evaluation.marginals import MarginalComparison, compare_marginals
 from counterfoil.evaluation.numbers import NumberComparison, compare_numbers, ordered_columns
 from counterfoil.evaluation.raw_columns import ColumnComparison, columns_json, compare_columns
@@ -37,6 +38,7 @@ class Comparison:
         model: classifiers trained on each table, where a target was named.
         columns: each column in its own units, before the schema changes a value, in the schema's order.
         schema: the public facts about both tables.
+        facts: its rules and lists of zeros, with the real records that break them.
     """
 
     real_rows: int
@@ -46,6 +48,7 @@ class Comparison:
     model: TrainedOnSynthetic | None
     columns: tuple[ColumnComparison, ...]
     schema: Schema
+    facts: tuple[BrokenFact, ...] = ()
 
     def to_json(self, *, values: bool = False) -> dict[str, Any]:
         """The comparison as one JSON document, marked as not private; with names of categories where `values`."""
@@ -66,6 +69,10 @@ class Comparison:
             ],
             "numbers": None if self.numbers is None else _numbers_json(self.numbers),
             "columns": columns_json(self.columns, values=values),
+            "facts": [
+                {"kind": fact.kind, "fact": fact.fact, "real_share_that_breaks_it": fact.count / self.real_rows}
+                for fact in self.facts
+            ],
             "train_on_synthetic": None if self.model is None else _model_json(self.model),
         }
 
@@ -145,6 +152,7 @@ def compare(
         model=model,
         columns=columns,
         schema=schema,
+        facts=records.facts,
     )
 
 

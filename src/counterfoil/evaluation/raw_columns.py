@@ -68,6 +68,17 @@ class NumbersSideBySide:
         """W_1 as a share of the declared range, above 1 where values lie far outside."""
         return self.wasserstein / self.width if self.width else float("nan")
 
+    @property
+    def deviations(self) -> float:
+        """W_1 in deviations of the real numbers, which a wide range can't make small; NaN where a table has no number.
+
+        Where the real numbers are all equal, in deviations of the synthetic ones, and infinite where these are too.
+        """
+        if self.real is None or self.synthetic is None or not self.wasserstein:
+            return self.wasserstein
+        spread = self.real.deviation or self.synthetic.deviation
+        return self.wasserstein / spread if spread else math.inf
+
 
 @dataclass(frozen=True)
 class CategoriesSideBySide:
@@ -123,9 +134,9 @@ class ColumnComparison:
     @property
     def difference(self) -> float:
         """How much the column differs, to sort by: what codes show, and what they can't."""
-        share = self.numbers.share if self.numbers is not None else 0.0
+        apart = self.numbers.deviations if self.numbers is not None else 0.0
         hidden = abs(self.clamped[0] - self.clamped[1]) + abs(self.other[0] - self.other[1])
-        return self.distance / 2 + hidden + (share if math.isfinite(share) else 1.0)
+        return self.distance / 2 + hidden + (1.0 if math.isnan(apart) else apart)
 
 
 def compare_columns(real: WholeTable, synthetic: WholeTable) -> tuple[ColumnComparison, ...]:
@@ -209,6 +220,7 @@ def _json(column: ColumnComparison, values: bool) -> dict[str, Any]:
             "synthetic": _distribution_json(numbers.synthetic),
             "wasserstein_1": _or_none(numbers.wasserstein),
             "wasserstein_1_share": _or_none(numbers.share),
+            "wasserstein_1_deviations": _or_none(numbers.deviations),
         }
     if (categories := column.categories) is not None:
         document["categories"] = {

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
+from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
+from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
@@ -29,12 +32,14 @@ class Irregular:
         count: how many there are.
         rows: the first of them, as numbers of lines of a text file, else of rows from 1.
         values: the most frequent ones with their counts, where they were asked for.
+        offsets: how many are texts that state an offset from UTC where no `zone` is declared.
     """
 
     way: Placement
     count: int
     rows: tuple[int, ...]
     values: tuple[tuple[str, int], ...] = ()
+    offsets: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,12 @@ class ColumnReport:
         """What speaks against the schema."""
         return tuple(one for one in self.irregular if self.words.is_wrong(one.way))
 
+    def remedy(self, one: Irregular) -> str:
+        """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
+        if one.offsets and self.words.is_wrong(one.way):
+            return self.words.offset_remedy(one.offsets, one.count)
+        return self.words.remedy(one.way)
+
     @property
     def holds(self) -> bool:
         """Whether each cell is as declared; `other` is declared for what goes there."""
@@ -69,19 +80,28 @@ class SchemaReport:
     Args:
         source: what the table is called.
         rows: how many it has.
-        counted_in: what `Irregular.rows` count: "line" or "row".
+        counted_in: what `Irregular.rows` and `BrokenFact.rows` count: "line" or "row".
         columns: in the schema's order.
+        facts: the rules, the lists of zeros, and the derived columns that the table has too, with their records.
+        notes: what is worth a look, and no mistake by itself.
     """
 
     source: str
     rows: int
     counted_in: str
     columns: tuple[ColumnReport, ...]
+    facts: tuple[BrokenFact, ...] = ()
+    notes: tuple[ColumnNote, ...] = ()
+
+    @property
+    def broken(self) -> tuple[BrokenFact, ...]:
+        """The facts that records break, or that could not be checked."""
+        return tuple(fact for fact in self.facts if not fact.holds)
 
     @property
     def holds(self) -> bool:
-        """Whether each cell is as declared; `other` is declared for what goes there."""
-        return all(column.holds for column in self.columns)
+        """Whether each cell is as declared, `other` for what goes there, and no record breaks a fact."""
+        return all(column.holds for column in self.columns) and not self.broken
 
     def to_json(self) -> dict[str, Any]:
         """The report as one JSON document, marked as not private."""
@@ -92,7 +112,15 @@ class SchemaReport:
             "rows": self.rows,
             "as_declared": self.holds,
             "columns": [self._column(column) for column in self.columns],
+            "facts": [self._fact(fact) for fact in self.facts],
+            "notes": [_note(note) for note in self.notes],
         }
+
+    def _fact(self, fact: BrokenFact) -> dict[str, Any]:
+        share = fact.count / self.rows if self.rows else 0.0
+        found = {"kind": fact.kind, "fact": fact.fact, "holds": fact.holds, "count": fact.count, "share": share}
+        problem = {"problem": fact.problem} if fact.problem else {}
+        return found | {f"first_{self.counted_in}s": list(fact.rows)} | problem
 
     def _column(self, column: ColumnReport) -> dict[str, Any]:
         cells = [
@@ -101,7 +129,7 @@ class SchemaReport:
                 "count": one.count,
                 "share": one.count / self.rows,
                 f"first_{self.counted_in}s": list(one.rows),
-                "remedy": column.words.remedy(one.way),
+                "remedy": column.remedy(one),
             }
             | ({"values": [{"value": text, "count": count} for text, count in one.values]} if one.values else {})
             for one in column.irregular
@@ -110,10 +138,19 @@ class SchemaReport:
         return {"column": column.words.name, "as_declared": column.holds, **problem, "cells": cells}
 
 
+def _note(note: ColumnNote) -> dict[str, Any]:
+    document: dict[str, Any] = {"column": note.column, "note": note.kind, "text": note.text, "count": note.count}
+    document |= {"stated": list(note.stated)} if note.stated else {}
+    values = [{"value": text, "count": count} for text, count in note.values]
+    return document | ({"values": values} if values else {})
+
+
 def check_without_privacy(
     source: Any, schema: Schema, *, ledger: Ledger | None = None, values: bool = False
 ) -> SchemaReport:
     """Counts how the cells of a sensitive table are placed, exactly: it refuses none, and reads the table once.
+
+    It also counts the records that break a rule, a list of zeros, or the derivation of a column that the table has.
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
@@ -125,21 +162,40 @@ def check_without_privacy(
         ValueError: for a table that can't be read at all, or that has other columns than the schema.
     """
     table = read_without_privacy(source, schema, reason=REASON, ledger=ledger)
-    counting = _Counting({column.name: _Cells() for column in table.schema.synthesized}, values)
-    for batch in table.batches():
+    synthesized = table.schema.synthesized
+    counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
+    rules = BrokenFacts(table.schema)
+    derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
+    for batch in table.batches(derived=True):
         counting.add(batch)
-    firsts = sorted({row for cells in counting.columns.values() for rows in cells.first.values() for row in rows})
-    word, numbers = table.numbered(firsts)
-    columns = tuple(
-        counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in table.schema.synthesized
-    )
-    return SchemaReport(table.name, counting.rows, word, columns)
+        rules.add(batch)
+        for name, count in derived.items():
+            _add_derived(count, batch, name)
+    facts = (*rules.found, *(count.found for count in derived.values()))
+    firsts = {row for cells in counting.columns.values() for rows in cells.first.values() for row in rows}
+    word, numbers = table.numbered(sorted(firsts | {row for fact in facts for row in fact.rows}))
+    columns = tuple(counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in synthesized)
+    notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
+    facts = tuple(fact.renumbered(numbers) for fact in facts)
+    return SchemaReport(table.name, counting.rows, word, columns, facts, notes)
+
+
+def _derivation(column: Derived) -> str:
+    return f"{column.name} = {column.expression or 'lookup on ' + ', '.join(column.on)}"
+
+
+def _add_derived(count: FactCount, batch: RawBatch, name: str) -> None:
+    if name in batch.differing:
+        count.add(batch.differing[name], batch.first_row)
+    else:
+        count.fail(batch.problems.get(name, "Not checked: a column that it follows from can't be read."))
 
 
 @dataclass
 class _Cells:
     """What was seen of one column so far."""
 
+    seen: NoteCounts
     counts: Counter[Placement] = field(default_factory=Counter)
     first: dict[Placement, list[int]] = field(default_factory=dict)
     values: dict[Placement, Counter[str]] = field(default_factory=dict)
@@ -152,6 +208,7 @@ class _Cells:
                 self.counts[way],
                 tuple(numbers[row] for row in self.first[way]),
                 tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
+                self.seen.offsets if way is Placement.UNREADABLE else 0,
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED
@@ -169,9 +226,10 @@ class _Counting:
 
     def add(self, batch: RawBatch) -> None:
         self.rows += batch.rows
-        for name, problem in batch.problems.items():
-            self.columns[name].problem = problem
+        for name in self.columns.keys() & batch.problems.keys():
+            self.columns[name].problem = batch.problems[name]
         for name, cells in batch.cells.items():
+            self.columns[name].seen.add(batch, cells)
             self._add(self.columns[name], batch, name, cells.placements)
 
     def _add(self, seen: _Cells, batch: RawBatch, name: str, placements: np.ndarray) -> None:

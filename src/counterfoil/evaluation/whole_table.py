@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawTable, read_without_privacy
+from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.categorical import Categorical
@@ -28,6 +29,7 @@ class WholeTable:
         placements: by column, uint8 [rows].
         numbers: by ordered column, float64 [rows] before they are clamped, NaN where missing.
         strangers: by column of categories, those outside its list with their counts.
+        facts: the rules and lists of zeros, with the records that break them; rows count from 0.
     """
 
     schema: Schema
@@ -36,6 +38,7 @@ class WholeTable:
     placements: Mapping[str, np.ndarray]
     numbers: Mapping[str, np.ndarray]
     strangers: Mapping[str, Counter[str]]
+    facts: tuple[BrokenFact, ...]
 
 
 def read_whole(source: Any, schema: Schema, *, reason: str, ledger: Ledger | None = None) -> WholeTable:
@@ -61,7 +64,7 @@ def _whole(table: RawTable) -> WholeTable:
     numbers: dict[str, list[np.ndarray]] = {column.name: [] for column in columns if column.is_ordered}
     listed = [column.name for column in columns if isinstance(column, Categorical)]
     strangers: dict[str, Counter[str]] = {name: Counter() for name in listed}
-    rows = 0
+    rows, facts = 0, BrokenFacts(table.schema)
     for batch in table.batches():
         for problem in batch.problems.values():
             raise SchemaError(problem)
@@ -77,8 +80,10 @@ def _whole(table: RawTable) -> WholeTable:
                 outside = np.isin(cells.placements, (Placement.OTHER, Placement.UNREADABLE))
                 if outside.any():
                     strangers[name].update(batch.texts(name, np.flatnonzero(outside)))
+        facts.add(batch)
         rows += batch.rows
-    return WholeTable(table.schema, rows, _joined(codes), _joined(placements), _joined(numbers), strangers)
+    found = (_joined(codes), _joined(placements), _joined(numbers))
+    return WholeTable(table.schema, rows, *found, strangers, facts.found)
 
 
 def _joined(parts: Mapping[str, list[np.ndarray]]) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.accounting.row_counts import records_told
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
@@ -99,16 +100,16 @@ def buy_schema_check(curator: Curator) -> Receipt:
     pure = curator.budget.delta == 0
     rule = PureFilter() if pure else GaussianFilter()
     account = curator.filter(rule, replacement_factor=ANY_QUESTION if pure else COUNTS_WITH_GAUSSIAN_NOISE)
-    section = _bought(curator, account, query, account.noise(account.capacity), 1.0).to_json()
+    counts = _bought(curator, account, query, account.noise(account.capacity), 1.0)
     receipt = Receipt.from_curator(
         curator,
         method="schema-check",
         parameters={},
         rows=0,
         released="measures",
-        warnings=budget_warnings(curator.budget, None),
+        warnings=budget_warnings(curator.budget, records_told(*counts.records)),
     )
-    return receipt.with_schema_check(section)
+    return receipt.with_schema_check(counts.to_json())
 
 
 def _with_receipt(release: Made, receipt: Receipt) -> Made:

@@ -11,6 +11,8 @@ is at most n exp(-k^2 / 2) / 2, half of `runs.ANY_CHANCE` for the k of `runs.dev
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from counterfoil.graphical_model.runs import Runs
@@ -21,7 +23,8 @@ def demanding(runs: Runs, centers: np.ndarray) -> Runs:
 
     From the median of what stands out, thresholds are set outward on both sides. The leverage of a run is its distance
     from the median over the mean distance of the records that were accepted nearer to it. A run is accepted that
-    reaches its own threshold, alone or together with runs beyond it: a tail whose parts stand out only as a whole.
+    reaches its own threshold, alone or together with runs beyond it: a tail whose parts stand out only as a whole. One
+    that stands out beside an accepted one needs no more: the body goes on there.
 
     Args:
         runs: of n cells.
@@ -36,15 +39,45 @@ def demanding(runs: Runs, centers: np.ndarray) -> Runs:
     middle = int(out[np.searchsorted(held, held[-1] / 2)])
     distance = np.abs(places - places[middle])
     thresholds = np.broadcast_to(runs.threshold, len(places)).astype(np.float64)
-    records, moved = float(runs.totals[middle]), 0.0
+    records, moved, accepted = float(runs.totals[middle]), 0.0, {middle}
     for run in sorted(np.delete(out, np.searchsorted(out, middle)).tolist(), key=lambda other: float(distance[other])):
         leverage = distance[run] * records / moved if moved > 0 else 1.0
         needed = float(np.sqrt(thresholds[run] ** 2 + 2 * np.log(max(leverage, 1.0))))
         beyond = slice(run, None) if run > middle else slice(run, None, -1)
         totals, noise = np.cumsum(runs.totals[beyond]), np.sqrt(np.cumsum(runs.noise[beyond] ** 2))
-        if (totals >= needed * noise).any():
+        beside = {run - 1, run + 1} & accepted
+        if beside or (totals >= needed * noise).any():
+            accepted.add(run)
             records += float(runs.totals[run])
             moved += float(runs.totals[run] * distance[run])
         else:
             thresholds[run] = np.inf
     return Runs(runs.of_cell, runs.totals, runs.noise, thresholds)
+
+
+def with_densest(runs: Runs, centers: np.ndarray) -> Runs:
+    """The runs, where none stands out: those side by side whose sum is the most deviations of its noise stand out as
+    one, so that something says where the records are.
+
+    Beyond the median cell, evidence counts less by leverage, as in `demanding`: twice its log in squared deviations.
+    """
+    sizes = np.bincount(runs.of_cell)
+    far = np.append(0.0, np.cumsum(np.bincount(runs.of_cell, np.abs(centers))))
+    cells = np.append(0, np.cumsum(sizes))
+    sums, variances = np.append(0.0, np.cumsum(runs.totals)), np.append(0.0, np.cumsum(runs.noise**2))
+    starts, stops = np.triu_indices(len(sums), 1)
+    score = (sums[stops] - sums[starts]) / np.sqrt(variances[stops] - variances[starts])
+    if score.max() <= 0:
+        return runs
+    away = (far[stops] - far[starts]) / (cells[stops] - cells[starts])
+    typical = float(np.median(np.abs(centers)))
+    leverage = np.maximum(away / typical, 1.0) if typical > 0 else np.ones(len(away))
+    best = int(np.argmax(np.where(score > 0, score**2 - 2 * np.log(leverage), -math.inf)))
+    inside = np.arange(len(runs.totals))
+    joined = np.searchsorted(np.array([starts[best], stops[best]]), inside, side="right")
+    keeps = np.where(joined == 1, starts[best], inside)
+    number = np.unique(keeps, return_inverse=True)[1]
+    noise = np.sqrt(np.bincount(number, runs.noise**2))
+    threshold = np.full(len(noise), math.inf)
+    threshold[number[starts[best]]] = 0.0
+    return Runs(number[runs.of_cell], np.bincount(number, runs.totals), noise, threshold)

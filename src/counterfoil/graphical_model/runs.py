@@ -14,7 +14,7 @@ ANY_CHANCE = 0.05
 """About the chance that any cell of an empty column seems to stand out."""
 LONGEST = 6
 """The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
-_PARTS = 4
+_PARTS = 8
 """A run is at most that part of its column, however little stands out."""
 
 
@@ -85,8 +85,6 @@ def find_runs(counts: np.ndarray, scale: float, threshold: float, longest: int =
     return Runs(runs, np.bincount(runs, counts), scale * np.sqrt(np.bincount(runs)), threshold)
 
 
-
-
 def runs_of(counts: np.ndarray, scale: float) -> Runs:
     """Runs of all cells of a column, longer ones where short ones do not stand out.
 
@@ -105,7 +103,7 @@ def runs_of(counts: np.ndarray, scale: float) -> Runs:
         runs = _with_longer(runs, counts, scale, threshold, longest)
         longest *= 2
     if not runs.stands_out.any():
-        return find_runs(counts, scale, threshold, min(2 * LONGEST, max(cells // _PARTS, 1)))
+        return find_runs(counts, scale, threshold, max(min(2 * LONGEST, cells // _PARTS), 1))
     return runs
 
 
@@ -122,22 +120,3 @@ def _with_longer(runs: Runs, counts: np.ndarray, scale: float, threshold: float,
             begins[start:stop] = np.diff(longer.of_cell, prepend=-1) > 0
     of_cell = np.cumsum(begins) - 1
     return Runs(of_cell, np.bincount(of_cell, counts), scale * np.sqrt(np.bincount(of_cell)), threshold)
-
-
-def with_densest(runs: Runs) -> Runs:
-    """The runs, where none stands out: those side by side whose sum is the most deviations of its noise stand out as
-    one, so that something says where the records are."""
-    sums, variances = np.append(0.0, np.cumsum(runs.totals)), np.append(0.0, np.cumsum(runs.noise**2))
-    starts, stops = np.triu_indices(len(sums), 1)
-    score = (sums[stops] - sums[starts]) / np.sqrt(variances[stops] - variances[starts])
-    best = int(np.argmax(score))
-    if score[best] <= 0:
-        return runs
-    inside = np.arange(len(runs.totals))
-    joined = np.searchsorted(np.array([starts[best], stops[best]]), inside, side="right")
-    keeps = np.where(joined == 1, starts[best], inside)
-    number = np.unique(keeps, return_inverse=True)[1]
-    noise = np.sqrt(np.bincount(number, runs.noise**2))
-    threshold = np.full(len(noise), math.inf)
-    threshold[number[starts[best]]] = 0.0
-    return Runs(number[runs.of_cell], np.bincount(number, runs.totals), noise, threshold)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx
 
-from counterfoil.domain.log_linear import decay, shares_below, tilts
-from counterfoil.graphical_model.leverage import demanding
-from counterfoil.graphical_model.runs import Runs, with_densest
+from counterfoil.domain.log_linear import shares_below, tilts
+from counterfoil.graphical_model.leverage import demanding, with_densest
+from counterfoil.graphical_model.runs import Runs
 
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
@@ -25,8 +25,14 @@ _TREND = 8.0
 """How many cells of mean width the runs reach whose densities say how fast a tail falls."""
 _SLOWEST = 0.05
 """A tail falls at least by that log density in a cell of mean width."""
-_REACH = 3.0
-"""In how many times the length in which it falls to 1/e a tail is looked for."""
+_STEEPEST = 8.0
+"""The most by which it falls there."""
+_STEEPER = 1.6
+"""How many times as fast as where it begins a tail is taken to fall, before its own counts are looked at."""
+_APART = 0.5
+"""The standard deviation of the log of a tail's slope around what it is taken to be."""
+_SLOPES = 80
+"""How many slopes are tried."""
 _TINY = 1e-9
 _FAR = 1e3
 """Deviations from which on the tail of the normal distribution is exponential to all digits that matter."""
@@ -57,9 +63,9 @@ def spread(runs: Runs, spans: np.ndarray, centers: np.ndarray | None = None) -> 
             by more, as it moves the mean by more. None where cells are no numbers.
     """
     if centers is not None:
-        runs = demanding(runs, centers) if runs.stands_out.any() else with_densest(runs)
+        runs = demanding(runs, centers) if runs.stands_out.any() else with_densest(runs, centers)
     pieces, runs = runs, runs.with_joined_rest()
-    line = _Line.of(runs, pieces, spans, _growth(spans, centers))
+    line = _Line.of(runs, pieces, spans, centers)
     masses, tilt = runs.totals.copy(), line.tilts
     for run in np.flatnonzero(~runs.stands_out).tolist():
         masses[run], tilt[run] = line.of_rest(run)
@@ -96,6 +102,7 @@ class _Line:
         tilts: float64 [runs], of the density within runs that stand out.
         mean_span: of a cell, in the column's scale.
         pieces: of which the runs that do not stand out were joined.
+        sizes: float64 [runs, 2], how far from 0 the first and the last cell of each run lie; ones for no numbers.
     """
 
     totals: np.ndarray
@@ -106,9 +113,10 @@ class _Line:
     tilts: np.ndarray
     mean_span: float
     pieces: _Pieces
+    sizes: np.ndarray
 
     @staticmethod
-    def of(runs: Runs, pieces: Runs, spans: np.ndarray) -> _Line:
+    def of(runs: Runs, pieces: Runs, spans: np.ndarray, centers: np.ndarray | None) -> _Line:
         mean_span = float(spans.mean()) if spans.any() else 1.0
         widths = np.bincount(runs.of_cell, np.maximum(spans / mean_span, _TINY))
         cells, stands_out = np.bincount(runs.of_cell), runs.stands_out
@@ -120,7 +128,10 @@ class _Line:
         parts = np.append(0.0, np.cumsum(np.bincount(pieces.of_cell, np.maximum(spans / mean_span, _TINY))))
         owner = runs.of_cell[np.flatnonzero(np.diff(pieces.of_cell, prepend=-1))]
         kept = _Pieces(owner, parts, pieces.totals, pieces.noise)
-        return _Line(runs.totals, ends, runs.noise, body, spikes, tilt, mean_span, kept)
+        away = np.ones(len(spans)) if centers is None else np.abs(centers)
+        last = np.cumsum(cells) - 1
+        sizes = np.stack([away[last - cells + 1], away[last]], axis=1)
+        return _Line(runs.totals, ends, runs.noise, body, spikes, tilt, mean_span, kept, sizes)
 
     def of_rest(self, run: int) -> tuple[float, float]:
         """The expected count and the tilt of a run that does not stand out."""
@@ -134,23 +145,29 @@ class _Line:
         return self._tail(run, left, 1.0) if len(left) else self._tail(run, right, -1.0)
 
     def _tail(self, run: int, side: np.ndarray, sign: float) -> tuple[float, float]:
-        """The expected count and the tilt of a tail next to the runs of `side`, to their right where `sign` is 1.
+        """The count and the tilt of a tail next to the runs of `side`, to their right where `sign` is 1.
 
-        What their trend believes is weighed against the noisy count of the pieces that it reaches: what lies farther
-        out is noise alone. From the height where the tail begins the density decays as that count demands.
+        From the height where it begins the density falls log-linearly, by the slope that is most probable given the
+        noisy counts of all its pieces, and given that the slope is near the trend of `side`.
         """
         begin, width = self.ends[run], self.ends[run + 1] - self.ends[run]
         if sign < 0:
             begin = self.ends[run + 1]
-        slope = self._trend(side)
-        height = self._height(side[0]) * math.exp(-slope * sign * (begin - self._middle(side[0])))
-        inside = np.flatnonzero(self.pieces.run == run)[:: int(sign)]
-        from_there = np.abs(self.pieces.ends[inside + int(sign < 0)] - begin)
-        reached = inside[from_there < _REACH / slope]
-        noise = math.sqrt(float((self.pieces.noise[reached] ** 2).sum()))
-        believed = height * -math.expm1(-slope * width) / slope
-        mass = _expected(float(self.pieces.totals[reached].sum()), noise, max(believed, _TINY))
-        return mass, sign * decay(mass / max(height * width, _TINY))
+        slowest = _SLOWEST + self._growth(run, sign, width)
+        trend = max(self._trend(side), slowest)
+        height = self._height(side[0]) * math.exp(-trend * sign * (begin - self._middle(side[0])))
+        inside = np.flatnonzero(self.pieces.run == run)
+        slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
+        reached = np.exp(-slopes * np.abs(self.pieces.ends[np.append(inside, inside[-1] + 1)] - begin))
+        masses = height / slopes * np.abs(np.diff(reached, axis=1))
+        misfit = ((self.pieces.totals[inside] - masses) / self.pieces.noise[inside]) ** 2
+        best = int(np.argmin(misfit.sum(axis=1) + (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2))
+        return max(float(masses[best].sum()), _TINY), -sign * float(slopes[best, 0]) * width
+
+    def _growth(self, run: int, sign: float, width: float) -> float:
+        """How fast the log of numbers grows outward in a tail; one that fell no faster would have no mean."""
+        inner, outer = self.sizes[run][:: int(sign)].tolist()
+        return max(math.log(outer / inner) / width, 0.0) if inner > 0 and outer > 0 else 0.0
 
     def _beside_spikes(self, run: int, width: float) -> tuple[float, float]:
         """Nothing but single cells stand out: what lies between them is little, and near to them."""

@@ -124,7 +124,7 @@ class BatchedAIM:
         bounds = noisy_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
-        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes))
+        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), one_way.warnings)
 
     def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
         """The pairs of the focus that are small enough, and that together keep the model within its size."""

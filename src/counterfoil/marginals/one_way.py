@@ -15,10 +15,12 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.smoothing import Runs, Smoothed, deviations_to_stand_out, find_runs, spread
+from counterfoil.graphical_model.runs import Runs, runs_of
+from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Schema
@@ -27,8 +29,6 @@ _MANY = 64
 """A column of numbers with more codes is measured in two steps."""
 _HALF_OF_BUDGET = math.sqrt(2) * (1 + 1e-12)
 """By what the noise grows when a query takes half the budget; a trifle more, so that two halves never exceed it."""
-_MOST_HALVINGS = 6
-"""How often a threshold above which nothing stands out is halved, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +39,13 @@ class OneWay:
         estimator: fitted to the one-way marginals alone, on the schema's domain.
         coarsening: merges rare values in later queries.
         smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
+        warnings: public sentences for the receipt on what the noise hides.
     """
 
     estimator: WarmEstimator
     coarsening: Coarsening
     smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def model(self) -> GraphicalModel:
@@ -104,13 +106,14 @@ def measure_one_way(
     if isinstance(noise, GaussianNoise) and twice:
         noise = GaussianNoise(noise.noise_multiplier * _HALF_OF_BUDGET)
     marginals = measure(account, domain, columns, noise)
-    runs = {name: _runs_of(one, len(spans[name])) for one in marginals if (name := one.clique[0]) in spans}
+    runs = _runs_of_columns(marginals, spans)
     if twice:
         marginals, runs = _measured_again(account, domain, noise, marginals, runs)
     estimator.fit(marginals)
-    smoothed = {name: spread(of_name, spans[name]) for name, of_name in runs.items()}
+    smoothed = _smoothed(schema, runs)
     coarsening = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
-    return OneWay(estimator, coarsening, smoothed)
+    warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted)
+    return OneWay(estimator, coarsening, smoothed, warnings)
 
 
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
@@ -126,7 +129,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     marginals = {one.clique[0]: one for one in estimator.measurements if one.clique[0] in many}
     if not marginals:
         return model
-    smoothed = {name: spread(_runs_of(one, len(many[name])), many[name]) for name, one in marginals.items()}
+    smoothed = _smoothed(schema, _runs_of_columns(list(marginals.values()), many))
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in smoothed.items():
         merged = merge_runs(found, domain[name])
@@ -135,15 +138,50 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     return one_way.refine(one_way.coarse_estimator().fit([]))
 
 
-def _runs_of(marginal: NoisyMarginal, bins: int) -> Runs:
-    """The runs of a column of numbers; with a lower threshold where nothing would stand out."""
-    threshold = deviations_to_stand_out(bins)
-    for _ in range(_MOST_HALVINGS):
-        runs = find_runs(marginal.counts[:bins], marginal.scale, threshold)
-        if runs.stands_out.any():
-            break
-        threshold /= 2
-    return runs
+def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...]:
+    """Public sentences for the receipt on what the noise of independent columns hides.
+
+    Args:
+        schema: of the columns.
+        estimator: fitted to one-way marginals alone.
+    """
+    spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
+    runs = _runs_of_columns(estimator.measurements, spans)
+    return _warnings(schema, estimator.measurements, runs, _smoothed(schema, runs), estimator.counted)
+
+
+def _warnings(
+    schema: Schema,
+    marginals: Sequence[NoisyMarginal],
+    runs: Mapping[str, Runs],
+    smoothed: Mapping[str, Smoothed],
+    total: float,
+) -> tuple[str, ...]:
+    columns = [
+        NumberColumn(one, runs[name], smoothed[name], schema[name].centers[: len(runs[name].of_cell)])
+        for one in marginals
+        if (name := one.clique[0]) in runs
+    ]
+    # Where rows are near noise, so is every mean: one sentence says it.
+    return tuple(near_noise(marginals, runs, total) or unreliable_means(columns, total))
+
+
+def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:
+    """The runs of each column of numbers."""
+    return {
+        name: runs_of(one.counts[: len(spans[name])], one.scale)
+        for one in marginals
+        if (name := one.clique[0]) in spans
+    }
+
+
+def _smoothed(schema: Schema, runs: Mapping[str, Runs]) -> dict[str, Smoothed]:
+    smoothed = {}
+    for name, of_name in runs.items():
+        column = schema[name]
+        assert column.spans is not None
+        smoothed[name] = spread(of_name, column.spans, column.centers[: len(of_name.of_cell)])
+    return smoothed
 
 
 def _measured_again(

@@ -20,7 +20,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
-from counterfoil.marginals.one_way import smooth_columns
+from counterfoil.marginals.one_way import one_way_warnings, smooth_columns
 from counterfoil.methods.method import Method
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
@@ -122,15 +122,17 @@ def synthesize_cliques(
     measurements = measure(account, curator.domain, cliques, noise)
     progress("fitting", 1.0)
     model = _fitted(warm_estimator, measurements, estimator)
+    warnings: tuple[str, ...] = ()
     if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
         model = smooth_columns(curator.schema, warm_estimator, model)
+        warnings = one_way_warnings(curator.schema, warm_estimator)
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)
     error_bars = ErrorBars(curator.domain, bounds, model.total, warm_estimator.counted, warm_estimator.total_error)
     return release(
         curator,
-        Fitted(model, error_bars, warm_estimator.outcomes),
+        Fitted(model, error_bars, warm_estimator.outcomes, warnings),
         method=method,
         parameters={**parameters, **_known_beforehand(curator, measurements, noise, estimator)},
         rows=rows,

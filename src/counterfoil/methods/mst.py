@@ -92,7 +92,7 @@ class MST(Method):
         error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(
             curator,
-            Fitted(refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes)),
+            Fitted(refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), one_way.warnings),
             method="mst",
             parameters={
                 "columns": self.columns,

@@ -112,8 +112,10 @@ def certificate_problems(document: Mapping[str, Any]) -> Iterator[str]:
     bought = {one.measure for one in measures}
     for basis, kind in MEASURED.items():
         both = {f"label_{kind}", f"feature_{kind}"} <= bought
-        if entries and target is not None and both and (target, basis) not in seen:
+        if target is not None and both and (target, basis) not in seen:
             yield f"The certificate for {target!r} from {basis} is missing: its measures were bought."
+    if target is not None and (target, "error bars") not in seen:
+        yield f"The certificate for {target!r} from error bars is missing: each release for a target has one."
 
 
 def alike(stated: Any, expected: Any) -> bool:

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from counterfoil.inert import inert
+
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -39,7 +41,7 @@ def require_shape(document: Any) -> None:
     """
     problem = _problem(dict(document) if isinstance(document, Mapping) else document, receipt_schema(), "")
     if problem:
-        raise ValueError(f"A receipt must have the published shape. {problem}")
+        raise ValueError(f"A receipt must have the published shape. {inert(problem)}")
 
 
 def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:
@@ -55,7 +57,7 @@ def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:
         return f"{here} must be {rule['const']!r}. Found {value!r}."
     if "enum" in rule and not any(_same(value, known) for known in rule["enum"]):
         return f"{here} must be one of {', '.join(map(str, rule['enum']))}. Found {value!r}."
-    if isinstance(value, str) and "pattern" in rule and not re.search(rule["pattern"], value):
+    if isinstance(value, str) and "pattern" in rule and not _matches(rule["pattern"], value):
         return f"{here} must match {rule['pattern']}."
     if isinstance(value, dict):
         return _object_problem(value, rule, place, here)
@@ -65,6 +67,11 @@ def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _number_problem(value, rule, here)
     return ""
+
+
+def _matches(pattern: str, value: str) -> bool:
+    """Whether `value` matches as JSON Schema has it, where `$` is the end of the text: Python's allows a newline."""
+    return re.search(pattern, value) is not None and not (pattern.endswith("$") and value.endswith("\n"))
 
 
 def _object_problem(value: dict[str, Any], rule: Mapping[str, Any], place: str, here: str) -> str:

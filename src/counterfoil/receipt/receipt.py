@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +19,7 @@ from counterfoil.receipt.answers import answers_of
 from counterfoil.receipt.canonical import digest_of
 from counterfoil.receipt.json_schema import require_shape
 from counterfoil.receipt.other_relation import under_other_relation
+from counterfoil.receipt.programs import versions
 from counterfoil.receipt.terms import Terms
 from counterfoil.receipt.text import receipt_text
 from counterfoil.receipt.verification import Verification, verify_receipt
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 FORMAT = "counterfoil.receipt"
 FORMAT_VERSION = 1
-
-_PROGRAMS = ("counterfoil", "dp-accounting", "numpy", "opendp", "scipy")
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class Receipt:
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "program": _versions(),
+            "program": versions(),
             "private": curator.randomness.private,
             "source": curator.source_name,
             "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
@@ -282,18 +279,8 @@ def _resumed(curator: Curator) -> list[str]:
         return []
     return [
         "This release was begun by an earlier run and finished by a later one, which took the table to be the same: "
-        "where its records were changed in between, answers about both tables are mixed here."
+        "where its records were changed in between, answers about both tables may be mixed here."
     ]
-
-
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for name in _PROGRAMS:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "unknown"
-    return versions
 
 
 assert COMPOSITION_SENTENCES.keys() == COMPOSITIONS.keys(), "each composition rule is explained on the receipt"

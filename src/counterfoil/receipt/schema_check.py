@@ -206,8 +206,13 @@ CLOSED = {"share": 0.0, "columns": [], "warnings": []}
 
 
 def check_sentences(document: Mapping[str, Any]) -> list[str]:
-    """What a receipt says of its schema check, the warnings first; that there was none, where a table was released."""
+    """What a receipt says of its schema check, the warnings first; that there was none, where a table was released.
+
+    Where its charges or its schema contradict that no check was needed, it says so: such a receipt does not hold.
+    """
     section = document.get("schema_check")
+    if contradictions := list(_contradictions(document)):
+        return contradictions
     if section is None:
         if document.get("released", "table") != "table":
             return []
@@ -220,11 +225,10 @@ def check_sentences(document: Mapping[str, Any]) -> list[str]:
 def check_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What in a receipt's schema check does not follow from its counts, or from the charge that it names."""
     section = document.get("schema_check")
-    if section is None:
-        return
-    if not section["columns"]:
-        if dict(section) != CLOSED:
+    if section is None or not section["columns"]:
+        if section is not None and dict(section) != CLOSED:
             yield "The schema check has no columns, and says something about them."
+        yield from _contradictions(document)
         return
     try:
         noisy = NoisyPlacements.from_json(section)
@@ -236,6 +240,26 @@ def check_problems(document: Mapping[str, Any]) -> Iterator[str]:
         yield "The schema check does not follow from its counts: its shares, errors or warnings differ."
     yield from _charge_problems(document, noisy)
     yield from _words_problems(document, noisy)
+
+
+def check_charges(document: Mapping[str, Any]) -> list[int]:
+    """The numbers of the charges that bought a schema check, from 1."""
+    charges = document.get("charges", ())
+    return [number for number, charge in enumerate(charges, 1) if charge["query"] == SchemaPlacement.name]
+
+
+def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
+    """Why a receipt without counts of placements should have some: they were bought, or were to be bought."""
+    section = document.get("schema_check")
+    if section is not None and section["columns"]:
+        return
+    if bought := check_charges(document):
+        yield f"Charge {bought[0]} bought a schema check, and its counts are missing from this receipt."
+    elif section is not None and (schema := _schema(document)) is not None and SchemaPlacement.of(schema) is not None:
+        yield (
+            "This receipt states that the schema needs no check, and its schema has columns that clamp, move or drop "
+            "values: nothing here says how many."
+        )
 
 
 def _charge_problems(document: Mapping[str, Any], noisy: NoisyPlacements) -> Iterator[str]:
@@ -258,16 +282,21 @@ def _charge_problems(document: Mapping[str, Any], noisy: NoisyPlacements) -> Ite
 
 def _words_problems(document: Mapping[str, Any], noisy: NoisyPlacements) -> Iterator[str]:
     """Whether bounds and formats are those of the schema, where the receipt has it."""
-    if (text := document.get("answers", {}).get("schema")) is None:
-        return
-    try:
-        columns = {column.name: column for column in Schema.from_toml(text).synthesized}
-    except ValueError:
-        return  # already a problem of the answers
+    if (schema := _schema(document)) is None:
+        return  # `unvouched` lists them, or it is already a problem of the answers
+    columns = {column.name: column for column in schema.synthesized}
     for column in noisy.columns:
         name = column.words.name
         if name not in columns or ColumnWords.of(columns[name]) != column.words:
             yield f"The schema check states other facts of column {name!r} than the schema of the release."
+
+
+def _schema(document: Mapping[str, Any]) -> Schema | None:
+    """The schema of the release; None where the receipt has none, or one that can't be read."""
+    try:
+        return Schema.from_release(document["answers"]["schema"] + "\n")
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _alike(one: Any, other: Any) -> bool:

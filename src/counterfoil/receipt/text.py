@@ -14,10 +14,10 @@ from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
-from counterfoil.inert import inert_document
+from counterfoil.inert import inert, inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.other_relation import guarantee
-from counterfoil.receipt.schema_check import check_sentences
+from counterfoil.receipt.schema_check import check_charges, check_sentences
 from counterfoil.receipt.terms import Terms, declares
 
 WIDTH = 80
@@ -28,13 +28,14 @@ def receipt_text(document: Mapping[str, Any]) -> str:
 
     Texts of the document are shown inert, their newlines too: what a field says never becomes a line of its own.
     """
+    checked = [inert(sentence) for sentence in check_sentences(document)]  # its schema stands among the answers
     document = inert_document({key: value for key, value in document.items() if key != "answers"})
     sections = {
         "Who is protected": _protected(document),
         "What it cost": _cost(document),
         "What was asked of the sensitive table": _asked(document),
         "Where the noise came from": iter([document["noise_source"]]),
-        "What it is good for": chain(check_sentences(document), good_for(document)),
+        "What it is good for": chain(checked, good_for(document)),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
         "Warnings": _warnings(document),
@@ -71,7 +72,7 @@ def _title(document: Mapping[str, Any]) -> str:
 
 def _counts_cells(document: Mapping[str, Any]) -> bool:
     """Whether nothing but a schema check was released."""
-    return document.get("released") == "measures" and "schema_check" in document
+    return document.get("released") == "measures" and bool(check_charges(document))
 
 
 _MADE = {"table": "A synthetic table made from", "model": "A model trained on", "measures": "Measures of a model on"}

@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from counterfoil.inert import inert
 from counterfoil.receipt.beside import rows_of
 from counterfoil.receipt.certificate import MEASURED
 
-_ALWAYS = ("source", "created", "program", "method.name", "method.parameters", "noise_source")
+_ALWAYS = (
+    "source",
+    "created",
+    "program",
+    "method.name",
+    "method.parameters",
+    "noise_source",
+    "charges: parameters beyond the sensitivity",
+)
 
 
 def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[str, ...]:
-    """The fields for which only a signature or a ledger vouches, by their names on the receipt.
+    """The fields for which only a signature or a ledger vouches, by their names on the receipt, inert.
 
     Args:
         document: the receipt.
@@ -23,8 +32,8 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
     absent = [output for output in document["outputs"] if folder is None or not _beside(output, folder)]
     compared = [output for output in document["outputs"] if output not in absent]
     counted = any(rows_of(_place(output, folder)) == document["rows"]["drawn"] for output in compared if folder)
-    if document.get("released", "table") == "table" and not counted:
-        fields.append("rows.drawn")
+    if document.get("released", "table") == "table":
+        fields += ["rows.how"] if counted else ["rows.drawn", "rows.how"]
     if "answers" not in document:
         fields.append("schema_sha256")
     else:
@@ -35,9 +44,18 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
         fields.append("fidelity: noisy answers, numbers of records, rounding, names of models")
     if any(str(entry.get("basis")) not in MEASURED for entry in document.get("certificates", ())):
         fields.append("certificates: gaps from error bars")
-    if document.get("schema_check"):
-        fields.append("schema_check: noisy counts")
-    return (*fields, "warnings")
+    return tuple(inert(field) for field in (*fields, *_of_schema_check(document), "warnings"))
+
+
+def _of_schema_check(document: Mapping[str, Any]) -> list[str]:
+    """Without a schema on the receipt, nothing tells which bounds and notations its columns have, or that none has."""
+    section = document.get("schema_check")
+    if section is None:
+        return []
+    schema = "answers" in document
+    if not section["columns"]:
+        return [] if schema else ["schema_check: that none was needed"]
+    return ["schema_check: noisy counts", *([] if schema else ["schema_check: bounds and notations"])]
 
 
 def _beside(output: Mapping[str, Any], folder: Path) -> bool:

@@ -7,14 +7,16 @@ What each field is checked by:
 | `format`, `format_version` | the published shape |
 | `budget`, `neighboring_relation`, `privacy_unit`, `public_groups` | recomputed: noise and events follow from them |
 | `composition`, `charges`, `spent`, `other_relation` | recomputed: events, scales, sensitivities, sums, sentences |
+| `charges.parameters` | compared: with those that the query has; what the sensitivity does not use by signature |
 | `private`, `noise_source` | compared: with one another, and with the words that versions have |
-| `program` | compared: with the version of OpenDP whose noise was wrong; else by signature |
-| `rows.how` | recomputed: what can be, given relation and unit |
+| `program` | compared: its names, and the version of OpenDP whose noise was wrong; else by signature |
+| `rows.how` | recomputed: what can be, given relation, unit and public number of records; else by signature |
 | `rows.drawn`, `outputs` | compared: hashes and numbers of rows of the files beside it; else by signature |
 | `schema_sha256` | compared: with the schema in `answers`, and with that of a saved folder |
 | `answers` | compared: with charges and schema; the noisy counts themselves by signature |
 | `fidelity` | recomputed from its noisy answers, which are by signature; compared: with charges |
 | `certificates` | recomputed from `fidelity`, and in a saved folder from error bars; else these gaps by signature |
+| `schema_check` | recomputed from its counts, which are by signature; compared: with charges and schema |
 | `warnings` | compared: what the maker of the release vouches for; others by signature |
 | `source`, `method`, `created`, `ledger` | by signature |
 
@@ -41,13 +43,16 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import require_declared
 from counterfoil.curator.queries.gradient import GradientQuery, restated_probability
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.inert import inert
 from counterfoil.noise.known import noise_from_json
 from counterfoil.noise.noise import CountNoise, Noise
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.beside import output_problems
+from counterfoil.receipt.charge_parameters import strange_parameters
 from counterfoil.receipt.ledger_check import ledger_problems
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
+from counterfoil.receipt.programs import program_problems
 from counterfoil.receipt.schema_check import check_problems
 from counterfoil.receipt.signature import VerifyKey, signature_problem
 from counterfoil.receipt.terms import Terms, declares, neighbors_of
@@ -59,10 +64,6 @@ if TYPE_CHECKING:
 _RECORDS_MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1.0, NeighboringRelation.REPLACE_ONE: 2.0}
 
 
-_WRONG_OPENDP = ("0.14.0", "0.14.1")
-"""Their discrete Laplace noise of scale 3 draws every third integer 17% too often; 0.14.2 and later are right."""
-
-
 @dataclass(frozen=True)
 class Verification:
     """The result of checking a receipt.
@@ -71,7 +72,7 @@ class Verification:
         holds: whether there are no problems.
         recomputed_epsilon: the epsilon that the recorded events compose to; infinite where they can't be understood.
         stated_epsilon: the epsilon that the receipt states for them.
-        problems: what is wrong, a sentence each.
+        problems: what is wrong, a sentence each; texts of the receipt in them are inert, newlines too.
         unvouched: the fields for which nobody vouches: anyone can have written them. None where a key or a ledger that
             was asked for does.
     """
@@ -108,7 +109,7 @@ def verify_receipt(
     from counterfoil.receipt.unvouched import unvouched_fields
 
     stated = float(document["spent"]["epsilon"])
-    parts = (_charges, _source_of_noise, _programs, _answers, _model, check_problems, wording_problems)
+    parts = (_charges, _source_of_noise, program_problems, _answers, _model, check_problems, wording_problems)
     problems = [problem for part in (*parts, fidelity_problems, certificate_problems) for problem in part(document)]
     recomputed = math.inf
     try:
@@ -131,7 +132,7 @@ def verify_receipt(
     vouched = (key is not None and not signature) or (ledger is not None and not counted)
     unvouched = () if vouched else unvouched_fields(document, folder)
     problems += [*([signature] if signature else []), *counted]
-    return Verification(not problems, recomputed, stated, tuple(problems), unvouched)
+    return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched)
 
 
 def _charges(document: Mapping[str, Any]) -> Iterator[str]:
@@ -151,6 +152,8 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
         return "the event is not the one of the noise that was added."
     if charge["query"] not in shipped_queries():
         return "this version does not know such a query and can't check it."
+    if strange := strange_parameters(charge["query"], charge["parameters"]):
+        return f"the query has no parameter {strange[0]!r}."
     if (problem := _sampling_problem(charge, noise, neighbors)) is not None:
         return problem
     try:
@@ -205,15 +208,6 @@ def _source_of_noise(document: Mapping[str, Any]) -> Iterator[str]:
         yield "The receipt says `private`, but its noise came from a seed: the release is NOT PRIVATE."
     if not document["private"] and not seeded:
         yield "The receipt says that the release is not private, but names a private source of noise."
-
-
-def _programs(document: Mapping[str, Any]) -> Iterator[str]:
-    drawn_with = document["program"].get("opendp")
-    if drawn_with in _WRONG_OPENDP:
-        yield (
-            f"The noise was drawn by OpenDP {drawn_with}, whose discrete noise follows another law than the one that "
-            "is charged here: the guarantee does not hold. Release again with OpenDP 0.14.2 or later."
-        )
 
 
 def _composed(document: Mapping[str, Any], events: list[PrivacyEvent]) -> float:

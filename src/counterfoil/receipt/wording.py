@@ -118,3 +118,6 @@ def _rows_problems(document: Mapping[str, Any]) -> Iterator[str]:
     cases = ((False, False), (True, False), (False, True))
     if rows["how"] not in {how_many(neighbors, requested=r, short=s, released=released) for r, s in cases}:
         yield "`rows.how` is not where the number of rows of such a release can come from."
+    public = document.get("answers", {}).get("records")
+    if rows["how"] == _EXACT and public is not None and abs(max(public, 1) - rows["drawn"]) > 1:
+        yield f"The receipt states {rows['drawn']:,} rows, one for each of the {public:,} records, which are public."

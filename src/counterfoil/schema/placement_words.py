@@ -103,6 +103,16 @@ class ColumnWords:
             Placement.INFINITE: 'declare `missing = true` and list "inf" and "-inf" in `missing_values`',
         }[way]
 
+    def offset_remedy(self, count: int, of: int) -> str:
+        """What to change where so many `of` the unreadable cells are moments that state an offset from UTC."""
+        zone = (
+            'declare `zone`, such as zone = "Europe/Zurich" or zone = "UTC": without it nothing says on which day '
+            "a text with an offset from UTC was"
+        )
+        if self.format:
+            zone += ". Then leave `format` out where the texts are ISO 8601, or put %z where it has the offset"
+        return zone if count == of else f"{zone}. That is about {count:,} of them; for the others, {self._notation()}"
+
     def _notation(self) -> str:
         words = "list the words that mean missing in `missing_values`"
         if self.kind in ("date", "datetime"):

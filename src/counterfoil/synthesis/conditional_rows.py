@@ -26,6 +26,11 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
         ValueError: for a condition of probability zero, or one that hardly any row meets.
     """
     evidence = {name: list(codes) for name, codes in condition.codes.items()} or None
+    if condition.expression is None and not condition.numbers:
+        table = draw(model, schema, n, rng, where=evidence).table
+        for sentence in shortfall(schema, drawn=table.num_rows, requested=n):
+            raise ValueError(sentence)
+        return table
     parts: list[pa.Table] = []
     missing, size, tried = n, n, 0
     for _ in range(MOST_TRIES):

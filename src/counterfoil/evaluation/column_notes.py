@@ -1,0 +1,251 @@
+"""What a schema states of a column and the table never shows, or shows otherwise: no mistakes, but worth a look.
+
+NOT PRIVATE: that a declared category never occurs is an exact fact about the records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.instant import Instant
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.placement import PlacedCells, Placement
+from counterfoil.schema.real import Real
+from counterfoil.schema.values import parse_number
+from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
+
+MOST_IN_ONE_BIN = 0.8
+"""A share of a column's numbers above which a wide bin that holds them is noted."""
+
+MOST_NAMED = 8
+TOP_TEXTS = 5
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """Something about one column that is no mistake by itself.
+
+    Args:
+        column: its name.
+        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin" or "day_and_month".
+        text: a sentence, in which the values are those that the schema states.
+        count: of cells, or of stated values that never occur.
+        stated: the stated values that never occur, all of them.
+        values: for "rewritten", the most frequent texts of the records with their counts, where they were asked for.
+    """
+
+    column: str
+    kind: str
+    text: str
+    count: int
+    stated: tuple[str, ...] = ()
+    values: tuple[tuple[str, int], ...] = ()
+
+
+class NoteCounts:
+    """What was seen of one column so far, as far as notes need it.
+
+    Args:
+        column: the public facts.
+        values: whether to keep texts of records.
+    """
+
+    def __init__(self, column: Column, *, values: bool):
+        self.column = column
+        self.offsets = 0
+        self._with_values = values
+        self._declared = np.zeros(column.size, dtype=np.int64)
+        self._all = np.zeros(column.size, dtype=np.int64)
+        self._labels: set[str] = set()
+        self._missing: set[str] = set()
+        self._rewritten: Counter[str] = Counter()
+        self._days: set[int] = set()
+        self._texts = False
+
+    def add(self, batch: RawBatch, cells: PlacedCells) -> None:
+        """Sees the cells of a batch."""
+        name = self.column.name
+        self._texts |= batch.holds_texts(name)
+        placed = np.flatnonzero((cells.codes >= 0) & (cells.codes < self.column.size))
+        self._all += np.bincount(cells.codes[placed], minlength=self.column.size)
+        declared = cells.codes[cells.placements == Placement.DECLARED]
+        self._declared += np.bincount(declared, minlength=self.column.size)
+        if self.column.missing_values:
+            self._missing.update(batch.texts(name, np.flatnonzero(cells.placements == Placement.MISSING)))
+        if isinstance(self.column, Categorical):
+            self._add_categories(self.column, batch)
+        elif isinstance(self.column, Boolean):
+            self._add_labels(self.column, batch)
+        elif isinstance(self.column, Instant):
+            self._add_instants(self.column, batch, cells)
+
+    def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
+        tally = batch.tally(column.name)
+        codes = column.codes_of(pa.array([*tally], type=pa.string())).tolist()
+        for (text, count), code in zip(tally.items(), codes, strict=True):
+            if not 0 <= code < len(column.values) or column.labels[code] == text:
+                continue
+            # Where the storage has numbers and so has the list, 7.0 is 7, and nothing is written in another way.
+            if batch.holds_texts(column.name) or isinstance(column.values[code], str):
+                self._rewritten[text] += count
+
+    def _add_labels(self, column: Boolean, batch: RawBatch) -> None:
+        if not (column.labeled or batch.holds_texts(column.name)):
+            return
+        tally = batch.tally(column.name)
+        truths = column.parsed(pa.array([*tally], type=pa.string()))
+        for (text, count), truth in zip(tally.items(), truths.tolist(), strict=True):
+            if np.isnan(truth):
+                continue
+            label = column.labels[int(truth)]
+            if text == label or (not column.labeled and text.casefold() == label):
+                self._labels.add(label)
+            else:
+                self._rewritten[text] += count
+
+    def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
+        if not column.zone:
+            unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
+            if len(unread):
+                told = Counter(batch.texts(column.name, unread))
+                self.offsets += sum(count for text, count in told.items() if states_offset(text, column.format))
+        if exchangeable(column.format) and cells.numbers is not None:
+            numbers = cells.numbers[np.isfinite(cells.numbers)].astype(np.int64)
+            self._days.update(_days_of_month(column, np.unique(numbers)).tolist())
+
+    def notes(self) -> Iterator[ColumnNote]:
+        """What is worth a look; nothing for a table without rows."""
+        if not self._all.any():
+            return
+        yield from self._never()
+        yield from self._otherwise()
+        yield from self._wide()
+        if self._texts and self._days and max(self._days) <= 12:
+            yield self._note(
+                "day_and_month",
+                "no date has a day above the 12th, so that all would also be read with day and month exchanged: make "
+                "sure that `format` says which comes first",
+                int(self._declared[: self.column.n_bins].sum()),
+            )
+
+    def _never(self) -> Iterator[ColumnNote]:
+        column = self.column
+        stated: Sequence[str] = ()
+        if isinstance(column, Categorical):
+            listed = column.labels[: len(column.values)]
+            stated = [label for label, count in zip(listed, self._declared, strict=False) if not count]
+        elif isinstance(column, Boolean) and column.labeled:
+            stated = [label for label in column.labels[:2] if label not in self._labels]
+        elif isinstance(column, Boolean):
+            stated = [label for label, count in zip(column.labels[:2], self._declared, strict=False) if not count]
+        if stated:
+            one, more = ("category", "categories") if column.kind == "categorical" else ("value", "values")
+            what = f"{more} never occur" if len(stated) > 1 else f"{one} never occurs"
+            yield self._note("never_occurs", f"{len(stated):,} declared {what}: {_named(stated)}", len(stated), stated)
+        words = [word for word in column.missing_values if word and not self._was_seen(word)]
+        if words:
+            verb = "words for missing never occur" if len(words) > 1 else "word for missing never occurs"
+            yield self._note(
+                "missing_word_never_occurs", f"{len(words):,} declared {verb}: {_named(words)}", len(words), words
+            )
+
+    def _was_seen(self, word: str) -> bool:
+        """Whether a cell was missing by this word, or by another notation of the same number or moment."""
+        if word in self._missing:
+            return True
+        if isinstance(self.column, Categorical):  # a word that is a number matches as categories do
+            return any(parse_number(text, {}) == parse_number(word, {}) for text in self._missing)
+        assert isinstance(self.column, NumberColumn), "columns are categories or lie on a line"
+        if isinstance(self.column, Instant) and not self._texts:
+            return True  # the storage has its own notation, in which the word can't be looked for
+        seen, stated = (self.column.parsed(pa.array(texts, pa.string())) for texts in ([*self._missing], [word]))
+        return bool(np.isin(stated, seen).any())
+
+    def _otherwise(self) -> Iterator[ColumnNote]:
+        count = self._rewritten.total()
+        if not count:
+            return
+        if isinstance(self.column, Categorical):
+            told = (
+                "the text is not that of the category of the same number, which is written in its place: where the "
+                "notation matters, list the texts as they stand, in quotes"
+            )
+        elif isinstance(self.column, Boolean) and self.column.labeled:
+            told = "other words than the labels stand for true or false, and the labels are written: correct these"
+        else:
+            told = (
+                "other words stand for true or false, and `true` or `false` is written: give the words as the labels "
+                "`true` and `false`"
+            )
+        values = tuple(self._rewritten.most_common(TOP_TEXTS)) if self._with_values else ()
+        yield self._note("rewritten", f"in {count:,} of its cells {told}", count, (), values)
+
+    def _wide(self) -> Iterator[ColumnNote]:
+        column = self.column
+        if not isinstance(column, Integer | Real):
+            return
+        key = next((key for key in ("edges", "resolution", "bins") if getattr(column, key, None)), "")
+        counts = self._all[: column.n_bins]
+        most, total = int(counts.argmax()), int(counts.sum())
+        lows, highs = column.ranges
+        if not key or column.n_bins < 2 or counts[most] <= MOST_IN_ONE_BIN * total or lows[most] == highs[most]:
+            return
+        advice = "leave `bins` out, or give `edges`" if key == "bins" else f"leave `{key}` out, or give narrower bins"
+        share = f"{100 * counts[most] / total:.3g}%"
+        text = f"{share} of {column.name} lie in one of its {column.n_bins:,} bins: {advice}"
+        yield self._note("one_bin", text, int(counts[most]))
+
+    def _note(
+        self,
+        kind: str,
+        text: str,
+        count: int,
+        stated: Sequence[str] = (),
+        values: tuple[tuple[str, int], ...] = (),
+    ) -> ColumnNote:
+        return ColumnNote(self.column.name, kind, f"{text}.", count, tuple(stated), values)
+
+
+def states_offset(text: str, text_format: str = "") -> bool:
+    """Whether a text is a date with a time in ISO 8601, or in a `strptime` format, and states an offset from UTC."""
+    formats = ["", *([f"{text_format}%z", f"{text_format} %z"] if text_format else [])]
+    for tried in formats:
+        try:
+            moment = datetime.strptime(text, tried) if tried else datetime.fromisoformat(text)
+        except ValueError:
+            continue
+        if moment.tzinfo is not None:
+            return True
+    return False
+
+
+def exchangeable(text_format: str) -> bool:
+    """Whether a `strptime` format has the day and the month as numbers."""
+    return "%d" in text_format and "%m" in text_format
+
+
+def _days_of_month(column: Instant, numbers: np.ndarray) -> np.ndarray:
+    """int64 [n]: the day of the month of whole units since 1970-01-01, as the column's clock shows it."""
+    if column.unit == SECONDS_PER_DAY:
+        days = numbers
+    else:
+        zone = find_zone(column.zone) if column.zone else None
+        days = (numbers if zone is None else wall_seconds(numbers, zone)) // SECONDS_PER_DAY
+    dates = days.astype("datetime64[D]")
+    return np.unique((dates - dates.astype("datetime64[M]")).astype(np.int64) + 1)
+
+
+def _named(stated: Sequence[str]) -> str:
+    more = f" and {len(stated) - MOST_NAMED:,} more" if len(stated) > MOST_NAMED else ""
+    return ", ".join(stated[:MOST_NAMED]) + more

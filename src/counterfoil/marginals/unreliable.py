@@ -1,0 +1,126 @@
+"""Sentences for the receipt on columns whose means noise hides, and on tables that are too small for their budget.
+
+Public: they follow from noisy counts and from the plan alone. No record is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out
+from counterfoil.graphical_model.smoothing import Smoothed
+
+_ERROR = 0.25
+"""A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable."""
+_OUTERMOST = 0.01
+"""The share of the records on either side that a mean is not judged by: noise there is shrunk to what is believed."""
+_MOST_NAMED = 5
+"""So many columns are named in one sentence."""
+_NEAR_NOISE = 0.4
+"""Rows are near noise where noise moves columns so far in the mean, in an L1 distance of at most 2."""
+_MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
+"""The mean absolute value of a normal distribution, over its deviation."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """What noisy counts say about a column of numbers.
+
+    Args:
+        marginal: the noisy counts of its codes; those of its numbers come first.
+        runs: in which they were joined, with the noise of the sums.
+        smoothed: the counts after smoothing.
+        centers: float64 [n], the number in the middle of each cell.
+    """
+
+    marginal: NoisyMarginal
+    runs: Runs
+    smoothed: Smoothed
+    centers: np.ndarray
+
+    @property
+    def mean_error(self) -> float:
+        """The standard error of the mean, over the mean or over the mean distance from it, whichever is larger.
+
+        From the noise of each run's sum times the distance of the run from the mean. Among the outermost hundredth of
+        the records on either side, and beyond, it counts as at most what smoothing left there: no more was believed.
+        Infinite where no run stands out.
+        """
+        counts = self.smoothed.counts
+        records = float(counts.sum())
+        if records <= 0 or not self.runs.stands_out.any():
+            return math.inf
+        mean = float(counts @ self.centers) / records
+        distances = np.abs(self.centers - mean)
+        spread = float(counts @ distances) / records
+        left = np.bincount(self.runs.of_cell, counts)
+        sums = np.bincount(self.runs.of_cell, counts * (self.centers - mean))
+        far = np.abs(sums) / np.where(left > 0, left, 1.0)
+        below = np.cumsum(left)
+        inner = (below > _OUTERMOST * records) & (below - left < (1 - _OUTERMOST) * records)
+        noise = np.where(inner, self.runs.noise, np.minimum(self.runs.noise, left))
+        error = float(np.sqrt(((noise * far) ** 2).sum())) / records
+        return error / max(abs(mean), spread) if max(abs(mean), spread) > 0 else 0.0
+
+    @property
+    def cells_that_stand_out(self) -> int:
+        """How many cells have a noisy count that by itself is more than noise."""
+        counts = self.marginal.counts[: len(self.centers)]
+        return int((counts >= deviations_to_stand_out(len(counts)) * self.marginal.scale).sum())
+
+
+def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]:
+    """One sentence on the columns whose means and tails the noise hides; none where it hides none.
+
+    Args:
+        columns: all columns of numbers.
+        total: the number of records, as noise leaves it.
+    """
+    doubtful = [column for column in columns if column.mean_error > _ERROR]
+    if not doubtful:
+        return []
+    deviation = max(column.marginal.scale for column in doubtful)
+    named = [
+        f"{column.marginal.clique[0]} ({column.cells_that_stand_out} of its {len(column.centers)} cells)"
+        for column in doubtful[:_MOST_NAMED]
+    ]
+    more = f" and {len(doubtful) - len(named)} more" if len(doubtful) > len(named) else ""
+    its = "its mean and tail are" if len(doubtful) == 1 else "their means and tails are"
+    return [
+        f"Few cells stand out from the noise (deviation {deviation:,.0f} of about {total:,.0f} rows) in "
+        f"{', '.join(named)}{more}: {its} unreliable, with a standard error of more than {_ERROR:.0%}."
+    ]
+
+
+def near_noise(marginals: Sequence[NoisyMarginal], runs: Mapping[str, Runs], total: float) -> list[str]:
+    """One sentence where a table is too small for its budget; none where it is not.
+
+    Noise of deviation s in the counts of k values moves k s sqrt(2 / pi) records in the mean, and an L1 distance is
+    that over the number of records, at most 2. For a column of numbers k is the number of its runs. What decides is the
+    mean over columns.
+
+    Args:
+        marginals: of all columns.
+        runs: of the columns of numbers.
+        total: the number of records, as noise leaves it.
+    """
+    moved = []
+    for one in marginals:
+        name, cells = one.clique[0], one.counts.size
+        if name in runs:
+            cells += len(runs[name].totals) - len(runs[name].of_cell)
+        moved.append(min(cells * one.scale * _MEAN_ABSOLUTE / max(total, 1.0), 2.0))
+    apart = float(np.mean(moved)) if moved else 0.0
+    if apart < _NEAR_NOISE:
+        return []
+    deviation = max(one.scale for one in marginals)
+    return [
+        f"About {total:,.0f} records are too few for this budget: the noise of the counts (deviation {deviation:,.0f} "
+        f"each) moves about {apart / 2:.0%} of the rows of a column to other values, so that rows are near noise. Give "
+        "more epsilon, or fewer columns."
+    ]

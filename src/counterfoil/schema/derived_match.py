@@ -1,0 +1,135 @@
+"""Whether a derived column that a table has too holds what the derivation says.
+
+Each synthetic row gets the derived value, whatever the table had: where the two differ, the derivation rewrites it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.boolean import WORDS, Boolean
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.expression import names_column
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.placement import PlacedCells, Placement, taken
+from counterfoil.schema.real import Real
+from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
+from counterfoil.schema.zone import SECONDS_PER_DAY
+
+RELATIVE = 1e-9
+"""Reals that differ by no more than this share of the larger one are equal."""
+
+_USUAL = 0.99
+"""The share of cells that have no more decimals than a column is taken to be rounded to."""
+
+
+def followed(derived: Derived, columns: Mapping[str, Column]) -> tuple[str, ...]:
+    """The columns that a derived one follows from."""
+    if derived.lookup:
+        return derived.on
+    return tuple(name for name in columns if names_column(derived.expression, name))
+
+
+def differing(
+    derived: Derived, columns: Mapping[str, Column], cells: Mapping[str, PlacedCells], values: Values
+) -> np.ndarray:
+    """bool [n]: which cells differ from what the others of their rows imply.
+
+    Rows are left out, as equal, where one of the columns that it follows from is neither as declared nor missing as
+    declared. Reals may differ by `RELATIVE` and by a rounding to as many decimals as nearly all cells have; a cell
+    without a value of the kind counts as none, and differs where there is a value to derive.
+
+    Args:
+        derived: the column.
+        columns: the columns that it follows from, by name.
+        cells: their placed cells [n].
+        values: its own cells [n].
+
+    Raises:
+        TypeError, pyarrow.ArrowException: for a type of `values` that holds no single values, texts or numbers.
+    """
+    known = np.ones(len(values), dtype=bool)
+    for name, column in columns.items():
+        ways = (Placement.DECLARED, Placement.MISSING) if column.missing else (Placement.DECLARED,)
+        known &= np.isin(cells[name].placements, ways)
+    kept = np.flatnonzero(known)
+    if not len(kept):
+        return known
+    table = pa.table({name: _values(column, cells[name], kept) for name, column in columns.items()})
+    expected = derived.compute(table, columns)
+    if isinstance(expected, pa.ChunkedArray):
+        expected = expected.combine_chunks()
+    known[kept] = _differ(derived.result, expected, taken(values, kept))
+    return known
+
+
+def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
+    """The values that the schema reads in some cells, whole bins never taken for one."""
+    if isinstance(column, Categorical | Boolean):
+        return column.decode(cells.codes[kept], np.random.default_rng(0))  # each code is one value: nothing is drawn
+    assert cells.numbers is not None, "all other columns lie on a line"
+    numbers = cells.numbers[kept]
+    absent = np.isnan(numbers)
+    filled = np.where(absent, 0.0, numbers)
+    if isinstance(column, Real):
+        return pa.array(filled, mask=absent)
+    whole = filled.astype(np.int64)
+    if isinstance(column, Integer):
+        return pa.array(whole, mask=absent)
+    if column.kind == "date":
+        return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32())
+    return pa.array(whole * 1_000_000, mask=absent).cast(column.arrow_type)
+
+
+def _differ(result: str, expected: pa.Array, found: Values) -> np.ndarray:
+    if result == "categorical":
+        texts, positions = texts_of(found)
+        held = np.array([*texts, ""], dtype=object)[positions]
+        implied = np.array([text or "" for text in expected.to_pylist()], dtype=object)
+        return np.asarray(held != implied, dtype=bool)
+    if result == "date":
+        return _unequal(_floats(expected.cast(pa.int32())), instants_of(found, SECONDS_PER_DAY))
+    if result == "boolean":
+        return _unequal(_floats(expected.cast(pa.int8())), numbers_of(found, WORDS))
+    implied, held = _floats(expected), numbers_of(found)
+    if result == "integer":
+        return _unequal(implied, held)
+    differs = _unequal(implied, held) & ~_near(implied, held, 0.0)
+    if not differs.any():
+        return differs
+    return differs & ~_near(implied, held, 0.5 * 10.0 ** -_usual_decimals(found))
+
+
+def _floats(values: pa.Array) -> np.ndarray:
+    return np.asarray(values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False))
+
+
+def _unequal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (one != other) & ~(np.isnan(one) & np.isnan(other))
+
+
+def _near(one: np.ndarray, other: np.ndarray, apart: float) -> np.ndarray:
+    """bool [n]: which numbers differ by at most `apart`, beside what floating point makes of them."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(one - other) <= apart + RELATIVE * np.maximum(np.abs(one), np.abs(other))
+
+
+def _usual_decimals(values: Values) -> int:
+    """As many digits after the point as nearly all cells have at most."""
+    texts, positions = texts_of(values)
+    decimals = np.sort(np.array([_decimals(text) for text in texts], dtype=np.int64)[positions[positions >= 0]])
+    return int(decimals[int(np.ceil(_USUAL * len(decimals))) - 1]) if len(decimals) else 0
+
+
+def _decimals(text: str) -> int:
+    try:
+        exponent = Decimal(text).as_tuple().exponent
+    except InvalidOperation:
+        return 0
+    return max(0, -exponent) if isinstance(exponent, int) else 0

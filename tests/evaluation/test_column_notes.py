@@ -1,0 +1,162 @@
+"""What a schema states and a table never shows, or shows otherwise: notes, which leave the status as it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterfoil.evaluation.column_notes import exchangeable, states_offset
+from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
+from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
+from counterfoil.schema.placement import Placement
+
+
+def checked(column, cells, *, values: bool = False) -> SchemaReport:
+    return check_without_privacy(pa.table({column.name: pa.array(cells)}), Schema((column,)), values=values)
+
+
+def notes(column, cells) -> dict[str, tuple[int, tuple[str, ...]]]:
+    report = checked(column, cells)
+    assert report.holds
+    return {note.kind: (note.count, note.stated) for note in report.notes}
+
+
+def test_categories_that_never_occur_are_named():
+    listed = Categorical("job", ("cook", "nurse", "smith"), other=True)
+    assert notes(listed, ["cook", "clown", "cook"]) == {"never_occurs": (2, ("nurse", "smith"))}
+    assert notes(listed, ["cook", "smith", "nurse"]) == {}
+    report = checked(listed, ["cook", "cook"])
+    assert report.notes[0].text == "2 declared categories never occur: nurse, smith."
+    assert report.to_json()["notes"][0]["stated"] == ["nurse", "smith"]
+
+
+def test_long_lists_are_cut_on_the_page_and_whole_in_json():
+    many = Categorical("job", tuple(f"j{i}" for i in range(100)))
+    (note,) = checked(many, ["j0"]).notes
+    assert note.text.endswith("j8 and 91 more.")
+    assert len(note.stated) == 99
+
+
+def test_labels_that_never_occur_and_words_that_are_written_as_others():
+    labeled = Boolean("x", true="J", false="N")
+    assert notes(labeled, ["J", "N"]) == {}
+    assert notes(labeled, ["yes", "no", "N"]) == {"never_occurs": (1, ("J",)), "rewritten": (2, ())}
+    assert notes(Boolean("x"), ["1", "0"])["rewritten"] == (2, ())
+    assert notes(Boolean("x"), ["True", "false"]) == {}
+    assert notes(Boolean("x"), [True, True]) == {"never_occurs": (1, ("false",))}
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "never"),
+    [
+        (Integer("x", 0, 9, missing=True, missing_values=("?", "-9")), ["1", "-9.0", ""], ("?",)),
+        (Integer("x", 0, 9, missing=True, missing_values=("-9",)), [1, -9], ()),
+        (Categorical("x", ("a",), missing=True, missing_values=("?", "99")), ["a", "99.0"], ("?",)),
+        (Categorical("x", ("a",), missing=True, missing_values=("?",)), ["a", None], ("?",)),
+        (
+            Date("x", dt.date(2020, 1, 1), dt.date(2020, 12, 31), missing=True, missing_values=("none", "1900-01-01")),
+            ["2020-05-05", "19000101"],
+            ("none",),
+        ),
+        (Boolean("x", missing=True, missing_values=("n/a",)), ["true", "false", "n/a"], ()),
+    ],
+)
+def test_missing_words_that_never_occur(column, cells, never):
+    assert notes(column, cells).get("missing_word_never_occurs", (0, ()))[1] == never
+
+
+def test_cells_that_are_another_text_than_their_category():
+    codes = Categorical("icd", ("250.10", "7"), missing=True)
+    report = checked(codes, ["250.1", "007", "007", "7", "250.10"], values=True)
+    (note,) = report.notes
+    assert (note.kind, note.count, note.values) == ("rewritten", 3, (("007", 2), ("250.1", 1)))
+    assert "in quotes" in note.text
+    assert "007" not in str(checked(codes, ["250.1", "007", "7"]).to_json())
+    assert notes(Categorical("n", (7,)), ["7.0"]) == {"rewritten": (1, ())}
+    assert notes(Categorical("n", (7,)), [7.0]) == {}
+    assert notes(Categorical("n", (7.0,)), [7]) == {}
+    assert notes(Categorical("n", ("007",)), [7]) == {"rewritten": (1, ())}
+
+
+@pytest.mark.parametrize(
+    ("column", "noted"),
+    [
+        (Real("pay", 0.0, 1000.0, bins=20), True),
+        (Real("pay", 0.0, 1000.0, resolution=100.0), True),
+        (Real("pay", 0.0, 1000.0, edges=(0.0, 500.0, 1000.0)), True),
+        (Integer("pay", 0, 1000, bins=20), True),
+        (Real("pay", 0.0, 1000.0), False),
+        (Integer("pay", 0, 1000), False),
+        (Real("pay", 0.0, 1000.0, bins=1), False),
+        (Real("pay", 0.0, 1000.0, bins=500), False),
+    ],
+)
+def test_numbers_that_lie_in_one_bin(column, noted):
+    cells = [*np.arange(1, 41).tolist(), 600, 700, 800, 900]  # 40 of 44 below 50
+    found = notes(column, cells)
+    assert ("one_bin" in found) == noted
+    if noted:
+        assert found["one_bin"][0] == 40
+        (note,) = checked(column, cells).notes
+        assert note.text.startswith("90.9% of pay lie in one of its")
+    assert "one_bin" not in notes(column, [*range(40), *range(500, 600)])
+
+
+def test_a_bin_of_one_number_may_hold_most_records():
+    assert notes(Real("pay", 0.0, 1000.0, bins=20, points=(0.0,)), [0.0] * 99 + [5.0]) == {}
+
+
+def test_dates_that_would_also_be_read_with_day_and_month_exchanged():
+    day_first = Date("d", dt.date(2020, 1, 1), dt.date(2021, 12, 31), format="%d.%m.%Y")
+    assert "day_and_month" in notes(day_first, ["05.02.2020", "12.11.2021"])
+    assert notes(day_first, ["05.02.2020", "13.11.2021"]) == {}
+    assert notes(day_first, [dt.date(2020, 5, 2)]) == {}
+    assert notes(Date("d", dt.date(2020, 1, 1), dt.date(2021, 12, 31)), ["2020-05-02"]) == {}
+    clock = Datetime(
+        "d",
+        dt.datetime(2020, 1, 1),
+        dt.datetime(2021, 1, 1),
+        resolution="1d",
+        format="%d/%m/%Y %H:%M",
+        zone="Asia/Tokyo",
+    )
+    assert "day_and_month" in notes(clock, ["12/03/2020 00:30"])  # still the 11th in UTC
+    assert notes(clock, ["13/03/2020 00:30"]) == {}  # still the 12th in UTC
+    assert exchangeable("%m/%d/%Y")
+    assert not exchangeable("%d %b %Y")
+
+
+@pytest.mark.parametrize("text_format", ["", "%d.%m.%Y %H:%M"])
+def test_the_remedy_for_texts_with_an_offset_is_a_zone(text_format):
+    column = Datetime(
+        "at", dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1), resolution="1d", format=text_format, missing=True
+    )
+    report = checked(column, ["2020-05-05T10:00:00+02:00", "2020-05-05T10:00:00Z"])
+    (cells,) = report.columns[0].irregular
+    assert (cells.way, cells.count, cells.offsets) == (Placement.UNREADABLE, 2, 2)
+    remedy = report.columns[0].remedy(cells)
+    assert remedy.startswith("declare `zone`")
+    assert "state the notation" not in remedy
+    assert report.to_json()["columns"][0]["cells"][0]["remedy"] == remedy
+    mixed = checked(column, ["2020-05-05T10:00:00+02:00", "whenever"])
+    both = mixed.columns[0].remedy(mixed.columns[0].irregular[0])
+    assert both.startswith("declare `zone`")
+    assert "about 1 of them; for the others, state the notation in `format`" in both
+    other = checked(column, ["whenever"])
+    assert "zone" not in other.columns[0].remedy(other.columns[0].irregular[0])
+
+
+def test_offsets_are_told_in_iso_and_in_the_stated_notation():
+    assert states_offset("2020-05-05T10:00:00+0200")
+    assert not states_offset("2020-05-05T10:00:00")
+    assert states_offset("05.05.2020 10:00 +02:00", "%d.%m.%Y %H:%M")
+    assert not states_offset("05.05.2020 10:00", "%d.%m.%Y %H:%M")
+
+
+def test_a_table_without_rows_has_no_notes(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("job\n")
+    assert check_without_privacy(tmp_path / "t.csv", Schema((Categorical("job", ("a",)),))).notes == ()

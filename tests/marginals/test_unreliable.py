@@ -1,0 +1,106 @@
+"""Warnings from noisy numbers: means that noise hides, and tables too small for their budget."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil import AIM, MST, Budget, Curator, Schema
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.runs import find_runs
+from counterfoil.graphical_model.smoothing import spread
+from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
+from counterfoil.methods.independent import Independent
+
+EXACT = np.array([400.0, 900, 1200, 700, 300])
+CENTERS = np.array([10.0, 20, 30, 40, 50])
+
+
+def column(name: str, noisy: np.ndarray, scale: float, centers: np.ndarray = CENTERS) -> NumberColumn:
+    runs = find_runs(noisy, scale, 3.0)
+    return NumberColumn(NoisyMarginal((name,), noisy, scale), runs, spread(runs, np.ones(len(noisy)), centers), centers)
+
+
+def test_the_error_of_the_mean_is_that_of_simulated_noise():
+    scale = 20.0
+    found = column("age", EXACT, scale)
+    mean = EXACT @ CENTERS / EXACT.sum()
+    rng = np.random.default_rng(2)
+    noisy = EXACT + rng.normal(0, scale, (20_000, 5))
+    simulated = (noisy @ CENTERS / noisy.sum(axis=1)).std() / mean
+    # The deviation of 20,000 normal draws is off by 0.5% of itself: 5% are 10 of its standard errors, below 1e-6.
+    assert found.mean_error == pytest.approx(simulated, rel=0.05)
+
+
+def test_noise_beyond_the_records_counts_as_what_was_left_there():
+    centers = 10.0 ** np.arange(1, 8)
+    counts = np.array([3000.0, 5000, 2000, 0, 0, 0, 0])
+    found = column("amount", counts, 30.0, centers)
+    assert found.mean_error < 0.25, "30 records at 10,000,000 would make a hundred times the mean"
+
+
+def test_one_sentence_names_the_columns_and_how_many_cells_stand_out():
+    noisy = EXACT.copy()
+    doubtful = [column(f"c{i}", noisy, 600.0) for i in range(7)]
+    assert unreliable_means([column("fine", EXACT, 5.0)], 3500.0) == []
+    (one,) = unreliable_means([column("fine", EXACT, 5.0), doubtful[0]], 3500.0)
+    assert "c0 (0 of its 5 cells)" in one
+    assert "deviation 600 of about 3,500 rows" in one
+    assert "its mean and tail are unreliable" in one
+    assert "fine" not in one
+    (many,) = unreliable_means(doubtful, 3500.0)
+    assert "c4" in many
+    assert "c5" not in many
+    assert "and 2 more" in many
+
+
+def test_a_table_is_near_noise_by_the_expected_distance():
+    scale, cells, total = 30.0, 10, 400.0
+    marginals = [NoisyMarginal((name,), np.full(cells, total / cells), scale) for name in ("a", "b")]
+    rng = np.random.default_rng(3)
+    simulated = np.abs(rng.normal(0, scale, (20_000, cells))).sum(axis=1).mean() / total
+    assert cells * scale * math.sqrt(2 / math.pi) / total == pytest.approx(simulated, rel=0.02)
+    (one,) = near_noise(marginals, {}, total)
+    assert f"{simulated / 2:.0%} of the rows" in one
+    assert "About 400 records are too few" in one
+    assert near_noise(marginals, {}, 2 * total) == []
+
+
+def test_runs_count_instead_of_the_cells_that_they_join():
+    noisy = np.random.default_rng(1).normal(4, 30, 100)
+    marginal = NoisyMarginal(("amount",), noisy, 30.0)
+    runs = find_runs(noisy, 30.0, 4.0)
+    total = 100 * 30 * math.sqrt(2 / math.pi) / 0.5
+    assert near_noise([marginal], {}, total)
+    assert not near_noise([marginal], {"amount": runs}, total)
+
+
+SCHEMA = Schema.from_toml("""
+[columns.amount]
+kind = "integer"
+lower = 0
+upper = 2000000
+
+[columns.group]
+kind = "categorical"
+values = ["a", "b", "c", "d", "e", "f", "g", "h"]
+""")
+
+
+def people(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(6)
+    amount = np.rint(np.exp(rng.normal(8, 1.2, n))).astype(int)
+    return pd.DataFrame({"amount": amount, "group": rng.choice(list("abcdefgh"), n)})
+
+
+@pytest.mark.parametrize("method", [AIM(), MST(), Independent()], ids=["aim", "mst", "independent"])
+def test_methods_say_it_on_the_receipt(method: AIM | MST | Independent):
+    found = {}
+    for n, epsilon in ((100, 1.0), (8000, 5.0)):
+        with Curator(people(n), SCHEMA, budget=Budget(epsilon, 1e-9), seed=3) as curator:
+            found[n] = method.synthesize(curator, rows=n).receipt.document["warnings"]
+    assert any("records are too few for this budget" in line for line in found[100])
+    assert not any("too few" in line or "unreliable" in line for line in found[8000])
