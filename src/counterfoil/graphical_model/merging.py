@@ -14,8 +14,11 @@ from counterfoil.graphical_model.group_merging import merge_in_groups
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.smoothing import Smoothed
 
-MOST_CODES = 48
-"""The most codes of a column of numbers while marginals are measured."""
+MOST_CODES, LEAST_CODES = 48, 4
+"""The most codes of a column of numbers while marginals are measured, and the fewest that the noise leaves it."""
+
+_PAIR_SHARE = 0.5
+"""Two columns of .5 sqrt(n / scale) codes have a noise of .25 sqrt(2 / pi) n, a fifth of the records, in L1."""
 
 _MOST_HALVINGS = 6
 """How often a threshold that merges all of a column is halved, at most."""
@@ -45,7 +48,8 @@ def merge_rare(
     for marginal in one_way:
         (name,) = marginal.clique
         if smoothed and name in smoothed:
-            codes[name] = _with_rest(merge_runs(smoothed[name]), marginal, deviations)
+            most = most_codes(float(smoothed[name].counts.sum()), marginal.scale)
+            codes[name] = _with_rest(merge_runs(smoothed[name], most), marginal, deviations)
             continue
         for halvings in range(_MOST_HALVINGS):
             threshold = deviations / 2**halvings * marginal.scale
@@ -56,6 +60,20 @@ def merge_rare(
             if codes[name].max() > 0:
                 break
     return Coarsening(domain, codes)
+
+
+def most_codes(records: float, scale: float) -> int:
+    """How many codes a column of numbers may have, so that its pairs with another such column stand out from the noise.
+
+    Measured on tables of 4,000 and 48,842 records at epsilon 1: with more codes, pairs of numbers are too large to be
+    chosen, and strong relations are lost; `docs/decisions.md` has the figures.
+
+    Args:
+        records: about how many there are.
+        scale: of the noise in a cell.
+    """
+    wanted = _PAIR_SHARE * math.sqrt(max(records, 0.0) / scale) if scale > 0 else math.inf
+    return int(min(max(wanted, LEAST_CODES), MOST_CODES))
 
 
 def merge_runs(smoothed: Smoothed, most: int = MOST_CODES) -> np.ndarray:

@@ -162,7 +162,10 @@ class _Line:
         masses = height / slopes * np.abs(np.diff(reached, axis=1))
         misfit = ((self.pieces.totals[inside] - masses) / self.pieces.noise[inside]) ** 2
         best = int(np.argmin(misfit.sum(axis=1) + (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2))
-        return max(float(masses[best].sum()), _TINY), -sign * float(slopes[best, 0]) * width
+        believed = max(float(masses[best].sum()), _TINY)
+        # Slopes end somewhere: a tail whose noisy count is far below the steepest of them has what that count leaves it.
+        mass = min(believed, _expected(float(self.totals[run]), float(self.noise[run]), believed))
+        return mass, -sign * float(slopes[best, 0]) * width
 
     def _growth(self, run: int, sign: float, width: float) -> float:
         """How fast the log of numbers grows outward in a tail; one that fell no faster would have no mean."""
