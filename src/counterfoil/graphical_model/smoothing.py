@@ -163,7 +163,7 @@ class _Line:
         misfit = ((self.pieces.totals[inside] - masses) / self.pieces.noise[inside]) ** 2
         best = int(np.argmin(misfit.sum(axis=1) + (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2))
         believed = max(float(masses[best].sum()), _TINY)
-        # Slopes end somewhere: a tail whose noisy count is far below the steepest of them has what that count leaves it.
+        # Slopes end somewhere: a tail whose noisy count is far below the steepest has what that count leaves it.
         mass = min(believed, _expected(float(self.totals[run]), float(self.noise[run]), believed))
         return mass, -sign * float(slopes[best, 0]) * width
 
