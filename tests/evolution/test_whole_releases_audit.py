@@ -86,7 +86,7 @@ BOTH_RELATIONS = [(name, ADD) for name in METHODS] + [("signed measure, Gaussian
 @pytest.fixture(autouse=True)
 def no_repeated_work(monkeypatch):
     """Looking versions up and composing the same plan again takes longer than all else in so small a release."""
-    monkeypatch.setattr(receipt, "_versions", cache(receipt._versions))
+    monkeypatch.setattr(receipt, "versions", cache(receipt.versions))
     composed = PrivacyLossPlan.epsilon
     once = cache(lambda events, delta: composed(PrivacyLossPlan(), events, delta))
     monkeypatch.setattr(PrivacyLossPlan, "epsilon", lambda self, events, delta: once(tuple(events), delta))
