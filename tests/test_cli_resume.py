@@ -151,11 +151,17 @@ def test_a_run_that_is_killed_is_finished(office: Office, place: str, owner: str
 
 
 def test_an_answer_that_was_lost_is_paid_again_within_the_budget(office: Office) -> None:
-    """Killed after the fourth charge and before its answer: AIM has the lost cost less for its further rounds."""
+    """Killed after the fourth charge and before its answer: AIM has the lost cost less for its further rounds.
+
+    How many rounds it takes depends on its answers, and so whether what is left pays for the lost one; it says which.
+    """
     arguments = killed(office, "account", "Account", "_pay", "aim")
     assert charges(office) == [4]
     ended = office.run(*arguments, "--resume")
-    assert ended.status == 0, ended.err
+    if ended.status != 0:
+        assert "this release can't be finished" in ended.err
+        assert_given_up(office, ended, arguments)
+        return
     receipt = Receipt.load(RECEIPT)
     assert receipt.verify(office.path).holds
     assert charges(office) == [len(receipt.document["charges"])]
