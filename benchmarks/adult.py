@@ -97,7 +97,7 @@ def import_for(job: str) -> None:
 
         return
     import counterfoil
-    from counterfoil.curator.engines import counting  # noqa: F401
+    from counterfoil.domain import counting  # noqa: F401
 
     for name in counterfoil.__all__:
         getattr(counterfoil, name)
