@@ -94,6 +94,17 @@ def test_a_terminated_command_ends_like_an_interrupted_one(office, monkeypatch):
             signal.signal(number, before)
 
 
+def test_a_background_command_that_ignores_interrupts_can_still_be_terminated(office, monkeypatch):
+    """Shells start the background commands of scripts with SIGINT ignored."""
+    monkeypatch.setattr(saved, "load_kept", lambda _: signal.raise_signal(signal.SIGTERM))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert office.run("describe", KEPT).status == 130
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_points_are_asked_again_too(office):
     made = synthesize(str(office.path / "people.csv"), "people.toml", epsilon=3.0, method="evolution", seed=1)
     made.save(office.path / "points")

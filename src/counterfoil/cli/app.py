@@ -29,6 +29,7 @@ from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
 from counterfoil.cli.terminal import complain, json_text
 from counterfoil.cli.train import train
+from counterfoil.curator.interrupts import interrupt
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 app = typer.Typer(
@@ -105,7 +106,7 @@ def ended_like_an_interrupt() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in ended}
     for number in ended:
         if before[number] is signal.SIG_DFL:
-            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+            signal.signal(number, lambda *_: interrupt())
     try:
         yield
     finally:

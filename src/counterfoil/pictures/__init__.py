@@ -1,0 +1,1 @@
+"""Charts as static SVG with accessible text, from plain arrays of released numbers."""

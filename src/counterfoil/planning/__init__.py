@@ -1,0 +1,1 @@
+"""What to expect of a release before anything is spent, rehearsed on public or simulated records."""

@@ -1,0 +1,1 @@
+"""Pages that show a release, from what was released alone."""
