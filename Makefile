@@ -24,7 +24,7 @@ PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo 
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    copy a real survey at epsilon 1, and show its receipt"
+	@echo "make demo    copy a real survey at epsilon 1, show its receipt, and write a report to open"
 	@echo "make test    run the tests"
 	@echo "make test-lowest, make test-newest"
 	@echo "             run those of the curator, the sources and the commands with the lowest"
@@ -65,11 +65,12 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@rm -rf site
+	PYTHONPATH=docs/hooks $(BIN)/zensical build --config-file mkdocs.yml --clean --strict
 	@echo "The documentation is in site/index.html."
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest site build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) .venv-lowest .venv-newest site .cache build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 		.import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
@@ -80,8 +81,9 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; } >&2
 
-$(VENV)/.installed-demo: EXTRAS := demo,evaluation
-$(VENV)/.installed-test: EXTRAS := test,test-torch
+$(VENV)/.installed-demo: EXTRAS := demo,evaluation,report
+# The documentation is built and searched in a browser.
+$(VENV)/.installed-test: EXTRAS := test,test-torch,docs
 $(VENV)/.installed-lint: EXTRAS := lint
 $(VENV)/.installed-docs: EXTRAS := docs
 

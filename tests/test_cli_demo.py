@@ -24,6 +24,7 @@ def test_the_demo_leaves_a_release_that_verifies(
     assert ended.status == 0, ended.err
     folder = tmp_path / "counterfoil-demo"
     assert {path.name for path in folder.iterdir()} == {
+        "affairs.report.html",
         "affairs.schema.toml",
         "affairs.synthetic.parquet",
         "affairs.synthetic.receipt.json",
@@ -36,7 +37,29 @@ def test_the_demo_leaves_a_release_that_verifies(
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
     for said in ("PRIVACY RECEIPT", "NOT PRIVATE", "affairs.synthetic.parquet", str(folder)):
         assert said in ended.out
+    page = folder / "affairs.report.html"
+    assert lines[-1].strip() == page.as_uri(), "it ends with what to open"
+    before = page.read_text(encoding="utf-8")
+    assert "<svg" in before
+    assert "rate_marriage" in before
     assert office.run("demo", "--out", "counterfoil-demo", "--quiet").status == 0, "it can be run again"
+    assert page.read_text(encoding="utf-8") != before, "the report is that of the new release"
+
+
+def test_without_the_packages_of_reports_none_of_an_earlier_release_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("statsmodels", reason="the survey ships with statsmodels")
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "counterfoil-demo"
+    folder.mkdir()
+    (folder / "affairs.report.html").write_text("of an earlier release")
+    found = importlib.util.find_spec
+    monkeypatch.setattr("counterfoil.pictures.svg.find_spec", lambda name: None if name == "altair" else found(name))
+    ended = Office(tmp_path, capsys).run("demo")
+    assert ended.status == 0, ended.err
+    assert not (folder / "affairs.report.html").exists()
+    assert "pip install 'counterfoil[report]'" in ended.out
 
 
 def test_without_statsmodels_the_remedy_is_named(

@@ -11,11 +11,19 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
 
+from counterfoil import MST, Budget, Curator, Schema
+from counterfoil.methods.registry import method_names
+from counterfoil.pictures.style import COLORS
 from counterfoil.public_names import homes
+from counterfoil.schema import Integer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -107,7 +115,7 @@ def test_shell_blocks_name_what_exists(page: Path):
 
 def takewhile_known(words: list[str]) -> list[str]:
     known = {"certify", "check", "demo", "evaluate", "infer", "ledger", "predict", "receipt", "schema", "synth"}
-    known |= {"train", "sample", "marginal", "error-bar", "describe"}
+    known |= {"train", "report", "plan", "sample", "marginal", "error-bar", "describe"}
     depth = 2 if words and words[0] in {"ledger", "receipt"} else 1
     return words[:depth] if words and words[0] in known else []
 
@@ -132,6 +140,136 @@ def test_every_page_is_in_the_navigation():
     listed = re.findall(r":\s+([\w/]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE)
     pages = [str(page.relative_to(ROOT / "docs")) for page in PAGES[1:]]
     assert sorted(listed) == sorted(pages)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_pages_show_pictures_that_are_there(page: Path):
+    """A builder says nothing of a picture that is missing; each page has one before its second heading."""
+    text = page.read_text(encoding="utf-8")
+    included = re.findall(r'^--8<-- "([^"]+)"$', text, re.MULTILINE)
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", BLOCK.sub("", text))
+    missing = [name for name in included if not (ROOT / "docs" / name).is_file()]
+    missing += [name for name in shown if not (page.parent / name).is_file()]
+    assert missing == []
+    first = re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
+    assert "pictures/" in first, "the first screen is only text: docs/pictures.py draws"
+
+
+PICTURES = sorted((ROOT / "docs" / "pictures").iterdir())
+
+
+def test_pictures_are_those_that_the_script_draws():
+    """None is left of a name that it no longer has, none is missing, and each is shown by a page."""
+    made = {f"{name}.svg" for name in drawing().DRAWN} | {"readme.svg", "methods.svg", "gallery.html"}
+    assert {path.name for path in PICTURES} == made
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in sorted(made) if f"pictures/{name}" not in text] == []
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
+def test_pictures_hold_all_that_they_show(path: Path):
+    """Each says in words what it shows, has the colors that the pages paint, and refers to nothing."""
+    text = path.read_text(encoding="utf-8")
+    assert "\n\n" not in text, "Markdown would end the picture at an empty line"
+    root = ElementTree.fromstring(text if path.suffix == ".svg" else f"<div>{text}</div>")
+    drawn = [element for element in root.iter() if element.tag.endswith("svg")]
+    assert len(drawn) == (1 if path.suffix == ".svg" else text.count("<figure"))
+    for element in drawn:
+        words = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
+        assert len(words["title"]) > 5
+        assert len(words["desc"]) > 20
+        assert element.get("role") == "img"
+    classes = {name for element in root.iter() for name in element.get("class", "").split()}
+    assert classes <= {f"{kind}-{name}" for kind in "fs" for name in COLORS} | {"picture", "pictures"}
+    outside = {"script", "image", "a", "use", "foreignObject", "iframe", "link"}
+    assert not outside & {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert not [name for element in root.iter() for name in element.attrib if name == "id" or name.startswith("on")]
+
+
+def test_diagrams_are_as_the_script_draws_them_now():
+    """Such as the floors of the house, which follow from the import contract."""
+    script = drawing()
+    for name in ("wall", "cells", "composing", "training", "evolving", "reweighing", "rooms"):
+        assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8") == script.DRAWN[name]() + "\n"
+
+
+@pytest.mark.parametrize("name", ["trade_off", "noise", "ledger", "polynomial", "corrected", "decided"])
+def test_pictures_without_records_say_what_the_package_computes_now(name: str):
+    """Compared by their words: another release of the library that draws may move a line by a pixel."""
+    pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
+    kept = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    words = [re.findall(r">([^<]+)<", text) for text in (kept, drawing().DRAWN[name]())]
+    assert words[0] == words[1]
+    assert len(words[1]) > 5
+
+
+def drawing() -> ModuleType:
+    """docs/pictures.py, which is no part of a package."""
+    spec = spec_from_file_location("pictures_of_the_documentation", ROOT / "docs" / "pictures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pictures_are_painted_light_and_dark():
+    """Pages have the colors of the package's pictures in both readings, and paint every mark by its name."""
+    text = (ROOT / "docs" / "style.css").read_text(encoding="utf-8")
+    light, dark = text.split('body[data-md-color-scheme="slate"]')[:2]
+    for name, color in COLORS.items():
+        assert f"--{name}: {color.light};" in light
+        assert f"--{name}: {color.dark};" in dark
+        assert f".f-{name} {{ fill: var(--{name}); }} .s-{name} {{ stroke: var(--{name}); }}" in text
+
+
+def test_the_gallery_shows_every_method():
+    """Each method has its picture with what it measured, and no name is typed twice."""
+    text = (ROOT / "docs" / "pictures" / "gallery.html").read_text(encoding="utf-8")
+    captions = re.findall(
+        r"<figcaption><code>([\w-]+)</code>: .*Error of this pair <strong>([\d.]+)</strong>.*CPU s", text
+    )
+    assert sorted(name for name, _ in captions) == sorted(method_names())
+    errors = {name: float(error) for name, error in captions}
+    assert all(0 < error < 2 for error in errors.values())
+    assert errors["aim"] < errors["independent"], "a pair that was measured is nearer than one that was not"
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name in ("choosing_a_method.md", "methods.md")], ids=named
+)
+def test_pages_agree_on_what_msts_error_bars_cover(page: Path):
+    """As the code has it: all columns and pairs of a narrow table."""
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert re.search(r"(those of `mst` cover|MST bounds those of) all columns and pairs", text)
+    invented = pa.table({"a": [0, 1, 1] * 40, "b": [0, 1, 0] * 40, "c": [1, 1, 0] * 40})
+    schema = Schema(tuple(Integer(name, lower=0, upper=1) for name in "abc"))
+    with Curator(invented, schema, budget=Budget(2.0, 1e-6), seed=1) as curator:
+        bars = MST().synthesize(curator).error_bars
+    assert set(bars.bounds) == {("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c")}
+
+
+FORMULA = "Half of $x_1$ is $$\\frac{x_1}{2}$$ and \\$5 is money."
+
+
+def test_formulas_become_mathml():
+    """By an extension of Markdown, since the builder runs no hooks; an unknown command stops the build."""
+    for name in ("markdown", "pymdownx", "latex2mathml"):
+        pytest.importorskip(name, reason="the extra `docs` is not installed")
+    from markdown import markdown
+
+    spec = spec_from_file_location("mathml", ROOT / "docs" / "hooks" / "mathml.py")
+    module = module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    extensions = ["pymdownx.arithmatex", module.makeExtension()]
+    settings = {"pymdownx.arithmatex": {"generic": True, "smart_dollar": False}}
+    made = markdown(FORMULA, extensions=extensions, extension_configs=settings)
+    assert made.count("<math ") == 2
+    assert "<mfrac>" in made
+    assert "$5 is money" in made
+    assert "arithmatex" not in made
+    with pytest.raises(ValueError, match="does not know"):
+        markdown(r"$\nosuchcommand$", extensions=extensions, extension_configs=settings)
 
 
 def test_the_example_is_shown_as_it_is():

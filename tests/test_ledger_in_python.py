@@ -159,7 +159,7 @@ def test_the_page_in_python_is_that_of_the_command(place, capsys):
     assert run(["ledger", "show", "people.ledger"]) == 0
     assert capsys.readouterr().out == text
     assert "&lt;around&gt;" in html
-    assert html.startswith("<pre>Ledger of people.csv")
+    assert ">Ledger of people.csv</div>" in html
     assert short == (
         "Ledger('people.ledger', for 'people.csv', total epsilon 3 and delta 1e-06, spent epsilon 0.5 and delta 1e-09, "
         "left epsilon 2.5 and delta 9.99e-07)"

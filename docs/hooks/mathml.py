@@ -4,7 +4,9 @@ import html
 import re
 
 from latex2mathml.converter import convert
-from mkdocs.exceptions import PluginError
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 
 # What `pymdownx.arithmatex` leaves for a renderer to find.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
@@ -18,9 +20,23 @@ BAR = re.compile('<mo(?: fence="false")?(?: stretchy="false")?>(&#x0007C;|&#x020
 FUNCTION = re.compile(r"<mi>(exp|ln|log)</mi>(?!<mo[^>]*>&#x00028;)")
 
 
-def on_page_content(content: str, **_: object) -> str:
+class MathML(Extension):
+    """A Markdown extension, which every builder of Python-Markdown reads; a hook only MkDocs would run."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        md.postprocessors.register(Formulas(md), "mathml", -100)
+
+
+class Formulas(Postprocessor):
     """Replaces each formula in a rendered page."""
-    return FORMULA.sub(_as_mathml, content)
+
+    def run(self, text: str) -> str:
+        return FORMULA.sub(_as_mathml, text)
+
+
+def makeExtension(**settings: object) -> MathML:
+    """What Python-Markdown calls."""
+    return MathML(**settings)
 
 
 def _as_mathml(match: re.Match) -> str:
@@ -28,7 +44,7 @@ def _as_mathml(match: re.Match) -> str:
     formula = SIZED_COMMAND.sub("", html.unescape(formula))
     mathml = convert(formula, display="block" if bracket == "[" else "inline")
     if "\\" in html.unescape(mathml):
-        raise PluginError(f"The formula {formula!r} has a command that MathML conversion does not know.")
+        raise ValueError(f"The formula {formula!r} has a command that MathML conversion does not know.")
     mathml = BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', mathml)
     mathml = FUNCTION.sub(r'<mrow><mi>\1</mi><mspace width="0.167em" /></mrow>', mathml)
     return f'<{tag} class="formula">{mathml}</{tag}>'

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from counterfoil.pictures.style import INK
 from counterfoil.theory.loss import LOGISTIC
 from counterfoil.theory.polynomials import PolynomialApproximation, bernstein, chebyshev, minimax, tailored
+from reproductions.figure_style import drawn, legend_beside, reference_line
 
 DEGREE, RADIUS = 4, 5.0
 
@@ -67,20 +69,21 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, PolynomialApproxim
 
 
 def _draw(path: Path, found: dict[str, PolynomialApproximation]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     margins = np.linspace(-RADIUS, RADIUS, 501)
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.plot(margins, LOGISTIC(margins), color="black", label="-log(sigmoid)")
-    for name, polynomial in found.items():
-        left.plot(margins, polynomial(margins), label=name)
-        right.plot(margins, LOGISTIC(margins) - polynomial(margins), label=name)
-    left.set_title("degree 4 on [-5, 5]")
-    right.set_title("what is left over")
-    left.legend()
-    FigureCanvasAgg(figure).print_png(str(path))
+    title = f"Figure 1. Polynomials of degree {DEGREE} in place of the logistic loss\non margins from -5 to 5"
+    with drawn(path, title, columns=2, panel=(4.2, 3.2), sharex=True) as (figure, panels):
+        left, right = panels[0]
+        left.plot(margins, LOGISTIC(margins), color=INK, linewidth=2, label="the loss, -log(sigmoid)")
+        reference_line(right, y=0)
+        for name, polynomial in found.items():
+            style = {"linestyle": "--", "zorder": 3} if name == "minimax" else {}  # another one lies upon it
+            left.plot(margins, polynomial(margins), label=name, **style)
+            right.plot(margins, LOGISTIC(margins) - polynomial(margins), label=name, **style)
+        left.set(title="the loss and what replaces it", ylabel="loss in nats")
+        right.set(title="what is left over", ylabel="loss less polynomial, in nats")
+        for axes in (left, right):
+            axes.set_xlabel("margin, y times the score")
+        legend_beside(figure, panels)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from counterfoil.evaluation.marginals import compare_marginals
 from counterfoil.synthesis.table import encode
 from reproductions.excess_risk.protocol import copy_of, encoded
 from reproductions.excess_risk.table_2 import parsed
+from reproductions.figure_style import drawn, legend_beside
 
 ORDERS = (1, 2, 3)
 
@@ -73,25 +75,19 @@ def main(arguments: Sequence[str] | None = None) -> list[Errors]:
     for data in chosen.datasets:
         line = [one.mean[1] for one in found if one.data == data]
         print(f"{data}: the mean error of pairs {'falls' if line[-1] < line[0] else 'DOES NOT FALL'} with epsilon")
-    _draw(str(path.with_suffix(".png")), found)
+    _draw(path.with_suffix(".png"), found)
     return found
 
 
-def _draw(path: str, found: Sequence[Errors]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for data in dict.fromkeys(one.data for one in found):
-        line = [one for one in found if one.data == data]
-        axes.plot([one.epsilon for one in line], [one.mean[1] for one in line], marker=".", label=data)
-    axes.set_xlabel("epsilon")
-    axes.set_yscale("log")
-    axes.set_ylabel("mean L1 error of pairs, as shares of rows")
-    axes.set_title("Figure 2: what AIM's copies keep of pairs of columns")
-    axes.legend()
-    FigureCanvasAgg(figure).print_png(path)
+def _draw(path: Path, found: Sequence[Errors]) -> None:
+    title = "Figure 2. Copies by AIM keep pairs of columns better as epsilon grows"
+    with drawn(path, title, panel=(5.6, 3.6)) as (figure, panels):
+        axes = panels[0, 0]
+        for data in dict.fromkeys(one.data for one in found):
+            line = [one for one in found if one.data == data]
+            axes.plot([one.epsilon for one in line], [one.mean[1] for one in line], marker="o", label=data)
+        axes.set(xlabel="epsilon", ylabel="mean L1 error of pairs (shares of rows, 2 at most)", yscale="log")
+        legend_beside(figure, panels)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,13 @@ Takes about 15 minutes of one core; a minute with --quick. DP-SGD needs the extr
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from reproductions.excess_risk.private_learning import Bar, bars
 from reproductions.excess_risk.table_2 import REAL, Cell, cells, parsed, runs_of, table_text, write_csv
+from reproductions.figure_style import drawn, legend_below
 from reproductions.private_evolution.findings import Finding
 
 EPSILON = 1.0
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Cell]:
     path = chosen.out / f"figure_4_{runs.suffix}"
     write_csv(path.with_suffix(".csv"), found, chosen.relation)
     _write_trained(chosen.out / "figure_4_trained.csv", trained)
-    _draw(str(path.with_suffix(".png")), found, trained)
+    _draw(path.with_suffix(".png"), found, trained)
     print(table_text(found))
     for bar in trained:
         print(f"{bar.data:<8}{bar.method:<22}{bar.accuracy:.3f} +- {bar.error:.3f}")
@@ -62,12 +64,7 @@ def _write_trained(path: Path, trained: Sequence[Bar]) -> None:
             writer.writerow([bar.data, bar.method, EPSILON, f"{bar.accuracy:.5f}", f"{bar.error:.5f}"])
 
 
-def _draw(path: str, found: Sequence[Cell], trained: Sequence[Bar]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
-    axes = figure.subplots()
+def _draw(path: Path, found: Sequence[Cell], trained: Sequence[Bar]) -> None:
     names = list(dict.fromkeys(cell.data for cell in found))
     by_epsilon = {(cell.data, cell.epsilon): cell for cell in found}
     series = {
@@ -79,16 +76,22 @@ def _draw(path: str, found: Sequence[Cell], trained: Sequence[Bar]) -> None:
     for place, few in enumerate(("fewest", "more", "most")):
         of_table = {data: [bar for bar in trained if bar.data == data][1:] for data in names}
         series[f"PATE, {few} teachers"] = [of_table[data][place].accuracy for data in names]
+    title = f"Figure 4. Logistic models at epsilon {EPSILON:g}: from copies, and from the records themselves"
+    with drawn(path, title, panel=(max(6.0, 1.9 * len(names)), 3.8)) as (figure, panels):
+        _draw_bars(panels[0, 0], names, series)
+        legend_below(figure, panels, columns=4)
+
+
+def _draw_bars(axes: Any, names: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
+    """A group of bars for each table, one for each way."""
     width = 0.8 / len(series)
     for place, (label, heights) in enumerate(series.items()):
         at = [i + (place - (len(series) - 1) / 2) * width for i in range(len(names))]
         axes.bar(at, heights, width=width * 0.95, label=label)
     axes.set_xticks(range(len(names)), names)
     axes.set_ylim(0.4, 1.0)
-    axes.set_ylabel("accuracy on real rows")
-    axes.set_title(f"Figure 4: logistic models at epsilon {EPSILON:g}, from copies and from the records")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=4, frameon=False)
-    FigureCanvasAgg(figure).print_png(path)
+    axes.set(xlabel="table", ylabel="accuracy on real rows (axis from .4)")
+    axes.grid(visible=False, axis="x")
 
 
 if __name__ == "__main__":

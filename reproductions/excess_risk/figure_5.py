@@ -11,11 +11,14 @@ import csv
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from counterfoil.pictures.style import GRAY
 from reproductions.excess_risk.protocol import copy_of, drawn_codes, encoded, split
 from reproductions.excess_risk.table_2 import parsed
+from reproductions.figure_style import drawn, legend_below
 
 EPSILON = 1.0
 
@@ -70,26 +73,22 @@ def main(arguments: Sequence[str] | None = None) -> list[Pair]:
     print(f"{'':<8}{'target':<22}{'AIM':>8}{'real':>8}")
     for one in found:
         print(f"{one.data:<8}{one.target:<22}{one.copied:>8.3f}{one.real:>8.3f}")
-    _draw(str(path.with_suffix(".png")), found)
+    _draw(path.with_suffix(".png"), found)
     return found
 
 
-def _draw(path: str, found: Sequence[Pair]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    axes = figure.subplots()
+def _draw(path: Path, found: Sequence[Pair]) -> None:
     places = np.arange(len(found))
-    axes.barh(places - 0.2, [one.real for one in found], height=0.38, label="real rows")
-    axes.barh(places + 0.2, [one.copied for one in found], height=0.38, label=f"AIM, epsilon {EPSILON:g}")
-    axes.set_yticks(places, [f"{one.data}: {one.target}" for one in found])
-    axes.invert_yaxis()
-    axes.set_xlim(0.5, 1.0)
-    axes.set_xlabel("accuracy")
-    axes.set_title("Figure 5: one copy for several targets, logistic regression")
-    figure.legend(loc="outside lower center", ncols=2)
-    FigureCanvasAgg(figure).print_png(path)
+    title = "Figure 5. One copy serves several targets"
+    with drawn(path, title, panel=(6.4, 1.2 + 0.42 * len(found))) as (figure, panels):
+        axes = panels[0, 0]
+        axes.barh(places - 0.2, [one.real for one in found], height=0.38, label="real rows", color=GRAY)
+        axes.barh(places + 0.2, [one.copied for one in found], height=0.38, label=f"AIM, epsilon {EPSILON:g}")
+        axes.set_yticks(places, [f"{one.data}: {one.target}" for one in found])
+        axes.invert_yaxis()
+        axes.set(xlim=(0.5, 1.0), xlabel="accuracy of logistic regression on real rows (axis from .5)")
+        axes.grid(visible=False, axis="y")
+        legend_below(figure, panels, columns=2)
 
 
 if __name__ == "__main__":

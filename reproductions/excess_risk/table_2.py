@@ -20,6 +20,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,10 @@ from reproductions.excess_risk.protocol import (
     encoded,
     split,
 )
+from reproductions.figure_style import drawn, legend_below, reference_line
+
+NUMBERED = {"table_2": "Table 2", "figure_3": "Figure 3"}
+UNITS = {"auc": "area under the ROC curve", "risk": "log loss, in nats"}
 
 PAPER = {
     ("adult", "accuracy"): (0.832, 0.836, 0.838, 0.840, 0.840, 0.841, 0.842, 0.842, 0.843),
@@ -230,26 +235,25 @@ def write_csv(path: Path, found: Sequence[Cell], relation: str) -> None:
 
 def write_png(path: Path, found: Sequence[Cell], title: str) -> None:
     """Figure 3: one panel for each table and metric."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(cell.data for cell in found))
-    figure = Figure(figsize=(4 * len(METRICS), 2.6 * len(names)), layout="constrained")
-    panels = figure.subplots(len(names), len(METRICS), squeeze=False)
-    for (row, data), (column, metric) in itertools.product(enumerate(names), enumerate(METRICS)):
-        axes = panels[row][column]
-        line = [cell for cell in found if (cell.data, cell.metric) == (data, metric) and cell.epsilon != REAL]
-        x = [cell.epsilon for cell in line]
-        axes.errorbar(x, [cell.ours for cell in line], [cell.error for cell in line], marker=".", label="ours")
-        axes.plot(x, [cell.paper for cell in line], marker=".", linestyle="--", label="paper")
-        for cell in found:
-            if (cell.data, cell.metric, cell.epsilon) == (data, metric, REAL):
-                axes.axhline(cell.ours, color="gray", linestyle=":", label="real rows")
-        axes.set_title(f"{data}, {metric}")
-        axes.set_xlabel("epsilon")
-    panels[0][0].legend()
-    figure.suptitle(title)
-    FigureCanvasAgg(figure).print_png(str(path))
+    with drawn(path, title, rows=len(names), columns=len(METRICS), panel=(3.3, 2.3), sharex=True) as (figure, panels):
+        for (row, data), (column, metric) in itertools.product(enumerate(names), enumerate(METRICS)):
+            axes = panels[row, column]
+            _draw_panel(axes, [cell for cell in found if (cell.data, cell.metric) == (data, metric)])
+            axes.set(title=f"{data}, {metric}", ylabel=UNITS.get(metric, metric))
+            if row == len(names) - 1:
+                axes.set_xlabel("epsilon")
+        legend_below(figure, panels, columns=3)
+
+
+def _draw_panel(axes: Any, of_panel: Sequence[Cell]) -> None:
+    line = [cell for cell in of_panel if cell.epsilon != REAL]
+    x = [cell.epsilon for cell in line]
+    axes.errorbar(x, [cell.ours for cell in line], [cell.error for cell in line], marker="o", label="ours")
+    axes.plot(x, [cell.paper for cell in line], marker="s", linestyle="--", label="the paper's")
+    for cell in of_panel:
+        if cell.epsilon == REAL:
+            reference_line(axes, y=cell.ours, label="trained on real rows")
 
 
 def parsed(arguments: Sequence[str] | None, description: str) -> argparse.Namespace:
@@ -287,7 +291,11 @@ def main(arguments: Sequence[str] | None = None, *, name: str = "table_2") -> li
         for epsilon in (*chosen.epsilons, REAL):
             found += cells(data, epsilon, runs)
             write_csv(path.with_suffix(".csv"), found, runs.relation)  # a long run that is stopped leaves its part
-    write_png(path.with_suffix(".png"), found, f"Table 2: {runs.description}; bars are standard errors")
+    write_png(
+        path.with_suffix(".png"),
+        found,
+        f"{NUMBERED[name]}. Models trained on AIM's copies\n{runs.description}; bars are standard errors",
+    )
     print(f"{runs.description}\n{table_text(found)}")
     for line in verdicts(found):
         print(line)

@@ -26,6 +26,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,9 +34,11 @@ from scipy.stats import wasserstein_distance
 
 from counterfoil import PointSynthesis, Reweighting, synthesize
 from counterfoil.ledger.no_ledger import NoLedgerWarning
+from counterfoil.pictures.style import GRAY
 from counterfoil.reweighting import Fit
 from counterfoil.schema import Real, Schema
 from counterfoil.theory.reweighting_lemmas import mean_largest_absolute_laplace
+from reproductions.figure_style import COLORS, drawn, legend_below
 from reproductions.private_evolution.findings import Finding
 
 REFERENCES = ("uniform", "histogram", "bernstein", "tree")
@@ -255,31 +258,32 @@ def _write_csv(path: Path, found: Sequence[Result]) -> None:
 
 
 def _draw(path: Path, found: Sequence[Result], runs: int) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     dimensions = list(dict.fromkeys(one.case.dimension for one in found))
-    figure = Figure(figsize=(5 * len(dimensions), 4.5), layout="constrained")
-    panels = figure.subplots(1, len(dimensions), sharey=True, squeeze=False)[0]
-    for axes, dimension in zip(panels, dimensions, strict=True):
-        of_dimension = [one for one in found if one.case.dimension == dimension]
-        labels = list(dict.fromkeys(f"n = {o.case.records:,}\nepsilon {o.case.epsilon:g}" for o in of_dimension))
-        for place, reference in enumerate(REFERENCES):
-            for fit, mark in zip(FITS, ("o", "x"), strict=True):
-                line = [one for one in of_dimension if (one.case.reference, one.case.fit) == (reference, fit)]
-                x, bars = np.arange(len(line)) + 0.12 * (place - 1.5), [2 * one.error for one in line]
-                label = f"{reference}, {fit}"
-                axes.errorbar(x, [one.points for one in line], bars, fmt=mark, color=f"C{place}", label=label)
-            axes.plot(x, [one.case.noise for one in line], "_", color=f"C{place}", markersize=12)
-        axes.plot([], [], "_", color="gray", label="mean largest noise")
-        axes.set_xticks(range(len(labels)), labels)
-        axes.set_yscale("log")
-        axes.set_title(f"p = {dimension}, {len(frequencies(dimension))} products of cosines")
-    panels[0].set_ylabel("largest error over the family, of 2 at most")
-    lines, labels = panels[0].get_legend_handles_labels()
-    figure.legend(lines, labels, loc="outside lower center", ncols=5)
-    figure.suptitle(f"Weighted points of [0, 1]^p by reference, mean of {runs} releases and two standard errors")
-    FigureCanvasAgg(figure).print_png(str(path))
+    title = (
+        "Weighted points meet averages of [0, 1]^p up to the noise, whatever the reference\n"
+        f"means of {runs} releases, bars of two standard errors; dashes: the mean largest noise"
+    )
+    with drawn(path, title, columns=len(dimensions), panel=(4.2, 3.8), sharey=True) as (figure, panels):
+        for axes, dimension in zip(panels[0], dimensions, strict=True):
+            _draw_dimension(axes, [one for one in found if one.case.dimension == dimension])
+            axes.set_title(f"p = {dimension}, {len(frequencies(dimension))} products of cosines")
+        panels[0, 0].set_ylabel("largest error over the family (2 at most)")
+        panels[0, 0].plot([], [], "_", color=GRAY, label="mean largest noise")
+        legend_below(figure, panels, columns=5)
+
+
+def _draw_dimension(axes: Any, found: Sequence[Result]) -> None:
+    """Errors by reference and fit, a place on the axis for each number of records and epsilon."""
+    labels = list(dict.fromkeys(f"n = {o.case.records:,}\nepsilon {o.case.epsilon:g}" for o in found))
+    for place, reference in enumerate(REFERENCES):
+        for fit, mark in zip(FITS, ("o", "x"), strict=True):
+            line = [one for one in found if (one.case.reference, one.case.fit) == (reference, fit)]
+            x, bars = np.arange(len(line)) + 0.12 * (place - 1.5), [2 * one.error for one in line]
+            label = f"{reference}, {fit}"
+            axes.errorbar(x, [one.points for one in line], bars, fmt=mark, color=COLORS[place], label=label)
+        axes.plot(x, [one.case.noise for one in line], "_", color=COLORS[place], markersize=12)
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_yscale("log")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.pictures.style import GRAY
+from reproductions.figure_style import COLORS, drawn, legend_below
 from reproductions.private_density.coverage_releases import (
     LEVEL,
     LEVELS,
@@ -209,32 +211,29 @@ def _write_csv(path: Path, found: Sequence[Rate]) -> None:
 
 
 def _draw(path: Path, found: Sequence[Rate], releases: int) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     datasets = list(dict.fromkeys(one.data for one in found))
     asked = [name for name in QUANTITIES if name != "chi2" and any(one.quantity == name for one in found)]
-    figure = Figure(figsize=(4 * len(asked), 4 * len(datasets)), layout="constrained")
-    panels = figure.subplots(len(datasets), len(asked), squeeze=False, sharex=True, sharey=True)
-    for row, data in zip(panels, datasets, strict=True):
-        for axes, quantity in zip(row, asked, strict=True):
-            part = [one for one in found if (one.data, one.quantity) == (data, quantity) and one.answers >= FEWEST]
-            _draw_panel(axes, part)
-            axes.set_title(f"{data}, {quantity}")
+    title = (
+        "Intervals that count the noise hold as often as they say; naive ones do not\n"
+        f"{releases} releases of each kind; replace one, delta 1e-9"
+    )
+    size = {"rows": len(datasets), "columns": len(asked)}
+    with drawn(path, title, **size, panel=(3.2, 3.2), sharex=True, sharey=True) as (figure, panels):
+        for row, data in zip(panels, datasets, strict=True):
+            for axes, quantity in zip(row, asked, strict=True):
+                part = [one for one in found if (one.data, one.quantity) == (data, quantity) and one.answers >= FEWEST]
+                _draw_panel(axes, part)
+                axes.set_title(f"{data}, {quantity}")
+            row[0].set_ylabel("share of intervals that hold the truth")
+        for axes in panels[-1]:
             axes.set_xlabel("nominal coverage")
-        row[0].set_ylabel("share of intervals that hold the truth")
-    handles: dict[str, Any] = {}
-    for lines, labels in (axes.get_legend_handles_labels() for row in panels for axes in row):
-        handles |= dict(zip(labels, lines, strict=True))
-    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=4)
-    figure.suptitle(f"Coverage of intervals from private releases, {releases} of each; replace one, delta 1e-9")
-    FigureCanvasAgg(figure).print_png(str(path))
+        legend_below(figure, panels, columns=4)
 
 
 def _draw_panel(axes: Any, part: Sequence[Rate]) -> None:
     """Ours and naive by method and epsilon, with the diagonal."""
-    axes.plot((LEVELS[0], 1), (LEVELS[0], 1), color="gray", linewidth=0.8)
-    colors = {name: f"C{place}" for place, name in enumerate((*METHODS, MOMENTS))}
+    axes.plot((LEVELS[0], 1), (LEVELS[0], 1), color=GRAY, linewidth=0.8)
+    colors = dict(zip((*METHODS, MOMENTS), COLORS, strict=False))
     marks = dict(zip(sorted({one.epsilon for one in part}), "osd^v", strict=False))
     for method, epsilon, side in dict.fromkeys((one.method, one.epsilon, one.side) for one in part):
         line = [one for one in part if (one.method, one.epsilon, one.side) == (method, epsilon, side)]

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from reproductions.figure_style import COLORS, drawn, legend_beside
 from reproductions.private_density.simulation import C_1, C_2, NEEDS_PULP, REFERENCES, Setting, has_pulp, run
 from reproductions.private_evolution.findings import Finding
 
@@ -183,28 +184,24 @@ def _write_csv(path: Path, found: Sequence[Timing]) -> None:
 
 
 def _draw(path: Path, found: Sequence[Timing], runs: int) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    for axes, merged in zip(panels, (False, True), strict=True):
-        for solver, style in (("ours", "-"), ("cbc", "--")):
-            for reference in REFERENCES:
-                line = [t for t in found if _key(t.setting)[1:] == (reference, solver, merged)]
-                if not line:
-                    continue
-                p, seconds = [t.setting.attributes for t in line], [t.seconds for t in line]
-                color = f"C{REFERENCES.index(reference)}"
-                axes.plot(p, seconds, style, marker=".", color=color, label=f"{reference}, {SOLVERS[solver]}")
-        axes.set_yscale("log")
-        axes.set_xlabel("p, attributes")
-        axes.set_xticks(sorted({one.setting.attributes for one in found}))
-        axes.set_title("equal points merged" if merged else "one variable for each point")
-    panels[0].set_ylabel("CPU seconds: points, program, solution")
-    panels[0].legend()
-    figure.suptitle(f"Figure 1: time by reference density; epsilon 0.2, delta 0.5, gamma 0.25, mean of {runs} runs")
-    FigureCanvasAgg(figure).print_png(str(path))
+    title = (
+        "Figure 1. Points from a private histogram make a smaller program, until equal points are merged\n"
+        f"epsilon 0.2, delta 0.5, gamma 0.25, means of {runs} runs"
+    )
+    with drawn(path, title, columns=2, panel=(3.9, 3.2), sharey=True) as (figure, panels):
+        for axes, merged in zip(panels[0], (False, True), strict=True):
+            for solver, style in (("ours", "-"), ("cbc", "--")):
+                for reference, color in zip(REFERENCES, COLORS, strict=False):
+                    line = [t for t in found if _key(t.setting)[1:] == (reference, solver, merged)]
+                    if not line:
+                        continue
+                    p, seconds = [t.setting.attributes for t in line], [t.seconds for t in line]
+                    axes.plot(p, seconds, style, marker="o", color=color, label=f"{reference}, {SOLVERS[solver]}")
+            axes.set(yscale="log", xlabel="p, number of attributes")
+            axes.set_xticks(sorted({one.setting.attributes for one in found}))
+            axes.set_title("equal points merged" if merged else "one variable for each point")
+        panels[0, 0].set_ylabel("CPU seconds: points, program, solution")
+        legend_beside(figure, panels)
 
 
 if __name__ == "__main__":

@@ -64,4 +64,4 @@ def _line(panel: str, label: str, mean: np.ndarray, error: np.ndarray) -> Curve:
 
 
 if __name__ == "__main__":
-    main("figure_2", experiment)
+    main("figure_2", experiment, title="Figure 2. How many steps are best depends on where the population starts")

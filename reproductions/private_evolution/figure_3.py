@@ -65,7 +65,8 @@ def _compare(
     spread = (ours - ratio * best).std() / runs**0.5 / best.mean()
     figures = f"{predicted}: {ratio:.2f} +- {spread:.2f} times the best, which is at {grid[int(np.argmin(mean))]}"
     finding = Finding(f"{panel}, n = {n}: the theory's is near the best", bool(ratio < NEAR), figures)
-    return Curve(panel, f"n = {n}", tuple(grid), tuple(mean), tuple(error), predicted), finding
+    unit = "T, steps" if panel.startswith("steps") else "population, points"
+    return Curve(panel, f"n = {n}", tuple(grid), tuple(mean), tuple(error), predicted, unit), finding
 
 
 def _run(setting: Setting, seed: int) -> float:
@@ -74,4 +75,4 @@ def _run(setting: Setting, seed: int) -> float:
 
 
 if __name__ == "__main__":
-    main("figure_3", experiment)
+    main("figure_3", experiment, title="Figure 3. The theory's steps and population (dotted) are near the best ones")

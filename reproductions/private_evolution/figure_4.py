@@ -38,4 +38,4 @@ def experiment(runs: int, quick: bool, n: int | None = None) -> tuple[list[Curve
 
 
 if __name__ == "__main__":
-    main("figure_4", experiment)
+    main("figure_4", experiment, title="Figure 4. A threshold helps tight clusters and harms spread points")

@@ -16,6 +16,8 @@ import numpy as np
 
 from counterfoil import Schema
 from counterfoil.ledger.no_ledger import NoLedgerWarning
+from counterfoil.pictures.style import INK
+from reproductions.figure_style import COLORS, drawn, legend_below
 from reproductions.private_evolution.findings import Finding
 from reproductions.wasserstein_gradients.noisy_descent import (
     NONE,
@@ -31,7 +33,7 @@ from reproductions.wasserstein_gradients.noisy_descent import (
 
 ALPHAS, EPSILONS = (0.0, 0.25, 0.5, 0.75), (math.inf, 8.0, 2.0, 1.0)
 IN_MAIN_TEXT = {0.0, 0.75}, {math.inf, 1.0}
-GROUP_COLORS = ("C0", "C1")
+GROUP_COLORS = COLORS[:2]
 HALVED = 0.5
 """The largest W_2 at the largest alpha, over that without a penalty."""
 CURVE_GAP = 0.1
@@ -131,25 +133,17 @@ def draw_panels(
         draw: draws one.
         labels: of the x axis and the y axis.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     rows, text_of = rows_of(found), {id(one): text for one, text in zip(found, texts, strict=True)}
-    figure = Figure(figsize=(3.6 * len(rows[0]), 2.7 * len(rows) + 0.6), layout="constrained")
-    panels = figure.subplots(len(rows), len(rows[0]), squeeze=False, sharex=True, sharey=True)
-    for line, row in zip(panels, rows, strict=True):
-        for axes, one in zip(line, row, strict=True):
-            draw(axes, one)
-            axes.set_title(text_of[id(one)], fontsize=8)
-        line[0].set_ylabel(f"{named(row[0])}\n{labels[1]}", fontsize=9)
-    for axes in panels[-1]:
-        axes.set_xlabel(labels[0])
-    handles, names = panels[0][0].get_legend_handles_labels()
-    below = figure.legend(handles, names, loc="outside lower center", ncols=len(names), markerscale=4)
-    for handle in below.legend_handles:
-        handle.set_alpha(1.0)
-    figure.suptitle(title, fontsize=11)
-    FigureCanvasAgg(figure).print_png(str(path))
+    size = {"rows": len(rows), "columns": len(rows[0]), "panel": (3.4, 2.8)}
+    with drawn(path, title, **size, sharex=True, sharey=True) as (figure, panels):
+        for line, row in zip(panels, rows, strict=True):
+            for axes, one in zip(line, row, strict=True):
+                draw(axes, one)
+                axes.set_title(text_of[id(one)], fontsize=8)
+            line[0].set_ylabel(f"{named(row[0])}\n{labels[1]}")
+        for axes in panels[-1]:
+            axes.set_xlabel(labels[0])
+        legend_below(figure, panels, columns=4)
 
 
 def draw_both_figures(
@@ -178,27 +172,22 @@ def draw_both_figures(
 
 def draw_curves(path: Path, found: Sequence[Trained], *, title: str) -> None:
     """The objective on all training records along the run: a panel for each alpha, a row for each kind of noise."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     alphas = sorted({one.plan.alpha for one in found})
-    figure = Figure(figsize=(3.6 * len(alphas), 6), layout="constrained")
-    panels = figure.subplots(2, len(alphas), squeeze=False, sharex=True, sharey="col")
-    for line, noise in zip(panels, (PAPERS, OURS), strict=True):
-        for axes, alpha in zip(line, alphas, strict=True):
-            for one in found:
-                if one.plan.alpha == alpha and one.plan.noise in (NONE, noise):
-                    exact = one.plan.noise == NONE
-                    style = {"color": "black", "linestyle": "--", "zorder": 3} if exact else {}
-                    label = "no noise" if exact else f"epsilon {one.plan.epsilon:g}"
-                    axes.plot(*zip(*one.curve, strict=True), label=label, linewidth=1.2, **style)
-            axes.set_title(f"alpha = {alpha:g}, {noise}", fontsize=9)
-        line[0].set_ylabel("objective, training records")
-    for axes in panels[-1]:
-        axes.set_xlabel("step")
-    panels[0][0].legend(fontsize=8)
-    figure.suptitle(title, fontsize=11)
-    FigureCanvasAgg(figure).print_png(str(path))
+    size = {"rows": 2, "columns": len(alphas), "panel": (3.2, 2.6)}
+    with drawn(path, title, **size, sharex=True, sharey="col") as (figure, panels):
+        for line, noise in zip(panels, (PAPERS, OURS), strict=True):
+            for axes, alpha in zip(line, alphas, strict=True):
+                for one in found:
+                    if one.plan.alpha == alpha and one.plan.noise in (NONE, noise):
+                        exact = one.plan.noise == NONE
+                        style = {"color": INK, "linestyle": "--", "zorder": 3} if exact else {}
+                        label = "no noise" if exact else f"epsilon {one.plan.epsilon:g}"
+                        axes.plot(*zip(*one.curve, strict=True), label=label, **style)
+                axes.set_title(f"alpha = {alpha:g}, {noise}")
+            line[0].set_ylabel("objective, training records")
+        for axes in panels[-1]:
+            axes.set_xlabel("step")
+        legend_below(figure, panels, columns=6)
 
 
 def penalty_findings(found: Sequence[Trained]) -> list[Finding]:

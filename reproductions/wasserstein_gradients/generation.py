@@ -40,6 +40,7 @@ from counterfoil.networks.clipping import bounded_jacobians
 from counterfoil.networks.network import Network
 from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.transport.rank_gradient import random_directions, sliced_gradient
+from reproductions.figure_style import drawn, legend_below
 from reproductions.private_evolution.findings import Finding
 from reproductions.wasserstein_gradients.findings import GROUP_COLORS, said
 from reproductions.wasserstein_gradients.noisy_descent import NONE, OURS, PAPERS, SENSITIVITIES
@@ -231,28 +232,26 @@ def _write_csv(path: Path, found: Sequence[Generated]) -> None:
 
 def _draw(path: Path, found: Sequence[Generated]) -> None:
     """A row for each run, a panel for each snapshot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.2 * SNAPSHOTS, 3.3 * len(found) + 0.7), layout="constrained")
-    panels = figure.subplots(len(found), SNAPSHOTS, squeeze=False, sharex=True, sharey=True)
-    for line, one in zip(panels, found, strict=True):
-        _, circle = samples(one.setting.n)
-        for axes, at in zip(line, one.snapshots, strict=True):
-            drawn = ((at.points, "moved points of X", 0.5), (circle[:SHOWN], "Z", 0.25))
-            for (points, name, alpha), color in zip(drawn, GROUP_COLORS, strict=True):
-                axes.scatter(*points.T, s=3, alpha=alpha, color=color, linewidths=0, label=name)
-            of_x, of_z = one.setting.epsilons(at.taken)
-            axes.set_title(
-                f"step {at.taken}, SW2^2 {at.distance:.4f}\nepsilon of X {of_x:.2f}, of Z {of_z:.2f}", fontsize=8
-            )
-            axes.set(aspect="equal", xlim=(-1.3, 1.3), ylim=(-1.3, 1.3))
-        line[0].set_ylabel(one.setting.name)
-    below = figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=4)
-    for handle in below.legend_handles:
-        handle.set_alpha(1.0)
-    figure.suptitle(f"Figure 13. A normal sample moved onto a circle, delta {found[0].setting.delta:.2g}", fontsize=11)
-    FigureCanvasAgg(figure).print_png(str(path))
+    title = (
+        "Figure 13. A normal sample is moved onto a circle\n"
+        f"delta {found[0].setting.delta:.2g}; SW2^2 is the squared sliced distance that is left"
+    )
+    size = {"rows": len(found), "columns": SNAPSHOTS, "panel": (2.8, 3.1)}
+    with drawn(path, title, **size, sharex=True, sharey=True) as (figure, panels):
+        for line, one in zip(panels, found, strict=True):
+            _, circle = samples(one.setting.n)
+            for axes, at in zip(line, one.snapshots, strict=True):
+                shown = ((at.points, "moved points of X", 0.5), (circle[:SHOWN], "Z", 0.25))
+                for (points, name, alpha), color in zip(shown, GROUP_COLORS, strict=True):
+                    axes.scatter(*points.T, s=3, alpha=alpha, color=color, linewidths=0, label=name)
+                of_x, of_z = one.setting.epsilons(at.taken)
+                text = f"step {at.taken}, SW2^2 {at.distance:.4f}\nepsilon of X {of_x:.2f}, of Z {of_z:.2f}"
+                axes.set_title(text, fontsize=8)
+                axes.set(aspect="equal", xlim=(-1.3, 1.3), ylim=(-1.3, 1.3))
+            line[0].set_ylabel(f"{one.setting.name}\nsecond coordinate")
+        for axes in panels[-1]:
+            axes.set_xlabel("first coordinate")
+        legend_below(figure, panels, columns=2)
 
 
 if __name__ == "__main__":

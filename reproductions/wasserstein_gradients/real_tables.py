@@ -47,9 +47,11 @@ from pyarrow import csv as arrow_csv
 from counterfoil import AIM, Schema, synthesize
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.no_ledger import NoLedgerWarning
+from counterfoil.pictures.style import INK
 from counterfoil.schema import Categorical, Integer
 from counterfoil.training import FairClassifier
 from counterfoil.training.public_rows import coded_rows
+from reproductions.figure_style import COLORS, drawn, legend_below, reference_line
 from reproductions.private_evolution.findings import Finding
 from reproductions.wasserstein_gradients.findings import fitted
 
@@ -423,31 +425,29 @@ def _write_csv(path: Path, found: Sequence[Cell]) -> None:
 
 def _draw(path: Path, found: Sequence[Mean], seeds: int) -> None:
     """Accuracy against disparate impact: a row for each table, a panel for each epsilon."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     datasets = list(dict.fromkeys(one.data for one in found))
     epsilons = sorted({one.epsilon for one in found if one.epsilon < math.inf})
-    figure = Figure(figsize=(3.8 * len(epsilons) + 0.6, 3.2 * len(datasets) + 0.8), layout="constrained")
-    panels = figure.subplots(len(datasets), len(epsilons), squeeze=False, sharex=True, sharey="row")
-    for row, data in zip(panels, datasets, strict=True):
-        for axes, epsilon in zip(row, epsilons, strict=True):
-            for way, style in zip(WAYS, ("s--", "o-", "D", "^-"), strict=True):
-                line = [
-                    one for one in found if (one.data, one.way) == (data, way) and one.epsilon in (epsilon, math.inf)
-                ]
-                x, y = ([one.measures[at] for one in sorted(line, key=lambda one: one.knob)] for at in (1, 0))
-                color = {"color": "black" if way == "reduction" else f"C{WAYS.index(way) - 1}"}
-                named = f"{way}, not private" if way == "reduction" else way
-                axes.plot(x, y, style, markersize=5, linewidth=1, label=named, **color)
-            axes.axvline(IMPACT, color="gray", linestyle=":", linewidth=0.8)
-            axes.set_title(f"{data}, epsilon {epsilon:g}", fontsize=10)
-        row[0].set_ylabel("accuracy on test rows")
-    for axes in panels[-1]:
-        axes.set_xlabel("disparate impact")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    figure.suptitle(f"Fair models of real tables\n{seeds} splits; replace one, delta {DELTA:g}", fontsize=11)
-    FigureCanvasAgg(figure).print_png(str(path))
+    title = f"Fair models of real tables: what accuracy fairness costs\n{seeds} splits; replace one, delta {DELTA:g}"
+    size = {"rows": len(datasets), "columns": len(epsilons), "panel": (3.6, 2.9)}
+    with drawn(path, title, **size, sharex=True, sharey="row") as (figure, panels):
+        for row, data in zip(panels, datasets, strict=True):
+            for axes, epsilon in zip(row, epsilons, strict=True):
+                _draw_panel(axes, [o for o in found if o.data == data and o.epsilon in (epsilon, math.inf)])
+                reference_line(axes, x=IMPACT, label=f"impact of {IMPACT:g}")
+                axes.set_title(f"{data}, epsilon {epsilon:g}")
+            row[0].set_ylabel("accuracy on test rows")
+        for axes in panels[-1]:
+            axes.set_xlabel("disparate impact (1: alike)")
+        legend_below(figure, panels, columns=3)
+
+
+def _draw_panel(axes: Any, found: Sequence[Mean]) -> None:
+    """A curve for each way, over its knob."""
+    for way, style, color in zip(WAYS, ("s--", "o-", "D", "^-"), (INK, *COLORS[:3]), strict=True):
+        line = sorted((one for one in found if one.way == way), key=lambda one: one.knob)
+        x, y = ([one.measures[at] for one in line] for at in (1, 0))
+        named = f"{way}, not private" if way == "reduction" else way
+        axes.plot(x, y, style, linewidth=1, color=color, label=named)
 
 
 if __name__ == "__main__":

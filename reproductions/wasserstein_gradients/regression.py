@@ -30,6 +30,7 @@ from torch import nn
 from counterfoil import Schema
 from counterfoil.networks.network import Network
 from counterfoil.networks.penalized_gradient import LossTerm, TransportTerm
+from counterfoil.pictures.style import GRAY
 from counterfoil.schema import Integer, Real
 from counterfoil.training import FairRegressor
 from reproductions.private_evolution.findings import Finding
@@ -184,10 +185,14 @@ def main(arguments: Sequence[str] | None = None, *, n: int = RECORDS, steps: int
         found,
         [_text(one, each) for one, each in zip(found, told, strict=True)],
         partial(_draw, made, train),
-        title=f"Figure 9. Predictions of {SHOWN} training records, delta {made.delta:.2g}",
+        title=f"Figure 9. The penalty moves predictions of both groups\n{SHOWN} records, delta {made.delta:.2g}",
         labels=("first number", "second number"),
     )
-    findings.draw_curves(chosen.out / f"{stem}_figure_10.png", found, title="Figure 10. Two-dimensional regression")
+    findings.draw_curves(
+        chosen.out / f"{stem}_figure_10.png",
+        found,
+        title="Figure 10. With noise, the objective falls nearly as it does without\nTwo-dimensional regression",
+    )
     print(accounting_text(made, chosen.epsilons, steps))
     return findings.said(regression_findings(found, told) + package_findings(n))
 
@@ -205,7 +210,7 @@ def _draw(made: Problem, train: Sample, axes: Any, one: Trained) -> None:
     for value, color in enumerate(findings.GROUP_COLORS):
         part = points[group == value]
         axes.scatter(*part.T, s=3, alpha=0.35, color=color, linewidths=0, label=f"A = {value}")
-    axes.plot((0, 1), (1, 0), color="gray", linewidth=0.8)
+    axes.plot((0, 1), (1, 0), color=GRAY, linewidth=0.8)
     axes.set_aspect("equal")
 
 

@@ -3,9 +3,11 @@
 from counterfoil.accounting.budget import Budget as Budget
 from counterfoil.accounting.neighbors import NeighboringRelation as NeighboringRelation
 from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
+from counterfoil.api import buy_schema as buy_schema
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
 from counterfoil.domain.workload import Workload as Workload
+from counterfoil.fidelity.acceptance import Acceptance as Acceptance
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
 from counterfoil.geometry.euclidean import Ball as Ball
 from counterfoil.geometry.euclidean import Box as Box
@@ -21,6 +23,7 @@ from counterfoil.methods.mst import MST as MST
 from counterfoil.methods.reweighting import Reweighting as Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure as SignedMeasure
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator as WassersteinGenerator
+from counterfoil.receipt.acceptance_bounds import Bound as Bound
 from counterfoil.receipt.receipt import Receipt as Receipt
 from counterfoil.schema.schema import Schema as Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis

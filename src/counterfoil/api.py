@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -11,11 +12,15 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.sanity import require_moderate_delta
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given, schema_given
+from counterfoil.fidelity.acceptance import Acceptance
+from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
+from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
+from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
@@ -45,6 +50,7 @@ def synthesize(
     check_schema: float = 0,
     unit_sizes: float = 0,
     confirm_delta: float | None = None,
+    accept: Acceptance | None = None,
     **options: Unpack[CuratorOptions],
 ) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -65,6 +71,8 @@ def synthesize(
         unit_sizes: the share of the budget, such as 0.02, that buys a histogram of rows per privacy unit, which the
             identifiers of the synthetic rows then follow; nothing is bought at 0, and the receipt says so.
         confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
+        accept: criteria that the release must meet, by noisy measures that a share of the budget buys; the whole budget
+            is charged before the first run. None asks nothing of it.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -74,6 +82,7 @@ def synthesize(
         ValueError: in one sentence, before anything is charged.
         TypeError: for a schema, ledger or privacy unit of another type.
         LedgerError: when the ledger refuses.
+        Withheld: where no run met the criteria of `accept`; what was charged stays charged.
     """
     require_rows_fit(rows, 1)
     if isinstance(method, type):
@@ -81,7 +90,7 @@ def synthesize(
     facts, unit = schema_given(schema, source=source), PrivacyUnit.of(options.get("privacy_unit"))
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     if isinstance(method, str):
-        if measured is not None:
+        if measured is not None or accept is not None:
             require_fidelity_possible(method)
         target = None if measured is None else measured.target
         synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))
@@ -99,9 +108,79 @@ def synthesize(
         given = CuratorOptions(**{**options, "privacy_unit": unit, "ledger": ledger})
         curator = opened.enter_context(Curator(source, facts, budget=budget, relation=relation, **given))
         require_rows_fit(rows, len(curator.domain.attributes))
-        return release_from(
-            curator, synthesizer, rows=rows, fidelity=measured, check_schema=check_schema, unit_sizes=unit_sizes
+        make = partial(
+            release_from,
+            synthesizer=synthesizer,
+            rows=rows,
+            fidelity=measured,
+            check_schema=check_schema,
+            unit_sizes=unit_sizes,
         )
+        if accept is None:
+            return make(curator)
+        require_judgeable(synthesizer)
+        made = JudgedRuns(curator, accept).first_accepted(make)
+        if made is None:
+            raise withheld(budget)
+        return made
+
+
+def require_judgeable(synthesizer: Synthesizer) -> None:
+    """Refuses a method whose releases no measures can be bought for.
+
+    Raises:
+        ValueError: for one of points, or one that plans its whole budget.
+    """
+    if getattr(synthesizer, "gives_points", False) or not getattr(synthesizer, "can_reserve", True):
+        raise ValueError(
+            "Acceptance needs a method for tables that leaves a share of its budget for the measures that decide. "
+            f"Found {type(synthesizer).__name__}: choose another, such as 'aim'."
+        )
+
+
+def buy_schema(
+    source: Any,
+    *,
+    epsilon: float,
+    delta: float = DEFAULT_DELTA,
+    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+    privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    stated: str | Path | None = None,
+    name: str = "",
+    confirm_delta: float | None = None,
+) -> tuple[Schema, Receipt]:
+    """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
+
+    `Schema.bought` has what it cost, which adds to the cost of every release of the same records.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        epsilon: of the guarantee; positive.
+        delta: of the guarantee; above 0 and below 1.
+        relation: which tables are neighbors.
+        privacy_unit: whose records are protected together; a single row when None.
+        ledger: where it is charged, or the path of such a ledger.
+        stated: facts that are known already, as the path of a TOML file or as TOML text: they cost nothing.
+        name: what the schema is to be called.
+        confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
+
+    Raises:
+        ValueError: in one sentence, before anything is charged.
+        TypeError: for a ledger or privacy unit of another type.
+        LedgerError: when the ledger refuses.
+    """
+    budget, unit, related = Budget(epsilon, delta), PrivacyUnit.of(privacy_unit), NeighboringRelation(relation)
+    require_moderate_delta(budget.delta, confirm_delta)
+    purchase = SchemaPurchase.of(source, budget, related.value, unit, stated=stated, name=name)
+    with ExitStack() as opened:
+        counting = ledger_given(ledger, opened)
+        if counting is not None:
+            counting.require_room(budget, Neighbors(related, unit).describe())
+        made, curator = purchase.make(counting)
+        with curator:
+            curator.record_receipt(made.receipt.digest)
+    return made.schema, made.receipt
 
 
 def schema_check_share(asked: float | None, synthesizer: Synthesizer) -> float:

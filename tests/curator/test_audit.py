@@ -37,6 +37,7 @@ from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
+from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
 from sensitive_tables import UNIT, records_of
 
@@ -92,6 +93,12 @@ def gaussian(budget: Budget) -> GaussianNoise:
     return GaussianNoise(1 / math.sqrt(GaussianFilter().capacity(budget)) * (1 + 1e-12))
 
 
+def thresholded_gaussian(budget: Budget) -> ThresholdedGaussianNoise:
+    """A thousandth of delta pays for cells of one table alone, of which these neighbors have none."""
+    rest = Budget(budget.epsilon, budget.delta * 0.999 * (1 - 1e-9))
+    return ThresholdedGaussianNoise(gaussian(rest).noise_multiplier, 0.001 * budget.delta)
+
+
 def gaussian_evidence(told: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """What tells Gaussian neighbors apart best: the log-likelihood ratio, up to a factor and a constant."""
     return told @ (other - one)
@@ -122,6 +129,9 @@ NOISES = {
         0.0,
         "l1_sensitivity",
         {"seed": 60_000, "system": 16_000},
+    ),
+    ThresholdedGaussianNoise: Audited(
+        thresholded_gaussian, gaussian_evidence, 0.01, "l2_sensitivity", {"seed": 120_000, "system": 120_000}
     ),
     ThresholdedLaplaceNoise: Audited(
         lambda budget: ThresholdedLaplaceNoise(budget.epsilon, budget.delta),

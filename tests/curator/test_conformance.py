@@ -23,6 +23,8 @@ from hypothesis import strategies as st
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
+from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
@@ -37,6 +39,7 @@ from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.curator.queries.registry import require_registered
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
+from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.queries.unit_sizes import UnitSizes
 from counterfoil.curator.queries.votes import TeacherVotes
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
@@ -404,7 +407,32 @@ def unit_sizes_examples() -> Iterator[tuple[object, bool]]:
     yield UnitSizes(MAX_ROWS), False
 
 
+def places_examples() -> Iterator[tuple[object, bool]]:
+    """The codes of `TINY` are those of three classes; `test_discovery_queries.py` has cells of all."""
+    yield ColumnPlaces(("a", "b")), True
+    yield ColumnPlaces(("b",)), True
+
+
+def places_random(domain: Domain) -> st.SearchStrategy:
+    return st.sets(st.sampled_from(domain.attributes), min_size=1).map(lambda names: ColumnPlaces(tuple(sorted(names))))
+
+
+def ranges_examples() -> Iterator[tuple[object, bool]]:
+    yield ColumnRanges((Intervals("a", (0, 1), (0.5,)), Intervals("b", (0, 1, 2), (0.5, 1.5)))), True
+    yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),)), True
+    yield ColumnRanges((Intervals("b", (2,), (0.0,)),)), False  # none but one number is counted
+
+
+def ranges_random(domain: Domain) -> st.SearchStrategy:
+    edges = st.sets(st.integers(-1, 8), min_size=1).map(lambda drawn: tuple(sorted(edge / 2 for edge in drawn)))
+    codes = st.sets(st.integers(0, 3), min_size=1).map(lambda drawn: tuple(sorted(drawn)))
+    columns = st.tuples(*(st.builds(Intervals, st.just(name), codes, edges) for name in domain.attributes))
+    return columns.map(ColumnRanges)
+
+
 REGISTRY: dict[type, Registered] = {
+    ColumnPlaces: Registered(places_examples, places_random),
+    ColumnRanges: Registered(ranges_examples, ranges_random),
     UnitSizes: Registered(unit_sizes_examples, lambda domain: st.integers(1, 4).map(UnitSizes)),
     SchemaPlacement: Registered(placement_examples, lambda domain: st.just(SchemaPlacement.of(schema_of(domain)))),
     GroupPredictions: Registered(group_predictions_examples, group_predictions_random),
@@ -438,8 +466,9 @@ def query_classes() -> set[type]:
 
 
 def test_every_query_is_registered():
-    """Those of batches have tests of their own: tests/curator/test_gradient_queries.py."""
-    assert {kind for kind in query_classes() if not issubclass(kind, GradientQuery)} == set(REGISTRY)
+    """Those of batches, and of texts, have their own: test_gradient_queries.py and test_discovery_queries.py."""
+    own = {kind for kind in query_classes() if issubclass(kind, (GradientQuery, TextCounts))}
+    assert query_classes() - own == set(REGISTRY)
 
 
 @pytest.mark.parametrize("kind", REGISTRY, ids=lambda kind: kind.__name__)

@@ -77,7 +77,7 @@ def ask(relation, monkeypatch) -> Callable[[Curator], None]:
     monkeypatch.setattr(direct, "_fitted", lambda *_: synthesis.model)
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
     monkeypatch.setattr(direct, "release", lambda *_, **__: synthesis)
-    questions = module._Measuring._questions
+    questions = module.Measuring._questions
     asked: list = []
 
     def asked_once(measuring) -> list:
@@ -85,13 +85,13 @@ def ask(relation, monkeypatch) -> Callable[[Curator], None]:
         asked.extend([] if asked else questions(measuring))
         return asked
 
-    monkeypatch.setattr(module._Measuring, "_questions", asked_once)
+    monkeypatch.setattr(module.Measuring, "_questions", asked_once)
     monkeypatch.setattr(privacy_filter, "largest_mu", functools.cache(privacy_filter.largest_mu))
 
     def release(curator: Curator) -> None:
         BOUGHT.prepare(curator)
         made = Independent().synthesize(curator, rows=1)
-        measures = module._Measuring(curator, curator.account, made, BOUGHT.target).run()
+        measures = module.Measuring(curator, curator.account, made, BOUGHT.target).run()
         assert len(measures) == MEASURES
 
     return release

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import warm_estimator as fitting
+from counterfoil.graphical_model.entropy_weight import entropy_weight_for
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
@@ -22,7 +25,7 @@ def test_refitting_is_fitting_everything_at_once():
     estimator.fit([A, B])
     again = estimator.fit([AB], relative_gap=1e-8)
     total = estimator.counted
-    weight = min(100.0, 0.5 * np.sqrt(total))
+    weight = entropy_weight_for(total, [A, B, AB])
     once = estimate(PAIR, [A, B, AB], total=total, entropy_weight=weight, relative_gap=1e-8).model
     assert again.marginal(("a", "b")) == pytest.approx(once.marginal(("a", "b")), abs=0.05)
     assert estimator.model is again
@@ -59,8 +62,10 @@ def test_the_entropy_weighs_less_on_small_tables(monkeypatch, total, weight):
     monkeypatch.setattr(
         fitting, "estimate", lambda *args, **keywords: seen.append(keywords) or estimate(*args, **keywords)
     )
-    WarmEstimator(PAIR, {}, total).fit([A])
-    assert seen[0]["entropy_weight"] == weight
+    noisy = replace(A, scale=1e6)
+    WarmEstimator(PAIR, {}, total).fit([noisy])
+    WarmEstimator(PAIR, {}, total, entropy_weight=3.0).fit([noisy])
+    assert [one["entropy_weight"] for one in seen] == [weight, 3.0]
 
 
 def test_each_fit_starts_from_the_last(monkeypatch):

@@ -14,6 +14,7 @@ from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.renyi_filter import RenyiFilter
+from counterfoil.accounting.repeated import repeated_named
 
 
 class Composition(Protocol):
@@ -38,13 +39,15 @@ class Composition(Protocol):
 
 
 class _Rules(dict[str, Composition]):
-    """The rules by name: those without parameters are listed; a Renyi filter is made from the order in its name."""
+    """The rules by name: those without parameters are listed; others are made from the number in their name."""
 
     def __missing__(self, name: str) -> Composition:
-        try:
-            return RenyiFilter.named(name)
-        except ValueError as error:
-            raise KeyError(name) from error
+        for named in (RenyiFilter.named, repeated_named):
+            try:
+                return named(name)
+            except ValueError:
+                continue
+        raise KeyError(name)
 
 
 COMPOSITIONS: dict[str, Composition] = _Rules(

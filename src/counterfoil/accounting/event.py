@@ -144,6 +144,29 @@ class ApproximateEvent(PrivacyEvent):
 
 
 @dataclass(frozen=True)
+class ApproximateGaussianEvent(PrivacyEvent):
+    """Gaussian noise of standard deviation `noise_multiplier` times the l2 sensitivity, but for probability `delta`.
+
+    Each of two neighbors' laws is a mixture: with probability `delta`, which is drawn by itself, anything may be told,
+    and otherwise laws are told apart no better than a Gaussian mechanism's. It has none of the three currencies, and
+    composes in a plan only, as a Gaussian event beside one that reveals everything with probability `delta`: both
+    mixtures are made from the answers of these two.
+
+    Raises:
+        ValueError: for a delta of 1 or more.
+    """
+
+    kind: ClassVar[str] = "approximate_gaussian"
+    noise_multiplier: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta >= 1:
+            raise ValueError(f"`delta` must be below 1. Found {self.delta!r}.")
+
+
+@dataclass(frozen=True)
 class SubsampledGaussianEvent(PrivacyEvent):
     """A whole run of `steps` noisy sums over random batches, all of it fixed before the first batch is drawn.
 
@@ -207,7 +230,14 @@ def bounded_range_of_mu(mu: float) -> float:
 
 _EVENTS = {
     event.kind: event
-    for event in (GaussianEvent, PureEvent, BoundedRangeEvent, ApproximateEvent, SubsampledGaussianEvent)
+    for event in (
+        GaussianEvent,
+        PureEvent,
+        BoundedRangeEvent,
+        ApproximateEvent,
+        ApproximateGaussianEvent,
+        SubsampledGaussianEvent,
+    )
 }
 
 

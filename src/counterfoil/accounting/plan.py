@@ -10,7 +10,13 @@ from typing import ClassVar
 
 from counterfoil.accounting.budget import DELTA_SLACK, EPSILON_SLACK, Budget
 from counterfoil.accounting.curve import gaussian_epsilon
-from counterfoil.accounting.event import ApproximateEvent, GaussianEvent, PrivacyEvent, SubsampledGaussianEvent
+from counterfoil.accounting.event import (
+    ApproximateEvent,
+    ApproximateGaussianEvent,
+    GaussianEvent,
+    PrivacyEvent,
+    SubsampledGaussianEvent,
+)
 from counterfoil.accounting.privacy_loss import LARGEST_LOSS, LossAtoms, compose
 from counterfoil.accounting.self_composition import MOST_STEPS, self_composed
 from counterfoil.accounting.subsampling import LARGEST_MU, subsampled_step
@@ -30,7 +36,8 @@ class PrivacyLossPlan:
     the grid ends. A pure event is composed as randomized response, which discrete Laplace noise of sensitivity 1 is
     exactly. A bounded-range event is composed as randomized response too, at its full epsilon, which is valid and
     loose. An approximate event is composed as the worst mechanism with its epsilon and delta: with probability delta
-    it reveals everything, and is randomized response otherwise. In all of them the two neighbors can change places, so
+    it reveals everything, and is randomized response otherwise. An approximate Gaussian event reveals everything with
+    probability delta, and is a Gaussian event otherwise. In all of them the two neighbors can change places, so
     that one direction stands for all.
 
     `counterfoil.accounting.privacy_loss` has the proof that no rounding hides any delta.
@@ -54,7 +61,16 @@ class PrivacyLossPlan:
         usable = _left(delta * (1 - DELTA_SLACK), counts)
         if not usable >= _SMALLEST_DELTA:
             return math.inf
-        return _smallest_epsilon(counts, usable) + EPSILON_SLACK
+        return _smallest_epsilon(_without_deltas(counts), usable) + EPSILON_SLACK
+
+
+def _without_deltas(counts: Counter[PrivacyEvent]) -> Counter[PrivacyEvent]:
+    """Approximate Gaussian events as Gaussian ones: their deltas are taken off already."""
+    plain: Counter[PrivacyEvent] = Counter()
+    for event, count in counts.items():
+        kept = GaussianEvent(event.noise_multiplier) if isinstance(event, ApproximateGaussianEvent) else event
+        plain[kept] += count
+    return plain
 
 
 def _smallest_epsilon(counts: Counter[PrivacyEvent], delta: float) -> float:
@@ -116,7 +132,11 @@ def _left(delta: float, counts: Counter[PrivacyEvent]) -> float:
     With E the probability that any of them reveals everything, the whole delta is E + (1 - E) d, where d is the delta
     of all that remains.
     """
-    deltas = [(Decimal(event.delta), count) for event, count in counts.items() if isinstance(event, ApproximateEvent)]
+    deltas = [
+        (Decimal(event.delta), count)
+        for event, count in counts.items()
+        if isinstance(event, (ApproximateEvent, ApproximateGaussianEvent))
+    ]
     if not deltas:
         return delta
     together = Decimal(0)

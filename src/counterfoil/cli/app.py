@@ -22,8 +22,10 @@ from counterfoil.cli.failure import failure_of
 from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
 from counterfoil.cli.marginal import error_bar, marginal
+from counterfoil.cli.plan import plan
 from counterfoil.cli.predict import predict
 from counterfoil.cli.receipt import receipt
+from counterfoil.cli.report import report
 from counterfoil.cli.sample import sample
 from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
@@ -40,11 +42,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 app.command()(synth)
+app.command()(plan)
 app.command()(train)
 app.command()(predict)
 app.command()(schema)
 app.add_typer(ledger, name="ledger")
 app.add_typer(receipt, name="receipt")
+app.command()(report)
 app.command()(sample)
 app.command()(marginal)
 app.command()(error_bar)
@@ -75,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs the command line `arguments` and returns its exit status.
 
     0: done. 1: a receipt that does not hold, or a bug. 2: bad input, in one sentence, with nothing half-written.
-    130: interrupted.
+    3: a release that was withheld, for it did not meet the criteria declared for it. 130: interrupted.
     """
     try:
         with ended_like_an_interrupt(), warnings.catch_warnings():

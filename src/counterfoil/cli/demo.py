@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ def demo(
     ),
     quiet: Quiet = False,
 ) -> None:
-    """Copy a real survey at epsilon 1, and show the receipt and what was kept."""
+    """Copy a real survey at epsilon 1, show the receipt and what was kept, and end with a report to look at."""
     from counterfoil.demo import Demo
     from counterfoil.evaluation.comparison import compare
     from counterfoil.files import write_text
@@ -32,8 +33,8 @@ def demo(
     terminal, survey = Terminal(quiet=quiet), Demo.find()
     out.mkdir(parents=True, exist_ok=True)
     outputs = Outputs(out / "affairs.synthetic.parquet")
-    schema = out / "affairs.schema.toml"
-    require_harmless([outputs.table, outputs.receipt, schema], inputs(str(survey.source)), table=outputs.table)
+    schema, page = out / "affairs.schema.toml", out / "affairs.report.html"
+    require_harmless([outputs.table, outputs.receipt, schema, page], inputs(str(survey.source)), table=outputs.table)
     outputs.require_possible(force=True)
     terminal.say("A survey of 6366 women on their marriages and affairs (Fair 1978): a table that")
     terminal.say("nobody would hand out. Making a synthetic copy with AIM at epsilon 1 ...")
@@ -51,6 +52,26 @@ def demo(
     terminal.say("\nThe files are in " + str(out.resolve()))
     for path in (outputs.table, outputs.receipt, schema):
         terminal.say(f"  {path.name}")
+    say_report(terminal, replace(synthesis, receipt=receipt), page)
+
+
+def say_report(terminal: Terminal, synthesis: Synthesis, page: Path) -> None:
+    """Writes the report to share, and says how to open it; without its packages, how to get one."""
+    from counterfoil.files import write_text
+    from counterfoil.pictures.svg import require_report
+    from counterfoil.report import report_of
+
+    try:
+        require_report()
+    except ModuleNotFoundError:
+        page.unlink(missing_ok=True)  # of an earlier release
+        terminal.say("\nFor pictures of it: pip install 'counterfoil[report]', then")
+        terminal.say("  counterfoil report affairs.synthetic.parquet")
+        return
+    write_text(page, report_of(synthesis))
+    terminal.say(f"  {page.name}")
+    terminal.say("\nLook at it: the report is one page, made from the release alone. Open it in any\nbrowser:")
+    terminal.say(f"  {page.resolve().as_uri()}")
 
 
 def show_inference(terminal: Terminal, synthesis: Synthesis) -> None:

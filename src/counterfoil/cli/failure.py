@@ -8,10 +8,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterfoil.curator.judged_runs import Withheld
 from counterfoil.ledger.refusals import note_of
 from counterfoil.schema.errors import UnconfirmedSchema, UnplacedValue
 
-BAD_INPUT, BUG, INTERRUPTED = 2, 1, 130
+BAD_INPUT, BUG, WITHHELD, INTERRUPTED = 2, 1, 3, 130
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -55,6 +56,8 @@ def _failure_of(error: BaseException, *, show_values: bool) -> Failure:
         return Failure(f"{cause.sentence} {error.note}".strip(), cause.status)
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return Failure("Interrupted.", INTERRUPTED)
+    if isinstance(error, Withheld):
+        return Failure(str(error), WITHHELD)
     usage = getattr(error, "format_message", None)
     if usage is not None:
         return Failure(_one_line(str(usage())), BAD_INPUT)

@@ -1,4 +1,4 @@
-"""`counterfoil receipt show|verify|key|sign`."""
+"""`counterfoil receipt show|verify|key|sign|export`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.cli.options import Json
+from counterfoil.cli.receipt_export import export
 from counterfoil.cli.terminal import WIDTH, Terminal
 from counterfoil.inert import inert
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.verification import Verification
 
-receipt = typer.Typer(help="Read a receipt, check it, or sign it.", no_args_is_help=True)
+receipt = typer.Typer(help="Read a receipt, check it, sign it, or export it.", no_args_is_help=True)
+receipt.command()(export)
 
 ReceiptFile = Annotated[
     Path, typer.Argument(help="The receipt, or the folder of a model or a saved release.", metavar="R.json")
@@ -61,6 +63,7 @@ def sign(
 
     It must hold, and files that lie beside it must be its own.
     """
+    from counterfoil.publishing.release_folder import is_release, sign_release
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.signature import SigningKey
     from counterfoil.synthesis.folder import save_receipt
@@ -73,6 +76,8 @@ def sign(
         raise ValueError(f"Only a receipt that holds can be signed. Found that {place} does not: {problems[0]}")
     if folder is None:
         signed.save(place)
+    elif is_release(folder):
+        sign_release(folder, signed)
     else:
         save_receipt(folder, signed)
     terminal.say(f"Signed {place} by the key of fingerprint\n{signing.verify_key.fingerprint}")
@@ -92,7 +97,8 @@ def verify(
 
     Costs are recomputed from the recorded events alone, and so are sentences, measures and certificates. The release's
     files, where they lie beside the receipt, are compared with their SHA-256 and their rows, and a saved folder as a
-    whole. A signature or a ledger vouches for the rest; without either, the fields that nobody vouches for are listed.
+    whole; of a folder that `synth --out FOLDER/` wrote, every file. A signature or a ledger vouches for the rest;
+    without either, the fields that nobody vouches for are listed.
     Exits with status 1 when the receipt does not hold.
     """
     from counterfoil.receipt.receipt import Receipt
@@ -101,7 +107,9 @@ def verify(
     place = _within(path)
     terminal, loaded = Terminal(json=json), Receipt.load(place)
     checked = _checked(loaded, place.parent, key, ledger)
-    problems = [*checked.problems, *_folder_problems(_folder_of(path))]
+    folder = _folder_of(path)
+    problems = [*checked.problems, *_label_problems(loaded, place.parent), *_folder_problems(folder)]
+    loose = _unvouched_files(folder)
     for problem in problems:
         terminal.say(f"DOES NOT HOLD: {problem}")
     if not problems:
@@ -118,6 +126,9 @@ def verify(
         listed = f"Nobody vouches for: {', '.join(checked.unvouched)}."
         terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
         terminal.say(textwrap.fill(_WHO_VOUCHES, WIDTH))
+    if loose:
+        listed = f"No receipt fixes what these files say, only that they are unchanged: {', '.join(loose)}."
+        terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
     if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(
@@ -128,6 +139,7 @@ def verify(
             "private": loaded.private,
             "problems": problems,
             "unvouched": list(checked.unvouched),
+            "unvouched_files": loose,
         }
     )
     if problems:
@@ -176,8 +188,28 @@ def _folder_problems(folder: Path | None) -> list[str]:
     if folder is None:
         return []
     from counterfoil.fidelity.saved_release import folder_problems
+    from counterfoil.publishing.release_check import release_problems
+    from counterfoil.publishing.release_folder import is_release
 
-    return [inert(problem) for problem in folder_problems(folder)]
+    problems = folder_problems(folder)
+    if is_release(folder):
+        # A file that is damaged is said once, though its saved part and the list of checksums both show it.
+        problems = list(dict.fromkeys([*problems, *release_problems(folder)]))
+    return [inert(problem) for problem in problems]
+
+
+def _unvouched_files(folder: Path | None) -> list[str]:
+    """Files of a release that no signature and no ledger fixes, for they keep the hash of the receipt alone."""
+    from counterfoil.publishing.release_check import unvouched_files
+    from counterfoil.publishing.release_folder import is_release
+
+    return [] if folder is None or not is_release(folder) else unvouched_files(folder)
+
+
+def _label_problems(loaded: Receipt, folder: Path) -> list[str]:
+    from counterfoil.synthesis.parquet_label import label_problems
+
+    return [inert(problem) for problem in label_problems(loaded.document, folder)]
 
 
 def _within(path: Path) -> Path:

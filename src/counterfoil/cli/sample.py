@@ -91,7 +91,7 @@ class Drawn:
         """Writes the rows to a .csv or .parquet file, whole or not at all."""
         from counterfoil.synthesis.table import write_table
 
-        write_table(self.table, os.fspath(path), self.schema)
+        write_table(self.table, os.fspath(path), self.schema, self.receipt.document)
 
 
 def receipt_of_rows(receipt: Receipt, rows: int, where: str | None) -> Receipt:

@@ -1,4 +1,4 @@
-"""`counterfoil schema INPUT`: a draft of a schema."""
+"""`counterfoil schema INPUT`: a draft of a schema, one that is bought, or one that is asked for."""
 
 from __future__ import annotations
 
@@ -7,35 +7,98 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.cli.options import Force, Quiet
+from counterfoil.cli.options import Force, LedgerFile, Quiet
+from counterfoil.cli.schema_file import name_of, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
 
 
 def schema(
     source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write it; printed if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write it; a draft is printed if left out.", metavar="S.toml")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="Buy what nobody stated, for this much.", metavar="E")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="With --epsilon: 1e-9 if left out.", metavar="D")
+    ] = None,
+    confirm_delta: Annotated[
+        float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="D")
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", help="With --epsilon: add_or_remove_one (the default) or replace_one.", metavar="R"),
+    ] = None,
+    privacy_unit: Annotated[
+        str | None,
+        typer.Option("--privacy-unit", help="With --epsilon: protect all rows with one value here.", metavar="COLUMN"),
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
+    ] = None,
+    ledger: LedgerFile = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option("--receipt", help="With --epsilon: its receipt; beside --out if left out.", metavar="R.json"),
+    ] = None,
+    stated: Annotated[
+        Path | None,
+        typer.Option("--stated", help="With --epsilon: facts that are known, and cost nothing.", metavar="PARTIAL"),
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Ask on the terminal, column by column; nothing is read.")
+    ] = False,
+    piped: Annotated[bool, typer.Option("--piped", help="With --confirm: the answers come from a pipe.")] = False,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draft a schema from the names and types of columns alone.
+    """Draft a schema from the names and types of columns; with --epsilon, buy it; with --confirm, ask for it.
 
-    No record is read. Each fact is for you to state from public knowledge; synth refuses the draft until you have.
+    As a draft, no record is read. Each fact is for you to state from public knowledge; synth refuses the draft until
+    you have.
+
+    With --epsilon, noisy answers say what nobody stated: kinds, bounds, frequent categories. It is private, charged to
+    --ledger, has a receipt, and synth takes it as it stands. What it costs adds to every release.
     """
-    from counterfoil.cli.outputs import inputs, require_free, require_harmless
+    from counterfoil.cli.schema_bought import Wish, buy
+    from counterfoil.cli.schema_confirm import ask
+
+    options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
+    options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger}
+    options |= {"receipt": receipt, "stated": stated}
+    if epsilon is None:
+        _refuse(options, "`--epsilon`, which buys a schema")
+    if piped and not confirm:
+        raise ValueError("`--piped` goes with `--confirm`, which asks. Found it alone: add it.")
+    if confirm and epsilon is not None:
+        raise ValueError("`--epsilon` buys what `--confirm` asks for. Found both: leave one out.")
+    terminal = Terminal(quiet=quiet)
+    if epsilon is not None:
+        wish = Wish(source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated)
+        buy(terminal, wish, out, receipt, force=force)
+    elif confirm:
+        ask(terminal, source, out, force=force, piped=piped)
+    else:
+        _draft(terminal, source, out, force=force)
+
+
+def _refuse(options: dict[str, object], needed: str) -> None:
+    for option, given in options.items():
+        if given is not None:
+            raise ValueError(f"`--{option}` goes with {needed}. Found it alone: add it.")
+
+
+def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) -> None:
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.files import write_text
     from counterfoil.schema import draft
 
     if out is not None:
-        require_harmless([out], inputs(source))
-        if out.suffix.lower() != ".toml":
-            raise ValueError(f"A schema is written to a .toml file. Found {out.name!r}.")
-        require_free([out], force=force)
+        require_schema_file(out, source, force=force)
     columns = columns_of(source)
-    name = Path(source.rpartition("::")[2] or source).name.split(".")[0]
-    text = draft(columns.types, name=name, typed=columns.typed)
-    terminal = Terminal(quiet=quiet)
+    text = draft(columns.types, name=name_of(source), typed=columns.typed)
     if out is None:
         print(inert_toml(text), end="")
         return

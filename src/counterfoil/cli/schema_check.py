@@ -1,4 +1,4 @@
-"""What a release's schema check found, as commands print it."""
+"""What a release's schema check found, and what its schema cost, as commands print it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from counterfoil.cli.terminal import WIDTH, Terminal
 def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
     """Prints the section `schema_check` of a receipt, its warnings first; that there is none, where a table was made.
 
+    Before it stands what the schema cost, where it was bought, and what the two cost together.
+
     Args:
         terminal: where.
         document: the receipt's document.
     """
+    from counterfoil.receipt.schema_bought import bought_sentences
     from counterfoil.receipt.schema_check import check_sentences
 
+    for sentence in bought_sentences(document):
+        terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))
     section = document.get("schema_check", {})
     warnings = set(section.get("warnings", ()))
     for sentence in check_sentences(document):

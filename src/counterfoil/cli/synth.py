@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.cli.outputs import Outputs, inputs
+from counterfoil.cli.folder_outputs import outputs_of
+from counterfoil.cli.outputs import inputs
+from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
 from counterfoil.cli.synth_keeping import (
     Keeping,
     command_to_finish,
@@ -31,6 +33,7 @@ from counterfoil.ledger.no_ledger import NO_LEDGER
 
 if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.methods.method import SyntheticRelease
     from counterfoil.receipt.signature import SigningKey
     from counterfoil.schema import Schema
 
@@ -101,6 +104,27 @@ def synth(
             help="With --privacy-unit: spend this share, such as 0.02, on how many rows units have, which the "
             "identifiers of the synthetic rows then follow.",
             metavar="F",
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            "--accept",
+            help="Write the release only where it keeps the bounds in this TOML file; else it is withheld, with status "
+            "3 and the whole budget spent.",
+            metavar="C.toml",
+            rich_help_panel=MADE,
+        ),
+    ] = None,
+    attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--attempts",
+            help="With --accept: repeat a run that fails, at most K times on average, within the same budget; once if "
+            "left out.",
+            metavar="K",
+            show_default=False,
             rich_help_panel=MADE,
         ),
     ] = None,
@@ -247,11 +271,21 @@ def synth(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--out",
-            help="A .csv or .parquet file; INPUT.synthetic.parquet here if left out.",
+            help="A .csv or .parquet file, or FOLDER/ for a release that explains itself; INPUT.synthetic.parquet here "
+            "if left out.",
             metavar="F",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    table_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="With FOLDER/: csv or parquet for its table; parquet if left out.",
+            metavar="T",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -261,7 +295,9 @@ def synth(
     keep_model: Annotated[
         bool,
         typer.Option(
-            "--keep-model", help="Keep the model in F's .release folder, to ask it again.", rich_help_panel=OUTPUT
+            "--keep-model",
+            help="Keep the model in F's .release folder, to ask it again; FOLDER/ has it anyway.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     sign: Annotated[
@@ -312,9 +348,11 @@ def synth(
     from counterfoil.synthesis.row_memory import require_rows_fit
 
     terminal = Terminal(quiet=quiet, json=json)
-    outputs = Outputs(out if out is not None else default_output(source), keeps_model=keep_model)
+    outputs = outputs_of(out, default_output(source), table_format, keeps_model=keep_model)
     place = place_of(outputs, keep)
-    wishes = wished_files(workload=workload, queries=queries, reference=reference)
+    wishes = wished_files(
+        workload=workload, queries=queries, reference=reference, criteria=str(accept) if accept else None
+    )
     outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes, *signing(sign)], place)
     require_seed_confirmed(seed, confirmed=not_private)
     kind = method_type(method)
@@ -324,8 +362,12 @@ def synth(
     facts.require_confirmed()
     require_possible(facts)
     measured = fidelity_of(fidelity, target, protected)
-    if measured is not None:
+    acceptance = acceptance_of(accept, attempts)
+    if measured is not None or acceptance is not None:
         require_fidelity_possible(method)
+    if acceptance is not None:
+        require_nothing_kept(keep, resume=resume, discard=discard_answers)
+        acceptance.require_possible(facts)
     require_rows_fit(rows, len(facts.domain.attributes))
     outputs.require_possible(force=force)
     synthesizer = synthesizer_of(
@@ -358,7 +400,7 @@ def synth(
     )
     key = None if sign is None else key_of(sign)
     keeping = None
-    if require_keeping_possible(
+    if acceptance is None and require_keeping_possible(
         place, method=method, seed=seed, asked=keep is not None, resume=resume, discard=discard_answers
     ):
         stated = facts_of(request, synthesizer, method=method)
@@ -369,7 +411,11 @@ def synth(
         terminal.note(NO_LEDGER)
     if (advice := unit_advice(facts, request.unit)) is not None:
         terminal.note(advice)
-    synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
+    synthesis: SyntheticRelease
+    if acceptance is None:
+        synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
+    else:
+        synthesis = run_judged(request, synthesizer, outputs, terminal, acceptance, show_values=show_values, key=key)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
 
 

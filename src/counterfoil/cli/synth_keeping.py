@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs, require_writable
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Keeping:
         return AnswerLog.create(self.path, self.facts)
 
 
-def place_of(outputs: Outputs, keep: Path | None) -> Path:
-    """Where answers are kept: beside the table, or where `--keep` says, which may be a folder."""
+def place_of(outputs: Outputs | FolderOutputs, keep: Path | None) -> Path:
+    """Where answers are kept: beside the table or the folder, or where `--keep` says, which may be a folder."""
     if keep is None:
         return outputs.answers
     return keep / outputs.answers.name if keep.is_dir() else keep

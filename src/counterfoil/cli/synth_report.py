@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
+from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.schema_check import show_schema_check
 from counterfoil.cli.synth_request import Request
@@ -18,12 +20,13 @@ def report(
     terminal: Terminal,
     request: Request,
     synthesis: SyntheticRelease,
-    outputs: Outputs,
+    outputs: Outputs | FolderOutputs,
     *,
     method: str,
     delta_by_default: bool,
 ) -> None:
     """Prints what was made, where it is, what it cost and how far it can be off."""
+    from counterfoil.receipt.acceptance import acceptance_sentences
     from counterfoil.receipt.text import good_for
 
     receipt, budget = synthesis.receipt, request.budget
@@ -32,10 +35,12 @@ def report(
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
-    if outputs.model is not None:
+    if isinstance(outputs, FolderOutputs):
+        _say_folder(terminal, outputs)
+    elif outputs.model is not None:
         terminal.say(f"  model    {outputs.model}")
     show_schema_check(terminal, receipt.document)
-    for sentence in good_for(receipt.document):
+    for sentence in (*good_for(receipt.document), *acceptance_sentences(receipt.document)):
         terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
     for sentence in receipt.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")
@@ -46,6 +51,7 @@ def report(
             "table": str(outputs.table),
             "receipt": str(outputs.receipt),
             "model": None if outputs.model is None else str(outputs.model),
+            **_folder_facts(outputs),
             "rows": synthesis.rows,
             "method": method,
             "private": receipt.private,
@@ -56,7 +62,27 @@ def report(
             "schema_check": receipt.document.get("schema_check"),
             "fidelity": receipt.document.get("fidelity", []),
             "certificates": receipt.document.get("certificates", []),
+            "acceptance": receipt.document.get("acceptance"),
             "warnings": receipt.document["warnings"],
             "ledger": None if request.ledger is None else str(request.ledger),
         }
     )
+
+
+def _say_folder(terminal: Terminal, outputs: FolderOutputs) -> None:
+    """What else is in the folder, and how to draw the report where the packages for that are missing."""
+    terminal.say(f"  folder   {outputs.folder}: begin with its README.md")
+    if outputs.report is not None:
+        terminal.say(f"  report   {outputs.report}")
+    else:
+        terminal.note(
+            f"No report was drawn. `pip install 'counterfoil[report]'`, then "
+            f"`counterfoil report {shlex.quote(str(outputs.folder))} --out report.html`."
+        )
+
+
+def _folder_facts(outputs: Outputs | FolderOutputs) -> dict[str, str | None]:
+    if not isinstance(outputs, FolderOutputs):
+        return {}
+    report = outputs.report
+    return {"folder": str(outputs.folder), "report": None if report is None else str(report)}

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
+from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.synth_keeping import Keeping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def run(
     request: Request,
     synthesizer: Synthesizer,
-    outputs: Outputs,
+    outputs: Outputs | FolderOutputs,
     terminal: Terminal,
     *,
     show_values: bool,

@@ -22,23 +22,26 @@ from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, r
 from counterfoil.brought import Brought, brought_within
 from counterfoil.curator.answer_log import AnswerLog, LostAnswer
 from counterfoil.curator.answer_size import AnswerSizes
+from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
 from counterfoil.curator.training import Training
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
-from counterfoil.noise.answer import Answer, Choice
+from counterfoil.noise.answer import Answer, Choice, FrequentTexts
 from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
 from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
+from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.schema.schema import Schema
 
 MOST_NUMBERS = 2_000_000_000
@@ -165,6 +168,28 @@ class Account:
         answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
         self._answers.append((self.charged, query, answer))
         return answer
+
+    def ask_texts(self, query: TextCounts, noise: ThresholdedGaussianNoise) -> FrequentTexts:
+        """The texts whose noisy counts reach the threshold of `noise`; nothing else of them is told.
+
+        Raises:
+            BudgetExceeded: when what is left does not cover it; nothing is charged.
+            ValueError: as for `ask`, and for another noise, which would show texts that one record alone has.
+        """
+        if self._log is not None:
+            raise ValueError("Answers are kept of queries for numbers. Found one for texts: keep none here.")
+        if type(query) is not TextCounts or type(noise) is not ThresholdedGaussianNoise:
+            raise ValueError("Texts are asked for with a threshold, `ThresholdedGaussianNoise`. Found something else.")
+        sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
+        with noting_refusals(self._release), silent():
+            told = [
+                (name, text, count)
+                for part in query.tallied(self._records)
+                for name, text, count in _told(query, part, noise.add(part.counts, sensitivity, self._randomness))
+            ]
+        # Not in the order of the table: where a text stands among those that were not told would show.
+        ordered = tuple(sorted(told, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
+        return FrequentTexts(ordered, noise, noise.threshold(sensitivity), noise.deviation(sensitivity))
 
     def choose(self, query: SelectionQuery, noise: SelectionNoise) -> Choice:
         """A candidate of `query` with a high score, chosen privately.
@@ -432,6 +457,12 @@ class FilterAccount(Account):
 
     def _cost(self, events: Sequence[PrivacyEvent]) -> float:
         return math.fsum(self._rule.cost(event) for event in events)
+
+
+def _told(query: TextCounts, part: Tallied, noisy: np.ndarray) -> Iterator[tuple[str, str, int]]:
+    """The column, the text and the noisy count of each text that is told."""
+    for i in np.flatnonzero(noisy).tolist():
+        yield query.columns[int(part.columns[i])], part.texts[i].as_py(), int(noisy[i])
 
 
 def _sensitivity_in(query: CountQuery, norm: Norm) -> Callable[[NeighboringRelation], float]:

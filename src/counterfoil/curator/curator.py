@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -18,12 +19,14 @@ from counterfoil.accounting.charge import Charge
 from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.repeated import repeated
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account, FilterAccount
 from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.given import ledger_given, schema_given
+from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve
 from counterfoil.curator.resolved_schema import schema_for
@@ -115,6 +118,9 @@ class Curator:
         self._resumed_charges = 0
         self._reserves: dict[str, Reserve] = {}
         self._public_rows: int | None = None
+        self._attempts = 1
+        self._counted: bool | None = None
+        self._pay: Callable[[], None] | None = None
 
     @property
     def domain(self) -> Domain:
@@ -134,7 +140,7 @@ class Curator:
     @property
     def has_ledger(self) -> bool:
         """Whether charges are recorded in a file, where other releases of the source are counted too."""
-        return self._ledger.durable
+        return self._ledger.durable if self._counted is None else self._counted
 
     @property
     def account(self) -> Account | None:
@@ -187,6 +193,7 @@ class Curator:
         """
         if not isinstance(rule, Filter):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
+        rule = repeated(rule, self._attempts)
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
         later = [reserve.replacement_factor(rule) for reserve in self._reserves.values()]
         release = self._open(rule, max(replacement_factor, *later) if later else replacement_factor)
@@ -207,6 +214,8 @@ class Curator:
             ValueError: when the plan as a whole exceeds the budget, or a part of the budget is reserved; nothing is
                 charged.
         """
+        if self._attempts > 1:
+            raise ValueError("A method that plans its whole budget has one attempt. Found several: leave them out.")
         if self.reserved:
             raise ValueError(
                 f"A method that plans its whole budget leaves nothing for later queries. Found {self.reserved:g} of "
@@ -385,6 +394,58 @@ class Curator:
         self._resumed_charges = max(self._resumed_charges, len(log.charges))
         self._log, self.randomness = log, log.randomness
 
+    def pay_for_runs(self, criteria_sha256: str, attempts: int) -> int:
+        """Charges the whole budget for runs that are judged, before the first: whatever becomes of them, it is spent.
+
+        The release is closed at once, so that nothing which happens later shows in the ledger.
+
+        Args:
+            criteria_sha256: of the criteria that the runs are judged by.
+            attempts: how many runs are allowed on average.
+
+        Returns:
+            the number of the release in the ledger.
+
+        Raises:
+            LedgerError: when the ledger refuses; nothing is charged.
+        """
+        self._require_unopened()
+        if self._warns:
+            warn_without_ledger()
+        release = self._ledger.open_release(
+            budget=self.budget,
+            relation=self.neighbors.describe(),
+            composition=JUDGED,
+            description={"attributes": list(self.domain.attributes)} | self._fixed(),
+        )
+        release.charge(judged_charge(criteria_sha256, attempts), description=JUDGED, affords=lambda _: True)
+        release.close(NOTE)
+        return release.id
+
+    @contextmanager
+    def run(self, attempts: int, pay: Callable[[], None]) -> Iterator[Curator]:
+        """A curator of the same records for one of several runs that are paid for together, by `pay_for_runs`.
+
+        It has the whole budget, which its rule divides by what all runs may cost (`accounting.repeated`), and counts
+        its charges in memory. That the records refused a request is noted in the ledger of this one.
+
+        Args:
+            attempts: as they are paid for.
+            pay: called before anything is asked, after everything was checked that public facts decide.
+        """
+        one = copy(self)
+        one._ledger = Ledger.in_memory(source=self._ledger.source, total=self.budget)
+        one._release = one._account = one._log = None
+        one._reserves, one._files = {}, ExitStack()
+        one._attempts, one._counted, one._warns, one._pay = attempts, self.has_ledger, False, pay
+        try:
+            yield one
+        finally:
+            refused, one._release = len(one._ledger.refusals()), None
+            one._ledger.close()
+            for _ in range(refused):
+                self._ledger.record_refusal()
+
     def recorded_charges(self, release_id: int) -> list[dict[str, Any]]:
         """The charges of any release of the ledger, as it records them; none where it has no such release."""
         return [charge for release in self._ledger.releases() if release.id == release_id for charge in release.charges]
@@ -396,6 +457,8 @@ class Curator:
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         factor = require_replacement_factor(replacement_factor)
+        if self._pay is not None:
+            self._pay()
         if (location := self._ledger.source.location) != "memory":
             keep(kept_source(location))  # what is released must not be written over what it was made from
         if self._release is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.engines.engine import Block, Engine
+from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.parts import Part, random_parts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.counting import count_marginals, count_stacked
@@ -74,6 +75,9 @@ class ExactRecords:
 
     def unit_sizes(self, most: int) -> np.ndarray:
         return self._engine.unit_sizes(most)
+
+    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+        yield from self._engine.tally(columns, longest)
 
     def grouped(self, features: TrainingFeatures) -> GroupedRecords:
         """All records as a model reads them, in memory; read once for the same features."""

@@ -1,6 +1,7 @@
 """The public names of `counterfoil.errors`, each from its home."""
 
 from counterfoil.curator.errors import SourceError as SourceError
+from counterfoil.curator.judged_runs import Withheld as Withheld
 from counterfoil.ledger.errors import BudgetExceeded as BudgetExceeded
 from counterfoil.ledger.errors import LedgerCutShort as LedgerCutShort
 from counterfoil.ledger.errors import LedgerEdited as LedgerEdited

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -104,6 +104,7 @@ class ColumnComparison:
         numbers: for numbers, dates and datetimes.
         categories: for categories.
         distance: the L1 distance of the coded columns, from 0 to 2.
+        shares: float64 [codes], the share of the rows of either table that have each code, the real table's first.
     """
 
     name: str
@@ -113,6 +114,7 @@ class ColumnComparison:
     numbers: NumbersSideBySide | None
     categories: CategoriesSideBySide | None
     distance: float
+    shares: tuple[np.ndarray, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
     @property
     def clamped(self) -> tuple[float, float]:
@@ -146,15 +148,16 @@ def compare_columns(real: WholeTable, synthetic: WholeTable) -> tuple[ColumnComp
 
 def _compared(column: Column, real: WholeTable, synthetic: WholeTable) -> ColumnComparison:
     name = column.name
-    counts = [np.bincount(table.codes[name], minlength=column.size) / table.rows for table in (real, synthetic)]
+    first, second = (np.bincount(table.codes[name], minlength=column.size) / table.rows for table in (real, synthetic))
     return ColumnComparison(
         name,
         column.kind,
         _shares(real, name),
         _shares(synthetic, name),
         _numbers(column, real, synthetic),
-        _categories(column, real, counts) if isinstance(column, Categorical) else None,
-        float(np.abs(counts[0] - counts[1]).sum()),
+        _categories(column, real, [first, second]) if isinstance(column, Categorical) else None,
+        float(np.abs(first - second).sum()),
+        (first, second),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +121,32 @@ def train_on_synthetic(
     )
 
 
+def score_models(
+    training: Codes, test: Codes, domain: Domain, *, target: str, models: Sequence[str] = MODELS, seed: int = 0
+) -> dict[str, Score]:
+    """The scores of models that are trained on one table and tested on another.
+
+    Args:
+        training: integer codes [n] by attribute; n > 0.
+        test: integer codes [m] by attribute; m > 0.
+        domain: the attributes and how many codes each has.
+        target: the attribute to predict; its codes are the classes.
+        models: which of `MODELS`.
+        seed: of the models that draw.
+
+    Raises:
+        ModuleNotFoundError: without scikit-learn.
+    """
+    encoders, classes = _encoders(domain, target), domain[target]
+    scores = {}
+    with threadpool_limits(1):
+        for name in models:
+            encode = encoders[name]
+            probabilities = _predict(name, encode(training), training[target], encode(test), classes, seed)
+            scores[name] = _score(probabilities, test[target], None)
+    return scores
+
+
 def _check(real: Codes, synthetic: Codes, domain: Domain, target: str, protected: str | None) -> None:
     classes = domain[target]
     if classes > MOST_CLASSES or len(domain.attributes) < 2:
@@ -136,15 +162,26 @@ def _check(real: Codes, synthetic: Codes, domain: Domain, target: str, protected
         raise ValueError("At least 10 real rows and a synthetic one are needed to train and test a model.")
 
 
-def _encoders(domain: Domain, target: str) -> dict[str, Callable[[Codes], Any]]:
-    """What each model sees: an indicator for each code, or, where models cut the line, the codes themselves."""
+def require_scikit_learn() -> None:
+    """Call it before anything that takes long.
+
+    Raises:
+        ModuleNotFoundError: without scikit-learn.
+    """
     try:
-        from sklearn.preprocessing import OneHotEncoder
+        import sklearn.preprocessing  # noqa: F401
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "Training on synthetic rows needs scikit-learn. Install it with: pip install 'counterfoil[evaluation]'.",
             name=error.name,
         ) from None
+
+
+def _encoders(domain: Domain, target: str) -> dict[str, Callable[[Codes], Any]]:
+    """What each model sees: an indicator for each code, or, where models cut the line, the codes themselves."""
+    require_scikit_learn()
+    from sklearn.preprocessing import OneHotEncoder
+
     names = [name for name in domain.attributes if name != target]
 
     def stacked(codes: Codes) -> np.ndarray:

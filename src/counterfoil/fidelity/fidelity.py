@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -91,7 +91,7 @@ class Fidelity:
         if self.share:
             account = curator.account
             assert isinstance(account, FilterAccount), "a reserve is kept by filters only"
-            measures = _Measuring(curator, account, synthesis, self.target, self.protected).run()
+            measures = Measuring(curator, account, synthesis, self.target, self.protected).run()
             receipt = receipt.with_costs(curator)
         gaps = [one for one in measures if isinstance(one, NoisyMeasure)]
         entries = certificates(synthesis, gaps, self.target) if self.target is not None else []
@@ -99,7 +99,7 @@ class Fidelity:
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """A measure, what it is about, and the query for it.
 
     `unit` is the answer that stands for 1 in each record, and `rounding` how far the answer may be off because the
@@ -114,7 +114,7 @@ class _Question:
 
 
 @dataclass(frozen=True)
-class _Measuring:
+class Measuring:
     """The queries about one synthesis.
 
     Synthetic counts are scaled to the number of records, so that synthetic tables of any length can be compared.
@@ -127,12 +127,37 @@ class _Measuring:
     protected: str | None = None
 
     def run(self) -> list[NoisyMeasure | NoisyGroups]:
-        """Asks every query with the same share of the reserve: noise is fixed before the first answer."""
-        questions = list(self._questions())
-        noise = self.account.noise(self.account.open_reserve(_PURPOSE) / len(questions))
+        """Asks every query that fidelity has about the synthesis (see `ask`)."""
+        return self.ask(list(self._questions()), _PURPOSE)
+
+    def ask(self, questions: Sequence[Question], purpose: str) -> list[NoisyMeasure | NoisyGroups]:
+        """Asks every query with the same share of one reserve: noise is fixed before the first answer.
+
+        Args:
+            questions: at least one.
+            purpose: of the reserve.
+        """
+        noise = self.account.noise(self.account.open_reserve(purpose) / len(questions))
         return [self._measured(question, self.account.ask(question.query, noise)) for question in questions]
 
-    def _measured(self, question: _Question, answer: Answer) -> NoisyMeasure | NoisyGroups:
+    def total(self, cliques: tuple[Clique, ...], measure: str, about: str) -> Question:
+        """The mean L1 error of these marginals."""
+        errors, off = self._errors(cliques)
+        return Question(measure, about, TotalMarginalDistance(errors), float(len(cliques)), sum(off))
+
+    def transport(self, grid: SnapGrid) -> Question:
+        """W_1 of the column that `grid` is of."""
+        cumulative = np.cumsum(np.bincount(grid.snap(self._numbers[grid.column]), minlength=grid.points))[:-1]
+        expected, off = self._scaled(cumulative)
+        unit = float(grid.points - 1)
+        return Question("wasserstein", grid.column, ColumnWasserstein(grid, expected), unit, float(off.sum()))
+
+    def correct(self, target: str) -> Question:
+        """The accuracy of the linear model for `target` that the synthetic rows train."""
+        model = linear_model_of(target_of(self.curator.schema, target), self.synthesis.codes, self._numbers)
+        return Question("accuracy", target, CorrectPredictions(model), 1.0)
+
+    def _measured(self, question: Question, answer: Answer) -> NoisyMeasure | NoisyGroups:
         if isinstance(question.query, GroupPredictions):
             return noisy_groups(question.query, answer, model="linear model trained on these rows")
         return NoisyMeasure(
@@ -147,29 +172,25 @@ class _Measuring:
             self.synthesis.error_bars.total_error,
         )
 
-    def _questions(self) -> Iterator[_Question]:
+    def _questions(self) -> Iterator[Question]:
         yield from self._marginal_questions()
         for column in self.curator.schema.synthesized:
             grid = SnapGrid.of(column)
             if grid is not None:
-                cumulative = np.cumsum(np.bincount(grid.snap(self._numbers[column.name]), minlength=grid.points))[:-1]
-                expected, off = self._scaled(cumulative)
-                unit = float(grid.points - 1)
-                yield _Question("wasserstein", column.name, ColumnWasserstein(grid, expected), unit, float(off.sum()))
+                yield self.transport(grid)
         if self.target is not None:
             yield from self._model_questions(target_of(self.curator.schema, self.target))
 
-    def _marginal_questions(self) -> Iterator[_Question]:
+    def _marginal_questions(self) -> Iterator[Question]:
         for order in (1, 2):
             cliques = compared_cliques(self.curator.schema, order)
             if not cliques or len(cliques[0]) != order:
                 continue
-            errors, off = self._errors(cliques)
-            about, unit = _columns(order), float(len(cliques))
-            yield _Question("mean_marginal_error", about, TotalMarginalDistance(errors), unit, sum(off))
+            about = columns_in_words(order)
+            yield self.total(cliques, "mean_marginal_error", about)
             for measure, part in self._parts(cliques).items():
                 errors, off = self._errors(part)
-                yield _Question(measure, about, LargestMarginalDistance(errors), 1.0, max(off))
+                yield Question(measure, about, LargestMarginalDistance(errors), 1.0, max(off))
 
     def _parts(self, cliques: tuple[Clique, ...]) -> dict[str, tuple[Clique, ...]]:
         """By measure, the marginals of which it is the largest distance. Those with the target have a measure of their
@@ -180,20 +201,20 @@ class _Measuring:
             return {"largest_marginal_error": cliques}
         return {"label_marginal_error": labeled, "feature_marginal_error": others}
 
-    def _model_questions(self, features: FeatureMap | OneAgainstRest) -> Iterator[_Question]:
+    def _model_questions(self, features: FeatureMap | OneAgainstRest) -> Iterator[Question]:
         codes, numbers = self.synthesis.codes, self._numbers
         for order, measure in ((1, "label_moment_gap"), (2, "feature_moment_gap")):
             expected, off = self._scaled(features.moments(codes, numbers, order))
             query = LargestMomentGap(features, order, expected)
-            yield _Question(measure, features.target, query, float(UNIT**order), float(off.max()))
+            yield Question(measure, features.target, query, float(UNIT**order), float(off.max()))
         model = linear_model_of(features, codes, numbers)
-        yield _Question("accuracy", features.target, CorrectPredictions(model), 1.0)
+        yield Question("accuracy", features.target, CorrectPredictions(model), 1.0)
         if isinstance(model, OneAgainstRestModel):
             return
-        yield _Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
+        yield Question("log_loss", features.target, TotalLoss(model), float(LOSS_UNIT))
         if self.protected is not None:
             predictions = GroupPredictions(LinearPredictor(model), (self.protected,))
-            yield _Question(predictions.name, features.target, predictions, 1.0)
+            yield Question(predictions.name, features.target, predictions, 1.0)
 
     def _errors(self, cliques: tuple[Clique, ...]) -> tuple[MarginalDistances, list[float]]:
         """The query for the distances of these marginals, and how far rounding may put each distance off."""
@@ -218,5 +239,5 @@ class _Measuring:
         return rounded.astype(np.int64), np.abs(rounded - scaled)
 
 
-def _columns(order: int) -> str:
+def columns_in_words(order: int) -> str:
     return "1 column" if order == 1 else f"{order} columns"

@@ -13,7 +13,7 @@ from counterfoil.domain.workload import Workload
 from counterfoil.schema import Schema
 
 _LARGEST_MARGINAL = 100_000
-_MOST_CELLS = 5_000_000
+MOST_CELLS = 5_000_000
 
 
 def compared_cliques(schema: Schema, order: int) -> tuple[Clique, ...]:
@@ -25,7 +25,7 @@ def compared_cliques(schema: Schema, order: int) -> tuple[Clique, ...]:
     workload = Workload.of_order(domain, order, max_cells=max(_LARGEST_MARGINAL, *domain.sizes))
     smallest = sorted(workload.weights, key=domain.size)
     cells = np.cumsum([domain.size(clique) for clique in smallest])
-    kept = set(smallest[: max(int((cells <= _MOST_CELLS).sum()), 1)])
+    kept = set(smallest[: max(int((cells <= MOST_CELLS).sum()), 1)])
     return tuple(clique for clique in workload.weights if clique in kept)
 
 

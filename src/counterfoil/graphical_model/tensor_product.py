@@ -8,10 +8,15 @@ from numpy.typing import NDArray
 from counterfoil.compiled import compiled
 
 Table = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Axes = tuple[int, ...]
 
 SMALL_MATRIX_PRODUCT = 2000
 """A batch of matrix products smaller than this (multiply-adds each) is faster as plain loops."""
+
+
+# A sum of at least this, whose terms are products of numbers of at most 1, misses nothing that counts by underflow.
+_TRUSTED = 1e-250
 
 
 class TensorProduct:
@@ -53,19 +58,55 @@ class TensorProduct:
         return self.buffer.reshape(self.out_shape).transpose(self.out_order)
 
     def log(self, a: Table, b: Table) -> Table:
-        """The same with logarithms in and out; slower, and safe for any range."""
+        """The same with logarithms in and out: a few times slower, and safe for any range.
+
+        Each row of `a` and each column of `b` is shifted to a largest entry of 1, so that products stay matrix
+        products. Terms of a sum that underflow are at most 1e-308 each; sums that could miss them are added up again
+        in logarithms.
+        """
         if not self.summed:
             return spread(a, self.a_broadcast) + spread(b, self.b_broadcast)
         a, b = self._matrices(a, b)
-        total = np.full(self.buffer.shape, -np.inf)
-        for k in range(a.shape[2]):
-            np.logaddexp(total, a[:, :, k, None] + b[:, k, None, :], out=total)
+        peaks_a, peaks_b = (_finite_peaks(a, 2), _finite_peaks(b, 1))
+        total = np.matmul(np.exp(a - peaks_a), np.exp(b - peaks_b))
+        lost = np.nonzero(total < _TRUSTED)
+        with np.errstate(divide="ignore"):
+            np.log(total, out=total)
+        total += peaks_a
+        total += peaks_b
+        if lost[0].size:
+            total[lost] = _log_sums(a, b, *lost)
         return total.reshape(self.out_shape).transpose(self.out_order)
 
     def _matrices(self, a: Table, b: Table) -> tuple[Table, Table]:
         a = a.transpose(self.a_order).reshape(self.a_shape)
         b = b.transpose(self.b_order).reshape(self.b_shape)
         return a, b
+
+
+def _finite_peaks(table: Table, axis: int) -> Table:
+    """Largest entries along an axis, which is kept; 0 where all are -inf."""
+    peaks = table.max(axis=axis, keepdims=True)
+    return np.where(np.isfinite(peaks), peaks, 0.0)
+
+
+@compiled
+def _log_sums(a: Table, b: Table, batch: Indices, rows: Indices, columns: Indices) -> Table:  # pragma: no cover
+    """log sum_k exp(a[i, m, k] + b[i, k, n]) for each given (i, m, n)."""
+    out = np.empty(len(batch))
+    for j in range(len(batch)):
+        i, m, n = batch[j], rows[j], columns[j]
+        peak = -np.inf
+        for k in range(a.shape[2]):
+            peak = max(peak, a[i, m, k] + b[i, k, n])
+        if peak == -np.inf:
+            out[j] = peak
+        else:
+            total = 0.0
+            for k in range(a.shape[2]):
+                total += np.exp(a[i, m, k] + b[i, k, n] - peak)
+            out[j] = peak + np.log(total)
+    return out
 
 
 @compiled

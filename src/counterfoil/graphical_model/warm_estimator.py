@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,16 +9,11 @@ import numpy as np
 
 from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.entropy_weight import entropy_weight_for
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.outcome import FitOutcome
-
-ENTROPY_WEIGHT = 100.0
-"""Default weight of the entropy, in records: best of 30 to 300 on tables of 5,000 to 60,000 records."""
-
-ENTROPY_OF_ROOT = 0.5
-"""The weight is at most this multiple of the square root of the records, so that a small table is not flattened."""
 
 
 @dataclass
@@ -30,7 +24,8 @@ class WarmEstimator:
         domain: the attributes.
         structural_zeros: cells that no record can be in.
         public_total: the number of records where it is public; None where it is estimated from the measurements.
-        entropy_weight: the weight of the entropy, in records (see `estimation`).
+        entropy_weight: the weight of the entropy, in records (see `estimation`); None for what suits the measurements
+            (see `entropy_weight`).
         wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
             number of records says how many.
 
@@ -41,7 +36,7 @@ class WarmEstimator:
     domain: Domain
     structural_zeros: Mapping[Clique, np.ndarray]
     public_total: float | None
-    entropy_weight: float = ENTROPY_WEIGHT
+    entropy_weight: float | None = None
     measurements: tuple[NoisyMarginal, ...] = ()
     model: GraphicalModel | None = None
     outcome: FitOutcome | None = None
@@ -67,7 +62,7 @@ class WarmEstimator:
             self.measurements,
             total=total,
             structural_zeros=self.structural_zeros,
-            entropy_weight=min(self.entropy_weight, max(ENTROPY_OF_ROOT * math.sqrt(total), 1.0)),
+            entropy_weight=self.entropy_weight or entropy_weight_for(total, self.measurements),
             warm_start=self.model,
             relative_gap=relative_gap,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections import Counter
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.inert import inert
+from counterfoil.pictures.notebook_table import notebook_line, notebook_page, notebook_table
 
 if TYPE_CHECKING:
     from counterfoil.ledger.ledger import Amount, Ledger, ReleaseRecord
@@ -38,8 +38,21 @@ def ledger_text(ledger: Ledger) -> str:
 
 
 def ledger_html(ledger: Ledger) -> str:
-    """The page for a notebook."""
-    return f"<pre>{html.escape(ledger_text(ledger))}</pre>"
+    """The page for a notebook: the sums, the latest releases, and the looks."""
+    sums = [
+        (name, f"{amount.epsilon:.6g}", f"{amount.delta:.3g}")
+        for name, amount in (("total", ledger.total), ("spent", ledger.spent()), ("left", ledger.left()))
+    ]
+    latest = _release_rows(ledger.releases())
+    parts = [notebook_table(("", "epsilon", "delta"), sums)]
+    if len(latest) > 1:
+        parts.append(notebook_table(latest[0], [*reversed(latest[1:])], of="releases, opened earlier"))
+    else:
+        parts.append(notebook_line("No release yet."))
+    looks = ledger.reveals()
+    alarm = f"{LOOKS}: {len(looks):,}, the last on {looks[-1].time[:10]}: {looks[-1].reason}" if looks else ""
+    parts += [notebook_line(_refusals(ledger).strip())] if ledger.refusals() else []
+    return notebook_page(f"Ledger of {ledger.source.name}", *parts, alarm=alarm)
 
 
 def ledger_document(ledger: Ledger) -> dict[str, Any]:

@@ -19,6 +19,8 @@ What differs from the published algorithm (`aim_published`), and why:
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +44,17 @@ from counterfoil.synthesis.progress import Progress
 from counterfoil.synthesis.release import Fitted
 
 _LAST_GAP = 2e-3
+
+FEWEST_ROUNDS, MOST_ROUNDS = 8, 48
+"""Of a run whose user names no number: fewer gain nothing on small tables either, as rounds that teach nothing give
+what they leave to later ones."""
+
+MOST_SCORES = 20_000
+"""Candidates times rounds: the work of a wide table, where more rounds gain little."""
+
+SMALL_ERROR = 0.1
+"""More rounds are worth their noise while a marginal that is measured in one of them is less far off (L1, of 2), by
+the mean over the candidates."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +95,15 @@ class BatchedAIM:
         focus: a column whose pairs with all others are measured before any rounds, or None.
         rows: how many rows the user asks for; None for about as many as there are records.
         rounds: the most rounds; there are fewer when a round improves the model little, because later rounds then get
-            more of the budget.
+            more of the budget. None for as many as the noise allows.
     """
 
     curator: Curator
     workload: Workload | int
     max_model_size: float
-    entropy_weight: float
+    entropy_weight: float | None
     choice: MarginalSelection
-    rounds: int
+    rounds: int | None
     progress: Progress
     focus: str | None = None
     rows: int | None = None
@@ -100,8 +113,8 @@ class BatchedAIM:
         return Shares() if self.focus is None else Shares(columns=0.25, focus=0.4)
 
     def run(self) -> Fitted:
-        domain = self.curator.domain
-        require_width("aim", domain, self.workload, choices=self.rounds * self.choice.size, rounds=self.rounds + 2)
+        domain, least = self.curator.domain, self.rounds or FEWEST_ROUNDS
+        require_width("aim", domain, self.workload, choices=least * self.choice.size, rounds=least + 2)
         Candidates.of(self.workload, domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.divisible
@@ -143,11 +156,12 @@ class BatchedAIM:
         """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
         capacity = account.divisible
         model = estimator.fit([])
-        choosing = self.shares.choosing * capacity / self.rounds
+        rounds = self.rounds or self._affordable(account, model.marginals(candidates.weights), left)
+        choosing = self.shares.choosing * capacity / rounds
         patience = 1.0
-        for number in range(self.rounds):
-            portion = min(patience * left / (self.rounds - number), left)
-            self.progress(f"round {number + 1} of at most {self.rounds}", 1 - left / capacity)
+        for number in range(rounds):
+            portion = min(patience * left / (rounds - number), left)
+            self.progress(f"round {number + 1} of at most {rounds}", 1 - left / capacity)
             now = Round(
                 candidates,
                 one_way.coarsening,
@@ -165,6 +179,22 @@ class BatchedAIM:
             if _taught_nothing(selected, model):
                 patience *= 2
         return estimator.fit([], relative_gap=_LAST_GAP)
+
+    def _affordable(self, account: FilterAccount, estimates: Mapping[Clique, np.ndarray], left: float) -> int:
+        """The most rounds whose measurements would be about `SMALL_ERROR` off, at least `FEWEST_ROUNDS`.
+
+        Post-processing: it follows from the noisy columns.
+        """
+        most = min(MOST_ROUNDS, math.ceil(len(estimates) / self.choice.size), MOST_SCORES // len(estimates))
+        total = next(iter(estimates.values())).sum()
+        few, many = FEWEST_ROUNDS, max(FEWEST_ROUNDS, most)
+        while few < many:
+            middle = (few + many + 1) // 2
+            portion = left / (middle * self.choice.size)
+            deviation = marginal_deviation(account, self.curator.domain, portion)
+            error = np.mean([expected_error(table, deviation) for table in estimates.values()]) / total
+            few, many = (middle, many) if error <= SMALL_ERROR else (few, middle - 1)
+        return few
 
 
 def _taught_nothing(selected: SelectedMarginals, model: GraphicalModel) -> bool:

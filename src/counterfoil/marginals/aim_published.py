@@ -76,7 +76,7 @@ class PublishedAIM:
     curator: Curator
     workload: Workload | int
     max_model_size: float
-    entropy_weight: float
+    entropy_weight: float | None
     progress: Progress
     rows: int | None = None
 

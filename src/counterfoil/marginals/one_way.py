@@ -77,7 +77,12 @@ class OneWay:
 
 
 def measure_one_way(
-    curator: Curator, account: Account, noise: CountNoise, *, entropy_weight: float, rows: int | None = None
+    curator: Curator,
+    account: Account,
+    noise: CountNoise,
+    *,
+    entropy_weight: float | None = None,
+    rows: int | None = None,
 ) -> OneWay:
     """All one-way marginals, in one query or two.
 
@@ -90,7 +95,7 @@ def measure_one_way(
         curator: the table.
         account: what is charged: what one query with `noise` costs.
         noise: of one query; where there are two, each has Gaussian noise that is larger by sqrt(2).
-        entropy_weight: of the fit, in records.
+        entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
 
     Raises:

@@ -9,7 +9,6 @@ from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
-from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice
@@ -41,9 +40,10 @@ class AIM(Method):
         workload: the marginals to keep, or 1, 2 or 3 for all of that order with at most 10,000 cells.
         max_model_size: the most megabytes that the model may take.
         variant: how marginals are selected, see `AIMVariant`.
-        rounds: the most rounds of the batched and Gaussian variants.
+        rounds: the most rounds of the batched and Gaussian variants; None for 8 to 48, the more the smaller the noise
+            that the budget buys.
         batch: the most marginals in such a round.
-        entropy_weight: how strongly the fit is drawn to independence, in records; less on small tables.
+        entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
 
@@ -54,9 +54,9 @@ class AIM(Method):
     workload: Workload | int = 2
     max_model_size: float = 80.0
     variant: AIMVariant = AIMVariant.BATCHED
-    rounds: int = 8
+    rounds: int | None = None
     batch: int = 4
-    entropy_weight: float = ENTROPY_WEIGHT
+    entropy_weight: float | None = None
     focus: str | None = None
 
     def __post_init__(self) -> None:
@@ -67,10 +67,10 @@ class AIM(Method):
         object.__setattr__(self, "variant", AIMVariant(self.variant))
         if self.focus is not None and self.variant is AIMVariant.PUBLISHED:
             raise ValueError("The published variant has no `focus`: leave it out, or use the batched one.")
-        if self.rounds < 1 or self.batch < 1:
+        if (self.rounds is not None and self.rounds < 1) or self.batch < 1:
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
         for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
-            if not 0 < value < math.inf:
+            if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
 
     @classmethod

@@ -16,7 +16,6 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.warm_estimator import ENTROPY_WEIGHT
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import measure_one_way
@@ -75,7 +74,7 @@ class MST(Method):
         progress("measuring columns", 0.0)
         alone = columns == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        one_way = measure_one_way(curator, account, noise, entropy_weight=ENTROPY_WEIGHT, rows=rows)
+        one_way = measure_one_way(curator, account, noise, rows=rows)
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
         progress("choosing pairs", self.columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.noise.noise import CountNoise
+from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +38,20 @@ class Choice:
 
     index: int
     scale: float
+
+
+@dataclass(frozen=True)
+class FrequentTexts:
+    """The texts that are frequent in some columns. All of it is public.
+
+    Args:
+        texts: column, text and noisy count, column after column, the most frequent first.
+        noise: the noise that was added.
+        threshold: the smallest noisy count that was told.
+        deviation: a bound on the standard deviation of the noise, in records.
+    """
+
+    texts: tuple[tuple[str, str, int], ...]
+    noise: ThresholdedGaussianNoise
+    threshold: int
+    deviation: float

@@ -170,14 +170,14 @@ def _shares(label: NoisyMeasure, feature: NoisyMeasure) -> tuple[float, float]:
     abs(S - S')/N + abs(S) abs(1/n - 1/N) <= (abs(S - S') + abs(n - N))/N. The same holds for L1 norms of counts.
     """
     share = (1 - CONFIDENCE) / 3
-    slack = _count_slack(label, share)
+    slack = count_slack(label, share)
     first, second = (
         min((one.at_most(share) / one.unit + slack) / one.records, NOTHING_KNOWN) for one in (label, feature)
     )
     return first, second
 
 
-def _count_slack(noisy: NoisyMeasure, beta: float) -> float:
+def count_slack(noisy: NoisyMeasure, beta: float) -> float:
     """abs(n - N) is at most this with probability 1 - beta.
 
     N is a weighted mean of sums of noisy counts. Discrete Gaussian noise is sub-Gaussian with its scale squared as

@@ -15,6 +15,8 @@ _BATCHES = frozenset(
 """Of all queries that read batches."""
 
 NAMES: Mapping[str, frozenset[str]] = {
+    "column_places": frozenset({"columns"}),
+    "column_ranges": frozenset({"columns"}),
     "correct_predictions": frozenset({"target"}),
     "cumulative_area": frozenset({"column", "points"}),
     "generator_gradient": _BATCHES | {"bound", "jacobian_norm", "clipping"},
@@ -27,6 +29,7 @@ NAMES: Mapping[str, frozenset[str]] = {
     "marginal_errors": frozenset({"cliques"}),
     "nearest_neighbor_histogram": frozenset({"candidates", "space"}),
     "schema_placement": frozenset({"columns"}),
+    "text_counts": frozenset({"columns", "longest"}),
     "teacher_votes": frozenset({"teachers", "teacher", "rows", "target", "classes", "inputs"}),
     "total_loss": frozenset({"target", "largest"}),
     "total_marginal_error": frozenset({"marginals"}),

@@ -50,6 +50,7 @@ def _one(parameters: Mapping[str, Any]) -> float:
 
 _BOUGHT = {
     "mean_marginal_error": _Bought(TotalMarginalDistance.name, lambda of: float(of["marginals"])),
+    "pair_error": _Bought(TotalMarginalDistance.name, _one),
     "largest_marginal_error": _Bought(LargestMarginalDistance.name, _one),
     "label_marginal_error": _Bought(LargestMarginalDistance.name, _one),
     "feature_marginal_error": _Bought(LargestMarginalDistance.name, _one),
@@ -70,18 +71,20 @@ def fidelity_problems(document: Mapping[str, Any]) -> Iterator[str]:
     if entries is None:
         return
     charges = [(place, charge) for place, charge in enumerate(document["charges"], 1) if charge["query"] in QUERIES]
+    if "acceptance" in document:  # its measures are asked last, and checked by `acceptance_check`
+        charges = charges[: max(len(charges) - len(document["acceptance"]["measures"]), 0)]
     if len(charges) != len(entries):
         yield f"{len(charges)} charges bought measures of fidelity, and {len(entries)} measures are on the receipt."
         return
-    schema = _schema(document)
+    schema = schema_of(document)
     for entry, (number, charge) in zip(entries, charges, strict=True):
         try:
-            problem = _measure_problem(entry, charge, schema)
+            problem = measure_problem(entry, charge, schema)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             problem = str(error) if isinstance(error, ValueError) else "its parts are not those of its kind."
         if problem:
             yield f"Fidelity measure {str(entry.get('measure'))!r} (charge {number}): {problem}"
-    yield from _records_problems(entries, document)
+    yield from records_problems(entries, document)
 
 
 def certificate_problems(document: Mapping[str, Any]) -> Iterator[str]:
@@ -91,7 +94,7 @@ def certificate_problems(document: Mapping[str, Any]) -> Iterator[str]:
     `fidelity.saved_release` compares them where these are at hand.
     """
     entries, seen = document.get("certificates", ()), set()
-    measures, schema = _measures(document), _schema(document) if entries else None
+    measures, schema = _measures(document), schema_of(document) if entries else None
     sizes = {} if schema is None else dict(zip(schema.domain.attributes, schema.domain.sizes, strict=True))
     for number, entry in enumerate(entries, 1):
         name = f"Certificate {number} ({entry.get('basis')}, {entry.get('target')})"
@@ -135,7 +138,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _measure_problem(entry: Mapping[str, Any], charge: Mapping[str, Any], schema: Schema | None) -> str:
+def measure_problem(
+    entry: Mapping[str, Any], charge: Mapping[str, Any], schema: Schema | None, about: str | None = None
+) -> str:
+    """What of a measure its charge contradicts; nothing where all of it follows.
+
+    Args:
+        entry: the measure, as `NoisyMeasure.to_json` or `NoisyGroups.to_json` writes it.
+        charge: that bought it.
+        schema: of the release; None where the receipt has none.
+        about: what it must be about, where that is known from elsewhere.
+
+    Raises:
+        ValueError: for a measure of another shape.
+    """
     if entry.get("measure") == GROUP_PREDICTIONS:
         return _groups_problem(entry, charge, schema)
     noisy, parameters = NoisyMeasure.from_json(entry), charge["parameters"]
@@ -144,9 +160,11 @@ def _measure_problem(entry: Mapping[str, Any], charge: Mapping[str, Any], schema
         return f"charge {charge['query']} did not buy it."
     if not (noisy.rounding >= 0 and noisy.records_error >= 0):
         return "its errors must not be negative."
-    about = "" if bought.about is None else parameters[bought.about]
-    if noisy.about != about if about else noisy.about not in ("1 column", "2 columns"):
+    known = "" if bought.about is None else parameters[bought.about]
+    if noisy.about != known if known else about is None and noisy.about not in ("1 column", "2 columns"):
         return "it is about something else than its charge."
+    if about is not None and noisy.about != about:
+        return "it is about something else than what was asked."
     if not alike(noisy.unit, bought.unit(parameters)):
         return f"its unit must be {bought.unit(parameters):g}. Found {noisy.unit:g}."
     return _noise_problem(entry, charge) or _derived_problem(entry, noisy.to_json())
@@ -180,7 +198,7 @@ def _derived_problem(entry: Mapping[str, Any], expected: Mapping[str, Any]) -> s
     return f"`{wrong[0]}` does not follow from its answer." if wrong else ""
 
 
-def _records_problems(entries: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> Iterator[str]:
+def records_problems(entries: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> Iterator[str]:
     """Whether all measures are divided by one number of records, the public one where there is one."""
     pairs = [(entry["records"], entry.get("records_error")) for entry in entries if "records" in entry]
     counted = {pair for pair in pairs if all(map(_is_number, pair))}
@@ -202,7 +220,7 @@ def _measures(document: Mapping[str, Any]) -> list[NoisyMeasure]:
     return measures
 
 
-def _schema(document: Mapping[str, Any]) -> Schema | None:
+def schema_of(document: Mapping[str, Any]) -> Schema | None:
     """The schema that a receipt with answers records; None where there is none, or it can't be read."""
     try:
         return Schema.from_release(document["answers"]["schema"] + "\n")

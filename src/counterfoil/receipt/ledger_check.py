@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.curator.judged_runs import JUDGED, judged_charge
 from counterfoil.receipt.canonical import digest_of, unsigned
 from counterfoil.receipt.terms import neighbors_of
 
@@ -38,19 +39,28 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
     if document.get("ledger") is False:
         yield "The receipt states that no ledger counts its release. This one does."
     release = ledger.releases()[number - 1]
+    rule, charges = _counted(document)
     stated = {
         "budget": (Budget(**document["budget"]), release.budget),
         "neighboring relation": (neighbors_of(document).describe(), release.relation),
-        "composition": (document["composition"]["rule"], release.composition),
+        "composition": (rule, release.composition),
     }
     for what, (of_receipt, of_ledger) in stated.items():
         if of_receipt != of_ledger:
             yield f"The {what} of release {number} in the ledger is {of_ledger}. The receipt states {of_receipt}."
-    if list(document["charges"]) != release.charges:
+    if charges != release.charges:
         yield (
             f"The ledger has {len(release.charges)} charges of release {number}, and the receipt "
-            f"{len(document['charges'])}: they are not the same, in the same order."
+            f"{len(charges)}: they are not the same, in the same order."
         )
+
+
+def _counted(document: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The rule and the charges that a ledger has of a release: of one that had to be accepted, the whole as one."""
+    section = document.get("acceptance")
+    if section is None:
+        return str(document["composition"]["rule"]), list(document["charges"])
+    return JUDGED, [judged_charge(str(section["sha256"]), int(section["attempts"]))]
 
 
 def _names(ledger: Ledger) -> set[str]:

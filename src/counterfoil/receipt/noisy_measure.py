@@ -65,11 +65,18 @@ class NoisyMeasure:
         Discrete Gaussian Z, integer k: P(Z >= k) <= P(N(0, scale**2) >= k - 1) (Canonne, Kamath and Steinke 2020,
         Proposition 25). Discrete Laplace: P(Z >= k) <= exp(-k / scale).
         """
+        return max(self.answer + self.off_by(beta), 0.0)
+
+    def off_by(self, beta: float) -> float:
+        """How far the answer may be below the one without noise and rounding, but for probability `beta`.
+
+        It may be as far above, as the noise is symmetric; `at_most` has the bound.
+        """
         if self.noise == GaussianNoise.kind:
             slack = 1 - self.scale * float(ndtri(beta))
         else:
             slack = self.scale * math.log(1 / beta)
-        return max(self.answer + math.ceil(slack) + self.rounding, 0.0)
+        return math.ceil(slack) + self.rounding
 
     @property
     def sentence(self) -> str:
@@ -116,6 +123,7 @@ def measure_sentences(record: Mapping[str, Any]) -> list[str]:
 
 MEASURES = {
     "mean_marginal_error": "mean L1 error of the marginals",
+    "pair_error": "L1 error of the marginal of a pair",
     "largest_marginal_error": "largest L1 error of the marginals",
     "label_marginal_error": "largest L1 error of a marginal with the target",
     "feature_marginal_error": "largest L1 error of a marginal without the target",
@@ -129,6 +137,7 @@ MEASURES = {
 
 RANGES = {
     "mean_marginal_error": 2.0,
+    "pair_error": 2.0,
     "largest_marginal_error": 2.0,
     "label_marginal_error": 2.0,
     "feature_marginal_error": 2.0,

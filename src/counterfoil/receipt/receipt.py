@@ -18,8 +18,10 @@ from counterfoil.json_text import json_file
 from counterfoil.receipt.answers import answers_of
 from counterfoil.receipt.canonical import digest_of
 from counterfoil.receipt.json_schema import require_shape
+from counterfoil.receipt.notebook import receipt_html
 from counterfoil.receipt.other_relation import under_other_relation
 from counterfoil.receipt.programs import versions
+from counterfoil.receipt.schema_bought import bought_section
 from counterfoil.receipt.terms import Terms
 from counterfoil.receipt.text import receipt_text
 from counterfoil.receipt.verification import Verification, verify_receipt
@@ -109,6 +111,7 @@ class Receipt:
                 "drawn": int(rows),
                 "how": how_many(curator.neighbors, requested=rows_requested, short=rows_short, released=released),
             },
+            **bought_section(curator.schema.bought, curator.budget, _rule(curator), curator.neighbors),
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
             **_answers(curator, error_bars),
@@ -170,6 +173,32 @@ class Receipt:
         self._require_unsigned("a check of the schema")
         return type(self)(self.to_json() | {"schema_check": dict(section)})
 
+    def with_acceptance(self, section: Mapping[str, Any], warning: str) -> Self:
+        """The receipt of a release that met criteria declared beforehand (see `acceptance`).
+
+        Args:
+            section: that `acceptance_section` makes.
+            warning: what being judged does to estimates.
+
+        Raises:
+            ValueError: for a signed receipt.
+        """
+        self._require_unsigned("an acceptance")
+        document = self.to_json()
+        return type(self)(document | {"acceptance": dict(section), "warnings": [*document["warnings"], warning]})
+
+    def made_at(self, created: str) -> Self:
+        """The receipt with another moment: of a release whose own would tell how long its runs took.
+
+        Args:
+            created: in UTC, ISO 8601.
+
+        Raises:
+            ValueError: for a signed receipt.
+        """
+        self._require_unsigned("another time")
+        return type(self)(self.to_json() | {"created": created})
+
     def with_output(self, path: str | Path, *, rows: int) -> Self:
         """The receipt with the release's file at `path` named in it: its name, its SHA-256, its rows.
 
@@ -220,6 +249,9 @@ class Receipt:
         """A page of 80 columns for a privacy officer."""
         return receipt_text(self.document)
 
+    def _repr_html_(self) -> str:
+        return receipt_html(self.document)
+
     def _require_unsigned(self, what: str) -> None:
         if "signature" in self.document:
             raise ValueError(f"A signed receipt stays as it is. Found {what} to add to one: sign it last.")
@@ -251,6 +283,11 @@ def _costs(curator: Curator) -> dict[str, Any]:
         "spent": {"epsilon": account.rule.epsilon(events, terms.delta), "delta": terms.delta},
         "other_relation": under_other_relation(records, terms),
     }
+
+
+def _rule(curator: Curator) -> str:
+    assert curator.account is not None, "`_costs` refuses a curator that was never asked anything"
+    return curator.account.rule.name
 
 
 def _answers(curator: Curator, error_bars: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

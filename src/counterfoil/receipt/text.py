@@ -17,6 +17,7 @@ from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert, inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.other_relation import guarantee
+from counterfoil.receipt.schema_bought import bought_sentences, describes_table, up
 from counterfoil.receipt.schema_check import check_charges, check_sentences
 from counterfoil.receipt.terms import Terms, declares
 
@@ -28,7 +29,10 @@ def receipt_text(document: Mapping[str, Any]) -> str:
 
     Texts of the document are shown inert, their newlines too: what a field says never becomes a line of its own.
     """
+    from counterfoil.receipt.acceptance import acceptance_sentences  # on first use, for it imports scipy.optimize
+
     checked = [inert(sentence) for sentence in check_sentences(document)]  # its schema stands among the answers
+    accepted = acceptance_sentences(document)  # its criteria have lines
     document = inert_document({key: value for key, value in document.items() if key != "answers"})
     sections = {
         "Who is protected": _protected(document),
@@ -36,6 +40,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
         "What was asked of the sensitive table": _asked(document),
         "Where the noise came from": iter([document["noise_source"]]),
         "What it is good for": chain(checked, good_for(document)),
+        "Why it was released": iter(accepted),
         "How many rows": iter([_rows(document)]),
         "Files": _files(document),
         "Warnings": _warnings(document),
@@ -53,6 +58,22 @@ def receipt_text(document: Mapping[str, Any]) -> str:
 NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed and can be repeated by anyone. DO NOT SHARE this release."
 
 
+def protection_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Who is protected, and from what."""
+    return list(_protected(document))
+
+
+def cost_sentences(document: Mapping[str, Any]) -> list[str]:
+    """What the release cost, in figures and in plain words, for a page that does not list the charges."""
+    here, there = ("charge below ", "charges below "), ("charge on the receipt ", "charges on the receipt ")
+    return [sentence.replace(here[0], there[0]).replace(here[1], there[1]) for sentence in _cost(document)]
+
+
+def warning_sentences(document: Mapping[str, Any]) -> list[str]:
+    """The warnings of the receipt, and those that follow from its budget."""
+    return list(_warnings(document))
+
+
 def odds(epsilon: float, delta: float) -> float:
     """The largest probability of guessing right between two neighboring tables that are equally likely a priori.
 
@@ -67,6 +88,7 @@ def _title(document: Mapping[str, Any]) -> str:
     of = f"{document['source']}, method {document['method']['name']}"
     heading = f"PRIVACY RECEIPT  {made} UTC  Counterfoil {document['program']['counterfoil']}"
     made_from = "Counts of cells in" if _counts_cells(document) else _MADE[document.get("released", "table")]
+    made_from = "A schema made from" if describes_table(document) else made_from
     return "\n".join([heading, *_wrap(f"{made_from} {of}.", "")])
 
 
@@ -110,7 +132,7 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     share = math.ceil(odds(budget["epsilon"], delta) * 1000) / 10
     yield (
         f"In plain words: take someone who sees the release, knows every other row, and has to tell "
-        f"{_question(document)}, both being equally likely beforehand. A coin is right 50% of the time; nobody is "
+        f"{guess(document)}, both being equally likely beforehand. A coin is right 50% of the time; nobody is "
         f"right more than {share:.1f}% of the time, however clever."
     )
     if delta:
@@ -118,6 +140,7 @@ def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     yield _within(document)
     yield document["composition"]["sentence"]
     yield _elsewhere(document)
+    yield from bought_sentences(document)
 
 
 def _within(document: Mapping[str, Any]) -> str:
@@ -125,7 +148,7 @@ def _within(document: Mapping[str, Any]) -> str:
     number = len(document["charges"])
     charges = "The one charge below stays" if number == 1 else f"The {number} charges below stay"
     if number and number == len(document["composition"].get("plan", ())):
-        epsilon = _up(document["spent"]["epsilon"])
+        epsilon = up(document["spent"]["epsilon"])
         whose = "its" if number == 1 else "their"
         return f"{charges} within this budget: {whose} noise, fixed before the first question, costs epsilon {epsilon}."
     return (
@@ -145,10 +168,11 @@ def _elsewhere(document: Mapping[str, Any]) -> str:
         epsilon, delta = guarantee(Terms.of_receipt(document))
         if delta >= 1:
             return f"No guarantee under {relation}: its delta would not be below 1."
-    return f"Under {relation} the guarantee is epsilon {_up(epsilon)} at delta {_up(delta)}."
+    return f"Under {relation} the guarantee is epsilon {up(epsilon)} at delta {up(delta)}."
 
 
-def _question(document: Mapping[str, Any]) -> str:
+def guess(document: Mapping[str, Any]) -> str:
+    """What somebody would have to tell who wants to know about one row or person, after "has to tell"."""
     one, several = ("row", "rows") if document["privacy_unit"] is None else ("person", "people")
     if document["neighboring_relation"] == "add_or_remove_one":
         return f"whether one given {one} is in the table or not"
@@ -222,6 +246,7 @@ def good_for(document: Mapping[str, Any]) -> Iterator[str]:
 def _rows(document: Mapping[str, Any]) -> str:
     if (released := document.get("released", "table")) != "table":
         measures = "noisy counts of cells" if _counts_cells(document) else "measures of a model"
+        measures = "a schema" if describes_table(document) else measures
         return f"None: what was released is {'a model' if released == 'model' else measures}."
     return f"{document['rows']['drawn']:,} synthetic rows: {document['rows']['how']}."
 
@@ -262,12 +287,3 @@ def _check(document: Mapping[str, Any]) -> Iterator[str]:
 def _wrap(paragraph: str, indent: str) -> list[str]:
     lead = indent + " " * (len(paragraph) - len(paragraph.lstrip()))
     return textwrap.wrap(paragraph.strip(), WIDTH, initial_indent=lead, subsequent_indent=indent) or [""]
-
-
-def _up(figure: float) -> str:
-    """Six digits of an epsilon or a delta, rounded up."""
-    if figure == 0:
-        return "0"
-    digits = 6 - math.ceil(math.log10(figure))
-    step = 10.0**-digits
-    return f"{math.ceil(figure / step - 1e-9) * step:.6g}"

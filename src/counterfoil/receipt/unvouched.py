@@ -35,13 +35,15 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
     if document.get("released", "table") == "table":
         fields += ["rows.how"] if counted else ["rows.drawn", "rows.how"]
     if "answers" not in document:
-        fields.append("schema_sha256")
+        fields += ["schema_sha256", *(("schema_bought",) if "schema_bought" in document else ())]
     else:
         answers = document["answers"]
         fields += [f"answers.{name}" for name in ("marginals", "averages", "error_bars") if answers.get(name)]
     fields += [f"outputs: {output['file']}" for output in absent]
     if document.get("fidelity"):
         fields.append("fidelity: noisy answers, numbers of records, rounding, names of models")
+    if "acceptance" in document:
+        fields += ["acceptance.criteria", "acceptance: noisy answers, numbers of records, rounding"]
     if any(str(entry.get("basis")) not in MEASURED for entry in document.get("certificates", ())):
         fields.append("certificates: gaps from error bars")
     return tuple(inert(field) for field in (*fields, *_of_schema_check(document), "warnings"))

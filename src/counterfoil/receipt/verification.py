@@ -13,8 +13,10 @@ What each field is checked by:
 | `rows.how` | recomputed: what can be, given relation, unit and public number of records; else by signature |
 | `rows.drawn`, `outputs` | compared: hashes and numbers of rows of the files beside it; else by signature |
 | `schema_sha256` | compared: with the schema in `answers`, and with that of a saved folder |
+| `schema_bought` | recomputed: its total; compared: with the schema in `answers`; else by signature |
 | `answers` | compared: with charges and schema; the noisy counts themselves by signature |
 | `fidelity` | recomputed from its noisy answers, which are by signature; compared: with charges |
+| `acceptance` | recomputed from its criteria, which are by signature, and its noisy answers; compared: with charges |
 | `certificates` | recomputed from `fidelity`, and in a saved folder from error bars; else these gaps by signature |
 | `schema_check` | recomputed from its counts, which are by signature; compared: with charges and schema |
 | `warnings` | compared: what the maker of the release vouches for; others by signature |
@@ -53,6 +55,7 @@ from counterfoil.receipt.charge_parameters import strange_parameters
 from counterfoil.receipt.ledger_check import ledger_problems
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
 from counterfoil.receipt.programs import program_problems
+from counterfoil.receipt.schema_bought import bought_problems
 from counterfoil.receipt.schema_check import check_problems
 from counterfoil.receipt.signature import VerifyKey, signature_problem
 from counterfoil.receipt.terms import Terms, declares, neighbors_of
@@ -105,12 +108,14 @@ def verify_receipt(
         ledger: what must know it.
     """
     # On first use, for they import scipy.optimize.
+    from counterfoil.receipt.acceptance import acceptance_problems
     from counterfoil.receipt.good_for_check import certificate_problems, fidelity_problems
     from counterfoil.receipt.unvouched import unvouched_fields
 
     stated = float(document["spent"]["epsilon"])
     parts = (_charges, _source_of_noise, program_problems, _answers, _model, check_problems, wording_problems)
-    problems = [problem for part in (*parts, fidelity_problems, certificate_problems) for problem in part(document)]
+    later = (bought_problems, fidelity_problems, certificate_problems, acceptance_problems)
+    problems = [problem for part in (*parts, *later) for problem in part(document)]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]

@@ -8,6 +8,7 @@ from typing import Any
 from counterfoil.accounting.composition import COMPOSITIONS, Composition
 from counterfoil.accounting.neighbors import Neighbors
 from counterfoil.accounting.renyi_filter import RenyiFilter
+from counterfoil.accounting.repeated import RepeatedFilter
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.receipt.terms import neighbors_of
 
@@ -33,6 +34,12 @@ _OF_VERSION_0_1 = {
 _RENYI_SENTENCE = (
     "Renyi divergences at order {order}, fixed before the first answer, add up, also where noise is chosen after "
     "earlier answers; a bound on the sum that is fixed in advance is converted to epsilon at delta."
+)
+
+_REPEATED_SENTENCE = (
+    "Costs of one run add up as under the rule {base}; the charges here are those of the run that passed. Runs were "
+    "repeated with fresh noise until one passed, and after each that did not, all ended with probability 1 in "
+    "{attempts}: the guarantee is that of all runs together, however many there were, which is not told."
 )
 
 _SOURCES = {
@@ -63,6 +70,8 @@ def composition_sentence(rule: Composition) -> str:
     """How `rule` adds up, in words for a receipt."""
     if isinstance(rule, RenyiFilter):
         return _RENYI_SENTENCE.format(order=rule.order)
+    if isinstance(rule, RepeatedFilter):
+        return _REPEATED_SENTENCE.format(base=rule.base.name, attempts=rule.attempts)
     return COMPOSITION_SENTENCES[rule.name]
 
 

@@ -1,1 +1,5 @@
 """Pages that show a release, from what was released alone."""
+
+from counterfoil.public_names import lazily
+
+__getattr__, __dir__ = lazily(__name__)

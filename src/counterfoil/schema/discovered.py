@@ -27,6 +27,8 @@ class DiscoveredColumn:
         edges: inner edges of bins between the bounds, ascending; empty where bounds are enough.
         deviation: the standard deviation of the noise of a count of this column.
         date_format: how its dates are written, as `strftime`; "" for ISO.
+        missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
+            the threshold; they are not among `categories`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class DiscoveredColumn:
     edges: tuple[float, ...]
     deviation: float
     date_format: str = ""
+    missing_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

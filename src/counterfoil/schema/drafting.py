@@ -69,18 +69,19 @@ def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = T
     if any(map(is_pattern, columns)):  # the names of a table are meant as they stand
         parts.append("exact_names = true\n")
     for column, kind in columns.items():
-        guess = _guess(column, kind) if typed else {"kind": UNKNOWN}
-        asks = _may_name_somebody(column)
-        facts = {"confirm": True} | ({"kind": UNKNOWN} if asks else guess)
+        guessed = guess(column, kind) if typed else {"kind": UNKNOWN}
+        asks = may_name_somebody(column)
+        facts = {"confirm": True} | ({"kind": UNKNOWN} if asks else guessed)
         parts.append(
             toml_table(f"[columns.{toml_key(column)}]", facts)
-            + (_choices(str(guess["kind"])) if asks else "")
+            + (_choices(str(guessed["kind"])) if asks else "")
             + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
         )
     return "\n".join(parts)
 
 
-def _may_name_somebody(column: str) -> bool:
+def may_name_somebody(column: str) -> bool:
+    """Whether its name is one that identifiers often have, which proves nothing."""
     return bool(_NAMES_SOMEBODY.search(column))
 
 
@@ -99,7 +100,8 @@ def _choices(kind: str) -> str:
     )
 
 
-def _guess(column: str, kind: pa.DataType) -> dict[str, Any]:
+def guess(column: str, kind: pa.DataType) -> dict[str, Any]:
+    """The facts that a column's type in storage suggests, those unknown among them."""
     bounds = {"lower": UNKNOWN, "upper": UNKNOWN}
     numbers = bounds | ({"scale": LOG} if _is_amount(column) else {})
     if pa.types.is_boolean(kind):

@@ -12,11 +12,13 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.kept_files import KeptFile
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.notebook import schema_html
 from counterfoil.schema.patterns import Pattern, resolve
 from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
 from counterfoil.schema.toml import read_schema
@@ -27,11 +29,13 @@ from counterfoil.schema.toml_text import schema_text
 class Schema:
     """Public facts about a table: its columns in order, and what holds for every record.
 
-    Nothing here may come from the records: bounds, bins, categories and rules are what anybody could know.
+    Nothing here may come from the records but through noisy answers that were paid for: bounds, bins, categories and
+    rules are what anybody could know, or were bought.
     `ignore` names columns of the table that are not described and never read. `confirm` lists what a draft
     still leaves open; such a schema can be shown, and nothing else. `patterns` declare the columns whose names match
     them: a schema with patterns becomes one of columns by `resolved`, which needs the names in the table. `files` are
-    the lists that were read with the schema, by their absolute paths.
+    the lists that were read with the schema, by their absolute paths. `bought` says what the schema cost, where noisy
+    answers about the table made it: that adds to the cost of every release.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -44,6 +48,7 @@ class Schema:
     ignore: tuple[str, ...] = ()
     confirm: tuple[Unconfirmed, ...] = ()
     patterns: tuple[Pattern, ...] = ()
+    bought: Bought | None = None
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,10 +92,13 @@ class Schema:
         """
         return read_schema(source, Schema, released=True)
 
+    def _repr_html_(self) -> str:
+        return schema_html(self)
+
     def to_toml(self) -> str:
         """TOML text that `from_toml` reads back as an equal schema."""
         self.require_confirmed()
-        return schema_text(self.columns, self.rules, self.zeros, name=self.name, ignore=self.ignore)
+        return schema_text(self.columns, self.rules, self.zeros, name=self.name, ignore=self.ignore, bought=self.bought)
 
     def resolved(self, names: Iterable[str], *, unit: str = "") -> Schema:
         """The schema with a column for each name that its patterns match; itself where it has none.

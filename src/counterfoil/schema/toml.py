@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
@@ -117,7 +118,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
     ),
     "identifier": (Identifier, _COMMON | {"replace": TEXT}, ()),
 }
-_TOP = ("name", "description", "ignore", "exact_names", "columns", "derived", "rules", "zeros")
+_TOP = ("name", "description", "bought", "ignore", "exact_names", "columns", "derived", "rules", "zeros")
 
 
 def read_schema(
@@ -145,14 +146,22 @@ def read_schema(
         except OSError as error:
             raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
     try:
-        return _schema(tomllib.loads(text), make, CodeLists(None) if released else lists, exact=released)
+        return read_facts(tomllib.loads(text), make, CodeLists(None) if released else lists, exact=released)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{place}: not valid TOML: {error}.") from None
     except SchemaError as error:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _schema(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeLists, *, exact: bool) -> Made:
+def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeLists, *, exact: bool) -> Made:
+    """What `make`, a `Schema`, makes of a parsed document.
+
+    Args:
+        facts: the document.
+        make: gets the parts.
+        lists: reads the lists that columns name.
+        exact: whether names of columns are meant as they stand.
+    """
     for key in facts:
         if key not in _TOP:
             raise SchemaError(f"unknown key `{key}`.{did_you_mean(key, _TOP)}")
@@ -168,7 +177,7 @@ def _schema(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeList
         if _checked(name, "confirm", table.get("confirm", False), FLAG):
             confirm.append(Unconfirmed(name, _open_facts(table)))
         else:
-            column = _column(name, table, lists)
+            column = read_column(name, table, lists)
             items.append(Pattern(column) if is_pattern(name) and not exact else column)
     derived = _tables(facts, "derived")
     if not confirm:  # a draft has columns that are not declared yet, which these may follow
@@ -181,6 +190,7 @@ def _schema(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeList
         ignore=tuple(_checked("", "ignore", facts.get("ignore", []), TEXTS)),
         confirm=tuple(confirm),
         patterns=_patterns(items),
+        bought=Bought.of_facts(facts["bought"]) if "bought" in facts else None,
         files=tuple(dict.fromkeys(lists.read)),
     )
 
@@ -205,7 +215,14 @@ def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"`kind = {kind!r}` and everything below it must be true of every record",)
 
 
-def _column(name: str, table: Mapping[str, Any], lists: CodeLists) -> Column | Identifier:
+def read_column(name: str, table: Mapping[str, Any], lists: CodeLists) -> Column | Identifier:
+    """The column that a table of the document states.
+
+    Args:
+        name: of the column.
+        table: its facts.
+        lists: reads those that it names.
+    """
     kind = str(table.get("kind", ""))
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
@@ -49,10 +50,11 @@ def schema_text(
     *,
     name: str,
     ignore: tuple[str, ...],
+    bought: Bought | None = None,
 ) -> str:
     """A whole schema as TOML text."""
     exact = any(is_pattern(column.name) for column in columns if not isinstance(column, Derived))
-    top = {"name": name, "ignore": ignore, "exact_names": exact}
+    top = {"name": name, "bought": bought and bought.facts(), "ignore": ignore, "exact_names": exact}
     head = "".join(f"{key} = {toml_value(value)}\n" for key, value in top.items() if value)
     parts = (head, *_columns(columns), *_derived(columns), *_rules(rules), *_zeros(zeros))
     return "\n".join(part for part in parts if part)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
-from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.synthesis.synthesis import Synthesis
+
+if TYPE_CHECKING:
+    from counterfoil.synthesis.point_synthesis import PointSynthesis
+    from counterfoil.synthesis.synthesis import Synthesis
 
 _LISTED = 3
 """Categories that are named, the most frequent first."""
@@ -40,10 +43,11 @@ class ColumnDescription:
         return asdict(self)
 
 
-def described(release: Synthesis | PointSynthesis) -> list[ColumnDescription]:
-    """Each synthesized column, in the schema's order."""
+def described(release: Synthesis | PointSynthesis, columns: Sequence[str] | None = None) -> list[ColumnDescription]:
+    """Each synthesized column, or those of the given names, in the schema's order."""
     table = release.to_arrow()
-    return [_described(release, column, table.column(column.name)) for column in release.schema.synthesized]
+    wanted = [one for one in release.schema.synthesized if columns is None or one.name in columns]
+    return [_described(release, column, table.column(column.name)) for column in wanted]
 
 
 def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.ChunkedArray) -> ColumnDescription:
@@ -61,7 +65,7 @@ def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.C
 
 
 def _off_by(release: Synthesis | PointSynthesis, name: str) -> float | None:
-    if isinstance(release, PointSynthesis):
+    if not hasattr(release, "error_bar"):  # points have none
         return None
     fraction = release.error_bar([name]).fraction
     return None if fraction >= 2 else fraction / 2

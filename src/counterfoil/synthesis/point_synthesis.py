@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from counterfoil.synthesis.picture import Picture
+
 _ROWS, _SUPPORT, _POINTS = "rows.parquet", "support.parquet", "points.npz"
 _SCHEMA, _RECEIPT = "schema.toml", "receipt.json"
 POINTS_FORMAT = "counterfoil.points"
@@ -65,6 +67,11 @@ class PointSynthesis:
         """How many rows the synthetic table has."""
         return self.table.num_rows
 
+    def _repr_html_(self) -> str:
+        from counterfoil.synthesis.notebook import release_html
+
+        return release_html(self)
+
     def to_arrow(self) -> pa.Table:
         """The synthetic rows with values as in the schema."""
         return self.table
@@ -87,7 +94,7 @@ class PointSynthesis:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
-        write_table(self.table, os.fspath(path), self.schema)
+        write_table(self.table, os.fspath(path), self.schema, self.receipt.document)
 
     def write_points(self, path: str | os.PathLike[str]) -> None:
         """Writes the weighted points to a .csv or .parquet file, with a last column `weight`.
@@ -127,6 +134,20 @@ class PointSynthesis:
         cells = np.ravel_multi_index(codes, domain)
         counts = np.bincount(cells, weights=self.weights * self.rows, minlength=math.prod(domain)).reshape(domain)
         return labeled(self.schema, names, counts)
+
+    def plot(self, columns: str | Sequence[str] | None = None) -> Picture:
+        """Pictures of the columns, for a notebook or to `save`; needs the extra `report`.
+
+        Args:
+            columns: one or several; the first 24 where None.
+
+        Raises:
+            ValueError: for an unknown column.
+            ModuleNotFoundError: without the extra `report`.
+        """
+        from counterfoil.synthesis.plotting import plot
+
+        return plot(self, columns)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes everything to `folder`, which must not exist yet: rows, weighted points, schema and receipt.

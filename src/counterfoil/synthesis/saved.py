@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.synthesis.folder import INDEX, load_csv, load_parquet
+from counterfoil.synthesis.folder import INDEX, RECEIPT, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import POINTS_FORMAT, PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -37,6 +37,8 @@ def load_kept(path: Path) -> Synthesis | PointSynthesis:
     if not path.is_file():
         raise ValueError(f"There is no release at {path}: name the folder of a saved one, or a table beside it.")
     kept = kept_beside(path)
+    if not kept.is_dir() and receipt_beside(path).name == RECEIPT and (path.parent / INDEX).is_file():
+        kept = path.parent  # a table in the folder of its release
     if not kept.is_dir():
         raise ValueError(
             f"The model of {path} was not kept: there is no folder {kept}. Make the release with --keep-model, or name "
@@ -80,5 +82,9 @@ def load_table(path: Path, receipt: Receipt, *, remedy: str = "") -> pa.Table:
 
 
 def receipt_beside(table: Path) -> Path:
-    """The receipt that `synth` writes beside a table: people.synthetic.parquet has people.synthetic.receipt.json."""
-    return table.with_name(f"{table.stem}.receipt.json")
+    """The receipt that `synth` writes beside a table: people.synthetic.parquet has people.synthetic.receipt.json.
+
+    A table in the folder of its release has the folder's.
+    """
+    named, of_folder = table.with_name(f"{table.stem}.receipt.json"), table.with_name(RECEIPT)
+    return of_folder if not named.exists() and of_folder.is_file() else named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from counterfoil.synthesis.table import as_pandas, in_order, write_table
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from counterfoil.synthesis.picture import Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,11 @@ class Synthesis:
         """The integer codes [rows] of each synthesized column."""
         return dict(zip(self.schema.domain.attributes, self.drawn.codes.T, strict=True))
 
+    def _repr_html_(self) -> str:
+        from counterfoil.synthesis.notebook import release_html
+
+        return release_html(self)
+
     def to_arrow(self) -> pa.Table:
         """The synthetic rows with values as in the schema."""
         return self.drawn.table
@@ -74,7 +81,7 @@ class Synthesis:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
-        write_table(self.drawn.table, os.fspath(path), self.schema)
+        write_table(self.drawn.table, os.fspath(path), self.schema, self.receipt.document)
 
     def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
         """Fresh rows from the model; with `where`, from its conditional distribution.
@@ -106,6 +113,20 @@ class Synthesis:
         Where nothing that was released bounds it by itself, the bounds on the marginals within it are used.
         """
         return implied_bar(self.error_bars, self.model, names_in(self.schema, attributes), beta)
+
+    def plot(self, columns: str | Sequence[str] | None = None) -> Picture:
+        """Pictures of the columns, for a notebook or to `save`; needs the extra `report`.
+
+        Args:
+            columns: one or several; the first 24 where None.
+
+        Raises:
+            ValueError: for an unknown column.
+            ModuleNotFoundError: without the extra `report`.
+        """
+        from counterfoil.synthesis.plotting import plot
+
+        return plot(self, columns)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes everything to `folder`, which must not exist yet: rows, model, schema, error bars and receipt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.csv_writing import write_csv
+from counterfoil.synthesis.parquet_label import labeled_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,11 +95,14 @@ def check_suffix(path: str | Path) -> None:
         raise ValueError(f"A table is written as {' or '.join(WRITERS)}. Found {suffix or 'no suffix'!r} in {path}.")
 
 
-def write_table(table: pa.Table, path: str | Path, schema: Schema | None = None) -> None:
+def write_table(
+    table: pa.Table, path: str | Path, schema: Schema | None = None, receipt: Mapping[str, Any] | None = None
+) -> None:
     """Write CSV or Parquet, by the suffix of the path: the whole file or nothing.
 
     With a schema, the cells of a CSV file are in the notation that it states: the words for missing values, formats of
-    dates, labels. Parquet has types of its own, and holds the table as it is.
+    dates, labels. Parquet has types of its own, and holds the table as it is. With a receipt, its metadata say that
+    the rows are synthetic (see `parquet_label`); a CSV file has no place for that.
 
     The table goes to a temporary file in the same folder, which then takes the path's name. Raises ValueError
     for another suffix, OSError where the folder can't be written.
@@ -110,4 +114,4 @@ def write_table(table: pa.Table, path: str | Path, schema: Schema | None = None)
         else:
             from pyarrow import parquet
 
-            parquet.write_table(table, file)
+            parquet.write_table(table if receipt is None else labeled_table(table, receipt), file)

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
@@ -106,6 +107,16 @@ class Engine(ABC):
         sizes = np.zeros(most, dtype=np.int64)
         sizes[0] = self.rows(self.schema.domain.attributes[0])
         return sizes
+
+    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+        """Each text of at most `longest` letters in each of `columns` once, with its count, part by part.
+
+        Raises:
+            ValueError: for an engine that can't, whatever the records.
+        """
+        raise ValueError(
+            "Texts are counted by the engines of this package. Found another: give the table as a file or a frame."
+        )
 
     def rows(self, column: str) -> int:
         """How many rows there are, counted by reading one column."""

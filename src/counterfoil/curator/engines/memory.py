@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfoil.curator.engines.engine import Block, LocalEngine
 from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
@@ -61,6 +62,9 @@ class MemoryEngine(LocalEngine):
     def unit_sizes(self, most: int) -> np.ndarray:
         sizes = self._reader.unit_sizes(most)
         return super().unit_sizes(most) if sizes is None else sizes
+
+    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+        yield from self._reader.tally(columns, longest)
 
     def blocks(
         self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()

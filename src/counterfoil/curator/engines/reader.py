@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.tally import Tallied, tally
 from counterfoil.curator.engines.units import kept_rows, unit_sizes
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
-from counterfoil.schema.placement import placements_of
+from counterfoil.schema.placement import placements_of, taken
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.values import Values
 
 
 class BlockReader:
@@ -105,6 +107,27 @@ class BlockReader:
             return placements_of(self.schema[name], values)
         except (TypeError, pa.ArrowException, UnicodeError) as error:
             raise unreadable(name, self._source.name, values.type, error) from None
+
+    def cells(self, columns: Sequence[str]) -> Iterator[Mapping[str, Values]]:
+        """The kept rows in order, as the source stores their cells, in parts."""
+        row = 0
+        for batch in self._source.batches(columns, BATCH_ROWS):
+            values = {name: batch.column(name) for name in columns}
+            if self._unit is not None:
+                packed, n_rows = self._kept
+                if row + batch.num_rows > n_rows:
+                    raise self._changed()
+                kept = np.flatnonzero(np.unpackbits(packed[row // 8 :], count=batch.num_rows))
+                values = {name: taken(cells, kept) for name, cells in values.items()}
+            row += batch.num_rows
+            yield values
+        if self._n_rows is not None and row != self._n_rows:
+            raise self._changed()
+        self._n_rows = row
+
+    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+        """Each text of the kept rows once, with its count (`tally.tally`)."""
+        yield from tally(self.cells(columns), columns, longest, self._source.name)
 
     def unit_sizes(self, most: int) -> np.ndarray | None:
         """int64 [most]: how many privacy units keep at least 1, 2, ..., `most` rows; None without a privacy unit.

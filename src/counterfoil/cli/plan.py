@@ -1,0 +1,207 @@
+"""`counterfoil plan`: what to expect at each epsilon, before anything is spent; nothing sensitive is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.cli.failure import Stopped
+from counterfoil.cli.options import Force, Json, Quiet, SchemaFile
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.planning.outlook import Outlook
+
+DEFAULT_EPSILONS = "0.3,1,3"
+
+WHAT, RELEASE, REHEARSAL, OUTPUT = "What to expect", "The release", "Rehearsals", "Output"
+"""The groups of the options in the help."""
+
+
+def plan(
+    schema: SchemaFile,
+    rows: Annotated[int, typer.Option("--rows", help="About how many records there are.", metavar="N")],
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon",
+            help=f"Up to 20, with commas; {DEFAULT_EPSILONS} if left out, unless something is wanted.",
+            metavar="E,E",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--want",
+            help="Find the smallest epsilon for this: 'pairs 0.08' or 'income auc 0.89'.",
+            metavar="WANT",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            help="Train models for this column of 2 to 64 values.",
+            metavar="COLUMN",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            "--like",
+            help="A PUBLIC table to rehearse on; never the sensitive one or a part of it.",
+            metavar="PUBLIC",
+            rich_help_panel=REHEARSAL,
+        ),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", help="Rehearsals at each epsilon.", metavar="N", rich_help_panel=REHEARSAL)
+    ] = 3,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            help="Processes at a time; as many as processors if left out.",
+            metavar="N",
+            rich_help_panel=REHEARSAL,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", help="Repeats the simulation; no release has it.", metavar="N", rich_help_panel=REHEARSAL
+        ),
+    ] = 0,
+    method: Annotated[
+        str, typer.Option("--method", help="As in synth.", metavar="NAME", rich_help_panel=RELEASE)
+    ] = "aim",
+    delta: Annotated[
+        float | None,
+        typer.Option("--delta", help="As in synth; 1e-9 if left out.", metavar="D", rich_help_panel=RELEASE),
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option("--relation", help="As in synth.", metavar="R", rich_help_panel=RELEASE)
+    ] = None,
+    focus: Annotated[
+        str | None,
+        typer.Option(
+            "--focus",
+            help="As in synth; --target if left out.",
+            metavar="COLUMN",
+            rich_help_panel=RELEASE,
+        ),
+    ] = None,
+    fidelity: Annotated[
+        float | None,
+        typer.Option(
+            "--fidelity", help="The share that will be spent on error measures.", metavar="F", rich_help_panel=RELEASE
+        ),
+    ] = None,
+    check_schema: Annotated[
+        float | None,
+        typer.Option(
+            "--check-schema",
+            help="The share for the schema check; 0.01 if left out.",
+            metavar="F",
+            rich_help_panel=RELEASE,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Draw the errors here, as SVG.", metavar="F.svg", rich_help_panel=OUTPUT),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Rehearse a release on public or simulated records. Nothing sensitive is read, and nothing is charged.
+
+    Errors are L1 distances between shares, as in evaluate: 0 for equal, 2 for nothing in common. Without --like,
+    records are simulated from the schema alone, with independent columns and with strongly related ones.
+    """
+    from counterfoil.cli.plan_report import outlook_svg, show_outlook
+    from counterfoil.files import write_text
+    from counterfoil.planning.planned import LIKE_IS_PUBLIC
+    from counterfoil.planning.planned import plan as rehearsed
+    from counterfoil.planning.workers import usable_processors
+
+    terminal = Terminal(quiet=quiet, json=json)
+    require_picture_possible(picture, schema=schema, like=like, force=force)
+    wants = want or []
+    asked = epsilons_in(epsilon if epsilon is not None or wants else DEFAULT_EPSILONS)
+    if like is not None:
+        terminal.note(f"WARNING: {LIKE_IS_PUBLIC.replace('`like`', '--like')}")
+    try:
+        with terminal.progress() as progress:
+            outlook: Outlook = rehearsed(
+                schema,
+                rows=rows,
+                epsilons=asked,
+                like=like,
+                wants=wants,
+                method=method,
+                delta=delta,
+                relation=relation,
+                target=target,
+                focus=focus,
+                fidelity=fidelity,
+                check_schema=check_schema,
+                runs=runs,
+                jobs=usable_processors() if jobs is None else jobs,
+                seed=seed,
+                progress=progress,
+            )
+        drawn = None if picture is None else outlook_svg(outlook)
+    except KeyboardInterrupt as error:
+        raise Stopped("Nothing was charged, and no file was written.") from error
+    if picture is not None and drawn is not None:
+        write_text(picture, drawn)
+    show_outlook(terminal, outlook)
+    if picture is not None:
+        terminal.say(f"\nThe picture is {picture}.")
+    terminal.document({**outlook.to_json(), "picture": None if picture is None else str(picture)})
+
+
+def epsilons_in(text: str | None) -> list[float]:
+    """The numbers in a text, with commas between them; none where it is None.
+
+    Raises:
+        ValueError: for an empty text, or what is no number.
+    """
+    if text is None:
+        return []
+    found = []
+    for part in text.split(","):
+        try:
+            found.append(float(part))
+        except ValueError:
+            raise ValueError(f"`--epsilon` must be numbers with commas, such as 0.3,1,3. Found {text!r}.") from None
+    return found
+
+
+def require_picture_possible(picture: Path | None, *, schema: Path, like: str | None, force: bool) -> None:
+    """Refuses a picture that could not be drawn or written, or that would overwrite what is still needed.
+
+    Raises:
+        ValueError: for another suffix, a file that is there (without `force`), or one that is needed.
+        ModuleNotFoundError: without the extra `report`.
+    """
+    from counterfoil.cli.outputs import inputs, require_free, require_harmless
+    from counterfoil.kept_files import KeptFile, kept_source
+    from counterfoil.pictures.svg import require_report
+
+    if picture is None:
+        return
+    if picture.suffix.lower() != ".svg":
+        raise ValueError(f"`--picture` is written as .svg. Found {picture.suffix or 'no suffix'!r} in {picture}.")
+    public = [] if like is None else [KeptFile(file.path, "the public table") for file in kept_source(like)]
+    require_harmless([picture], [*inputs(schema=schema), *public])
+    if picture.exists() and not picture.is_dir() and not force:
+        raise ValueError(f"{picture} is there already. Choose another name, or overwrite it with --force.")
+    require_free([picture], force=force)
+    require_report()

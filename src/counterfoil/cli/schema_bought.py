@@ -1,0 +1,223 @@
+"""`counterfoil schema INPUT --epsilon E`: a schema and its receipt, bought with budget."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import tempfile
+import textwrap
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterfoil.cli.failure import Stopped
+from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.ledger.no_ledger import NO_LEDGER
+
+if TYPE_CHECKING:
+    from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
+    from counterfoil.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the options ask for, as they were given.
+
+    Args:
+        source: a path, or `file.db::table`.
+        epsilon: the most that it may cost.
+        delta: the same for delta; the default where None.
+        confirm_delta: a delta of .1 or more, said twice.
+        relation: which tables are neighbors; add_or_remove_one where None.
+        privacy_unit: the column whose values name whom to protect; each row by itself where None.
+        max_rows: how many rows of each are used.
+        ledger: the file that is charged, or None.
+        stated: a file of facts that are known already, or None.
+    """
+
+    source: str
+    epsilon: float
+    delta: float | None
+    confirm_delta: float | None
+    relation: str | None
+    privacy_unit: str | None
+    max_rows: int | None
+    ledger: Path | None
+    stated: Path | None
+
+    def purchase(self) -> SchemaPurchase:
+        """What is to be bought; nothing but the table's header and types is read for it.
+
+        Raises:
+            ValueError: for a mistake in any of it.
+        """
+        from counterfoil.accounting.budget import Budget
+        from counterfoil.accounting.sanity import require_moderate_delta
+        from counterfoil.cli.schema_file import name_of
+        from counterfoil.cli.synth_request import relation_named, unit_of
+        from counterfoil.fidelity.bought_schema import SchemaPurchase
+        from counterfoil.methods.method import DEFAULT_DELTA
+
+        budget = Budget(self.epsilon, DEFAULT_DELTA if self.delta is None else self.delta)
+        require_moderate_delta(budget.delta, self.confirm_delta)
+        related = relation_named("add_or_remove_one" if self.relation is None else self.relation)
+        unit = unit_of(self.privacy_unit, self.max_rows)
+        return SchemaPurchase.of(self.source, budget, related, unit, stated=self.stated, name=name_of(self.source))
+
+
+def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) -> None:
+    """Buys a schema, writes it with its receipt, and shows what was found and what to do next.
+
+    Args:
+        terminal: where it is shown.
+        wish: what to buy.
+        out: where the schema goes.
+        receipt: where its receipt goes; beside the schema where None.
+        force: whether files that are there may be replaced.
+
+    Raises:
+        ValueError: in one sentence, before anything is charged.
+        Stopped: with the cause, when anything ended it after something was charged, or its user did.
+    """
+    place = _places(wish, out, receipt, force=force)
+    purchase = wish.purchase()
+    if purchase.partial.files and purchase.partial.folder != place[0].absolute().parent:
+        raise ValueError(
+            f"A schema names its lists from its own folder, and {wish.stated} names some. Found another folder in "
+            f"--out: write it to {purchase.partial.folder}."
+        )
+    if wish.ledger is None:
+        terminal.note(NO_LEDGER)
+    made = _run(terminal, purchase, wish, place)
+    _report(terminal, made, purchase, wish, place)
+
+
+def _places(wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) -> tuple[Path, Path]:
+    """Where the schema and its receipt go, both free."""
+    from counterfoil.cli.outputs import inputs, require_free, require_harmless
+    from counterfoil.cli.schema_file import require_schema_file
+    from counterfoil.kept_files import KeptFile
+
+    if out is None:
+        raise ValueError("A schema that is bought goes to a file. Found no `--out`: add --out people.schema.toml.")
+    path = default_receipt(out) if receipt is None else receipt
+    kept = inputs(wish.source, ledger=wish.ledger)
+    kept += [] if wish.stated is None else [KeptFile(wish.stated, "the file of stated facts")]
+    require_harmless([out, path], kept)
+    require_schema_file(out, wish.source, force=force)
+    require_free([path], force=force)
+    return out, path
+
+
+def default_receipt(out: Path) -> Path:
+    """people.schema.toml and people.toml have people.schema.receipt.json beside them."""
+    return out.with_name(f"{out.stem.removesuffix('.schema')}.schema.receipt.json")
+
+
+def _run(terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]) -> BoughtSchema:
+    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+    from counterfoil.cli.synth_run import close
+    from counterfoil.ledger.ledger import Ledger
+
+    before: set[int] = set()
+    opened: Ledger | None = None
+    with ExitStack() as stack:
+        try:
+            opened = None if wish.ledger is None else stack.enter_context(Ledger.open(wish.ledger, source=None))
+            if opened is not None:  # before the records are read
+                before = {release.id for release in opened.releases()}
+                neighbors = Neighbors(NeighboringRelation(purchase.relation), purchase.unit)
+                opened.require_room(purchase.budget, neighbors.describe())
+            with terminal.progress() as progress:
+                progress("asking about the columns", 0.0)
+                made, curator = purchase.make(opened)
+            _write(made, *places)
+            close(curator, made.receipt, terminal)
+        except BaseException as error:
+            charges = _charges(opened, before)
+            if charges or isinstance(error, KeyboardInterrupt):
+                raise Stopped(_what_was_charged(charges, purchase, wish)) from error
+            raise
+    return made
+
+
+def _charges(ledger: Ledger | None, before: set[int]) -> int:
+    """How many charges this run made, as the ledger has them; 0 without a ledger."""
+    if ledger is None:
+        return 0
+    return sum(len(release.charges) for release in ledger.releases() if release.id not in before)
+
+
+def _what_was_charged(charges: int, purchase: SchemaPurchase, wish: Wish) -> str:
+    if wish.ledger is None:
+        return "No file was written: nothing was released."
+    if not charges:
+        return "Nothing was charged, and no file was written."
+    budget = f"epsilon {purchase.budget.epsilon:g} and delta {purchase.budget.delta:g}"
+    return f"{charges} charges were made: the ledger {wish.ledger} counts {budget} as spent. No file was written."
+
+
+def _write(made: BoughtSchema, out: Path, receipt: Path) -> None:
+    """Writes both files, or neither: made in a folder of their own, and moved when both are whole.
+
+    Raises:
+        OSError: when one can't be written; what was in their places is there again.
+    """
+    from counterfoil.files import moved, write_text
+
+    with ExitStack() as stack:
+        folders = {
+            path: Path(
+                stack.enter_context(tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".counterfoil-"))
+            )
+            for path in (out, receipt)
+        }
+        drafts = {path: folder / path.name for path, folder in folders.items()}
+        write_text(drafts[out], made.text)
+        made.receipt.save(drafts[receipt])
+        undo = stack.enter_context(ExitStack())
+        if receipt.exists():
+            before = folders[receipt] / "before"
+            shutil.copy2(receipt, before)
+            undo.callback(os.replace, before, receipt)
+        else:
+            undo.callback(receipt.unlink, missing_ok=True)
+        moved(drafts[receipt], receipt)
+        moved(drafts[out], out)
+        undo.pop_all()
+
+
+def _report(
+    terminal: Terminal, made: BoughtSchema, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]
+) -> None:
+    """What was found with which noise, what it cost, and the next command."""
+    from counterfoil.cli.schema_table import findings
+
+    budget, (out, receipt) = purchase.budget, places
+    terminal.say(f"Bought a schema for epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
+    terminal.say(f"  schema   {out}")
+    terminal.say(f"  receipt  {receipt}")
+    terminal.say("")
+    terminal.show(findings(made, purchase))
+    for sentence in made.receipt.document["warnings"]:
+        terminal.alarm(f"WARNING: {sentence}")
+    if made.schema.confirm:
+        terminal.alarm("No column can be told from the noise: state them by hand, or spend more.")
+        return
+    for sentence in (
+        "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",
+        f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",
+    ):
+        terminal.say(textwrap.fill(sentence, WIDTH))
+    terminal.say(f"Next: {_next(wish, out)}")
+
+
+def _next(wish: Wish, out: Path) -> str:
+    parts = ["counterfoil", "synth", wish.source, "--schema", str(out), "--epsilon", "1"]
+    parts += ["--relation", wish.relation] if wish.relation is not None else []
+    if wish.privacy_unit is not None:
+        parts += ["--privacy-unit", wish.privacy_unit, "--max-rows", str(wish.max_rows)]
+    parts += ["--ledger", str(wish.ledger)] if wish.ledger is not None else []
+    return shlex.join(parts)

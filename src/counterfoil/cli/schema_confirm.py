@@ -1,0 +1,196 @@
+"""`counterfoil schema INPUT --confirm`: the public facts, asked for column by column; no record is read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.cli.failure import Stopped
+from counterfoil.cli.schema_answers import (
+    NONE,
+    Answers,
+    choice,
+    day,
+    moment,
+    optional,
+    real,
+    text,
+    texts,
+    whole,
+    yes,
+)
+from counterfoil.cli.schema_file import name_of, require_schema_file
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from counterfoil.curator.source_facts import SourceColumns
+
+KINDS: Mapping[str, str] = {
+    "categorical": "one of a list",
+    "boolean": "true or false",
+    "integer": "whole numbers between bounds",
+    "real": "numbers between bounds",
+    "date": "days between bounds",
+    "datetime": "moments between bounds",
+    "identifier": "names a person or a record; never read",
+    "ignore": "left out altogether",
+}
+
+
+def ask(terminal: Terminal, source: str, out: Path | None, *, force: bool, piped: bool) -> None:
+    """Asks for everything, and writes the schema when all is answered.
+
+    Args:
+        terminal: where it is asked.
+        source: a path, or `file.db::table`, of which the header and the types are read.
+        out: where the schema goes.
+        force: whether a file that is there may be replaced.
+        piped: whether the answers come from a pipe on purpose.
+
+    Raises:
+        ValueError: in one sentence, where there is nobody to ask, or the answers end early.
+        Stopped: when its user ended it.
+    """
+    from counterfoil.curator.source_facts import columns_of
+    from counterfoil.files import write_text
+
+    if out is None:
+        raise ValueError("What is confirmed goes to a file. Found no `--out`: add --out people.schema.toml.")
+    require_schema_file(out, source, force=force)
+    if not piped and not sys.stdin.isatty():
+        raise ValueError(
+            "`--confirm` asks on a terminal. Found that the input is none: run it in one, or add --piped if the "
+            "answers come from a pipe."
+        )
+    columns = columns_of(source)
+    try:
+        document = _document(Answers(terminal), columns, name_of(source))
+        write_text(out, document)
+    except KeyboardInterrupt as error:
+        raise Stopped("No record was read, and no file was written.") from error
+    terminal.say(f"Confirmed {len(columns.types)} columns in {out}.")
+
+
+def _document(answers: Answers, columns: SourceColumns, name: str) -> str:
+    """The schema that the answers make, as TOML that was read once."""
+    from counterfoil.inert import inert_toml
+    from counterfoil.schema import Schema
+    from counterfoil.schema.patterns import is_pattern
+    from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
+
+    print("State what is true from public knowledge: a form, a code book, a law. No record is read.")
+    print("An empty answer takes what stands in brackets; Ctrl-C ends, and writes nothing.")
+    tables: list[str] = []
+    ignored: list[str] = []
+    for number, (column, kind) in enumerate(columns.types.items(), 1):
+        place = f"column {number:,} of {len(columns.types):,}"
+        facts = _asked(answers, column, kind if columns.typed else None, place)
+        if facts is None:
+            ignored.append(column)
+        else:
+            tables.append(toml_table(f"[columns.{toml_key(column)}]", facts))
+    head = [f"name = {toml_value(name)}"] if name else []
+    head += [f"ignore = {toml_value(ignored)}"] if ignored else []
+    head += ["exact_names = true"] if any(map(is_pattern, columns.types)) else []
+    document = "\n".join(
+        ["# Confirmed column by column, from public knowledge; no record was read.", *head, "", *tables]
+    )
+    Schema.from_toml(document)
+    return inert_toml(document)
+
+
+def _asked(answers: Answers, column: str, storage: pa.DataType | None, place: str) -> dict[str, Any] | None:
+    """The facts of one column, as keys and values of its table; None where it is left out."""
+    from counterfoil.inert import inert
+    from counterfoil.schema.code_lists import CodeLists
+    from counterfoil.schema.errors import SchemaError
+    from counterfoil.schema.toml import read_column
+
+    guess = _guess(column, storage)
+    while True:
+        print(inert(f"{column} ({place}{'' if storage is None else f', stored as {storage}'})"))
+        kind = answers.ask(f"kind: {', '.join(KINDS)}", choice(KINDS), default=guess)
+        if kind == "ignore":
+            return None
+        facts = {"kind": kind} | _QUESTIONS[kind](answers)
+        if kind != "identifier":
+            facts |= _missing(answers)
+        try:
+            read_column(column, facts, CodeLists(None))
+        except SchemaError as error:
+            print(inert(f"    {error} Once more, please."))
+        else:
+            return facts
+
+
+def _guess(column: str, storage: pa.DataType | None) -> str:
+    """What the storage's type says, where the column's name does not look like an identifier's."""
+    from counterfoil.schema.drafting import guess, may_name_somebody
+
+    return "" if storage is None or may_name_somebody(column) else str(guess(column, storage)["kind"])
+
+
+def _missing(answers: Answers) -> dict[str, Any]:
+    if not answers.ask("may values be missing?", yes, default="no"):
+        return {}
+    words = answers.ask("words that say so, between commas", texts, default=NONE)
+    return {"missing": True} | ({"missing_values": words} if words else {})
+
+
+def _categorical(answers: Answers) -> dict[str, Any]:
+    facts: dict[str, Any] = {"values": answers.ask("all categories, between commas", texts)}
+    if answers.ask("may there be others?", yes, default="no"):
+        return facts | {"other": True}
+    return facts | ({"ordered": True} if answers.ask("are they ordered?", yes, default="no") else {})
+
+
+def _boolean(answers: Answers) -> dict[str, Any]:
+    true = answers.ask("the word for true", optional(text), default=NONE)
+    return {} if true is None else {"true": true, "false": answers.ask("the word for false", text)}
+
+
+def _integer(answers: Answers) -> dict[str, Any]:
+    return {"lower": answers.ask("least", whole), "upper": answers.ask("greatest", whole)}
+
+
+def _real(answers: Answers) -> dict[str, Any]:
+    facts: dict[str, Any] = {"lower": answers.ask("least", real), "upper": answers.ask("greatest", real)}
+    decimals = answers.ask("digits after the point", optional(whole), default=NONE)
+    return facts if decimals is None else facts | {"decimals": decimals}
+
+
+def _date(answers: Answers) -> dict[str, Any]:
+    facts: dict[str, Any] = {"lower": answers.ask("first day", day), "upper": answers.ask("last day", day)}
+    return facts | _notation(answers, "2020-01-31", "%d.%m.%Y")
+
+
+def _datetime(answers: Answers) -> dict[str, Any]:
+    facts: dict[str, Any] = {"lower": answers.ask("first moment", moment), "upper": answers.ask("last moment", moment)}
+    facts["resolution"] = answers.ask("as fine as (1s, 15min, 1h, 1d, 1mo, 1y)", text, default="1d")
+    return facts | _notation(answers, "2020-01-31 12:00:00", "%d.%m.%Y %H:%M")
+
+
+def _notation(answers: Answers, iso: str, other: str) -> dict[str, Any]:
+    notation = answers.ask(f"how they are written, such as {other}; {NONE} for {iso}", text, default=NONE)
+    return {"format": notation} if notation else {}
+
+
+def _identifier(answers: Answers) -> dict[str, Any]:
+    from counterfoil.schema.identifier import REPLACEMENTS
+
+    return {"replace": answers.ask("made anew as", choice(dict.fromkeys(REPLACEMENTS, "")), default="drop")}
+
+
+_QUESTIONS: Mapping[str, Callable[[Answers], dict[str, Any]]] = {
+    "categorical": _categorical,
+    "boolean": _boolean,
+    "integer": _integer,
+    "real": _real,
+    "date": _date,
+    "datetime": _datetime,
+    "identifier": _identifier,
+}

@@ -1,0 +1,66 @@
+"""What was bought about the columns of a table, as `counterfoil schema` prints it: a line for each column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.schema.bought_columns import STANDARD_ERRORS, coverage
+
+if TYPE_CHECKING:
+    from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
+    from counterfoil.schema.discovered import DiscoveredColumn
+    from counterfoil.schema.schema import Schema
+
+_MOST_NAMES = 3
+_LONGEST_NAME = 12
+
+
+def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
+    """A table of 80 columns, in the order of the sensitive one."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("column", overflow="fold", max_width=22)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("what was found", overflow="fold", max_width=30)
+    table.add_column("missing", justify="right", no_wrap=True)
+    answers = {column.name: column for column in made.discovered.columns}
+    for name in purchase.names:
+        if name in answers:
+            table.add_row(name, *_line(answers[name], made.schema, open_=name in purchase.partial.open))
+        else:
+            known = "privacy unit" if purchase.unit is not None and name == purchase.unit.column else "not asked"
+            table.add_row(name, "", "stated" if purchase.partial.covers(name) else known, "")
+    return table
+
+
+def _line(answers: DiscoveredColumn, schema: Schema, *, open_: bool) -> tuple[str, str, str]:
+    column = next((one for one in schema.columns if one.name == answers.name), None)
+    missing = f"{answers.missing:,.0f} (+- {answers.deviation:,.0f})" if _stands_out(answers) else ""
+    kind = column.kind if column is not None else answers.kind
+    if column is None or kind == "identifier":
+        return answers.kind, "left out", missing
+    found = _categories(answers) if kind == "categorical" else _range(column)
+    return kind, f"{found}{', beside what was stated' if open_ else ''}", missing
+
+
+def _stands_out(answers: DiscoveredColumn) -> bool:
+    return answers.missing is not None and answers.missing > STANDARD_ERRORS * answers.deviation
+
+
+def _range(column: Any) -> str:
+    low, high = getattr(column, "lower", None), getattr(column, "upper", None)
+    if low is None:
+        return "" if column.true is None else f"{column.true} or {column.false}"
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _categories(answers: DiscoveredColumn) -> str:
+    names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in answers.categories]
+    covered, error = coverage(answers, sum(count for _, count in answers.categories), len(names))
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}: {covered:.0%} (+- {error:.0%})"

@@ -1,0 +1,147 @@
+"""`counterfoil synth --accept`: a release that is written where it meets criteria, and else withheld."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterfoil.cli.failure import Stopped
+from counterfoil.cli.folder_outputs import FolderOutputs
+from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.show_values import showing_values
+from counterfoil.cli.synth_request import Request
+from counterfoil.cli.synth_run import curator_of
+from counterfoil.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.fidelity.acceptance import Acceptance
+    from counterfoil.fidelity.acceptance_runs import JudgedRuns
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.methods.method import Synthesizer
+    from counterfoil.receipt.signature import SigningKey
+    from counterfoil.synthesis.synthesis import Synthesis
+
+
+def acceptance_of(criteria: Path | None, attempts: int | None) -> Acceptance | None:
+    """What `--accept` and `--attempts` ask for; None where neither is given.
+
+    Raises:
+        ValueError: for attempts without criteria, or criteria that are not understood.
+        OSError: when the file can't be read.
+    """
+    from counterfoil.fidelity.acceptance import Acceptance
+
+    if criteria is None:
+        if attempts is not None:
+            raise ValueError("`--attempts` repeats a run until it is accepted. Found no criteria: add --accept FILE.")
+        return None
+    return Acceptance.from_toml(criteria, 1 if attempts is None else attempts)
+
+
+def require_nothing_kept(keep: Path | None, *, resume: bool, discard: bool) -> None:
+    """Refuses to keep answers of a release that may be withheld: they would be more of it than "withheld".
+
+    Raises:
+        ValueError: where keeping was asked for.
+    """
+    if keep is not None or resume or discard:
+        raise ValueError(
+            "`--accept` keeps no answers, for they would be there of a release that is withheld. Found --keep, "
+            "--resume or --discard-answers: leave it out."
+        )
+
+
+def run_judged(
+    request: Request,
+    synthesizer: Synthesizer,
+    outputs: Outputs | FolderOutputs,
+    terminal: Terminal,
+    acceptance: Acceptance,
+    *,
+    show_values: bool,
+    key: SigningKey | None = None,
+) -> Synthesis:
+    """As `synth_run.run`, and nothing is written where no run is accepted; no progress is shown.
+
+    Args:
+        request: what is to be made.
+        synthesizer: how.
+        outputs: where it goes.
+        terminal: where it is said that nothing will be seen of the runs.
+        acceptance: what a run must keep.
+        show_values: whether a value at fault may be shown.
+        key: signs the receipt; nobody signs it where None.
+
+    Raises:
+        Withheld: where no run was accepted.
+        Stopped: with the cause, when anything ended it after it was charged, or its user did.
+    """
+    from counterfoil.api import release_from, require_judgeable
+    from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
+    from counterfoil.ledger.ledger import Ledger
+
+    require_judgeable(synthesizer)
+    runs: JudgedRuns | None = None
+    with ExitStack() as stack:
+        try:
+            opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
+            with showing_values(request.source, show=show_values):
+                curator = stack.enter_context(curator_of(request, opened))
+            runs = JudgedRuns(curator, acceptance)
+            terminal.note("Of a release that may be withheld, nothing is shown before it is accepted.")
+            made = runs.first_accepted(
+                partial(
+                    release_from,
+                    synthesizer=synthesizer,
+                    rows=request.rows,
+                    fidelity=request.fidelity,
+                    check_schema=request.check_schema,
+                    unit_sizes=request.unit_sizes,
+                )
+            )
+            if made is not None:
+                digest = outputs.write(made, key).digest
+                if acceptance.attempts > 1:
+                    _give_time(outputs, made)
+                elif opened is not None and runs.release is not None:
+                    _note_receipt(opened, runs.release, digest, terminal)
+        except BaseException as error:
+            charged = runs is not None and runs.release is not None
+            if charged or isinstance(error, KeyboardInterrupt):
+                raise Stopped(_what_was_charged(request, charged=charged)) from error
+            raise
+    if made is None:
+        raise withheld(request.budget)
+    return made
+
+
+def _note_receipt(ledger: Ledger, release: int, digest: str, terminal: Terminal) -> None:
+    """Has the ledger keep the receipt's SHA-256; of several attempts it does not, whose time the entry would tell."""
+    from counterfoil.ledger.errors import LedgerError
+
+    try:
+        ledger.record_receipt(release, digest)
+    except LedgerError as error:
+        terminal.note(f"The release is counted, and its ledger does not know its receipt: {error}")
+
+
+def _give_time(outputs: Outputs | FolderOutputs, made: Synthesis) -> None:
+    """Gives the files of a release the time of its receipt, as their own would tell how long its runs took."""
+    moment = datetime.fromisoformat(str(made.receipt.document["created"])).timestamp()
+    roots = [outputs.table, outputs.receipt, *([] if outputs.model is None else [outputs.model])]
+    roots = [outputs.folder] if isinstance(outputs, FolderOutputs) else roots
+    for root in roots:
+        for path in (*(root.rglob("*") if root.is_dir() else ()), root):
+            os.utime(path, (moment, moment))
+
+
+def _what_was_charged(request: Request, *, charged: bool) -> str:
+    if not charged:
+        return "Nothing was charged, and no file was written."
+    budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
+    counted = "" if request.ledger is None else f": the ledger {request.ledger} counts {budget} as spent"
+    return f"The whole budget was charged{counted}. No file was written, and no answers are kept."

@@ -1,0 +1,244 @@
+"""What is bought about a table that nobody has described: kinds, ranges, frequent texts and missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
+from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.curator.account import Account
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
+from counterfoil.curator.discovery_ranges import Bounds, bounds_from, intervals_of
+from counterfoil.curator.discovery_votes import Votes
+from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.text_counts import TextCounts
+from counterfoil.curator.source_facts import columns_of
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.noise.answer import FrequentTexts
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
+from counterfoil.schema.raw_cell import MISSING_WORDS, RawCells
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.spelling import is_duration
+from counterfoil.schema.stated import Stated
+
+_RANGED = ("integer", "real", "date", "datetime")
+
+
+def discover(
+    source: Any,
+    *,
+    stated: Mapping[str, Stated] | None = None,
+    budget: Budget,
+    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+    privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    seed: int | None = None,
+    in_memory: bool | None = None,
+) -> tuple[Discovered, Curator]:
+    """Spends `budget` on what `stated` leaves open, and returns it with the open curator, for a receipt.
+
+    The answers are in `Discovered.columns`, in the table's order: columns that leave nothing open, that can't be read
+    as single values, and the column of the privacy unit are not among them. The receipt is made while the curator is
+    open: `Receipt.from_curator(curator, method="schema", parameters={"shares": dict(discovered.shares)}, rows=0,
+    released="measures")`, then `curator.record_receipt`, then `curator.close()`.
+
+    Three questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
+    and where numbers lie on a coarse grid (`ColumnPlaces`); where numbers and days lie within what that shows
+    (`ColumnRanges`); and which texts are frequent (`TextCounts`). Their noise is fixed before the first answer.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        stated: by column, what is known already; nothing is asked about that.
+        budget: what all of it may cost, with a delta above 0.
+        relation: which tables are neighbors.
+        privacy_unit: whose records are protected together; a single row when None.
+        ledger: where charges are recorded durably.
+        seed: for tests alone: the answers are then NOT PRIVATE.
+        in_memory: as for `Curator`.
+
+    Raises:
+        ValueError: where nothing is left to ask, `stated` names a column that the table lacks, or the budget has no
+            delta; nothing is charged then. Else as `Curator` and its account do.
+    """
+    unit = PrivacyUnit.of(privacy_unit)
+    given = stated or {}
+    asked = _asked(source, given, unit.column if unit else None)
+    opens = [column.kind for column in asked.values()]
+    ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
+    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens)
+    names = tuple(asked)
+    schema = Schema(tuple(map(RawCells, names)), ignore=_others(source, names, unit))
+    with ExitStack() as until_done:
+        curator = Curator(
+            source,
+            schema,
+            budget=budget,
+            relation=relation,
+            privacy_unit=unit,
+            ledger=ledger,
+            seed=seed,
+            in_memory=in_memory,
+        )
+        until_done.push(curator.__exit__)
+        account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
+        stored = {name for name in asked if name not in given or given[name].kind is None}
+        columns = _Discovery(account, noises, asked, stored).columns()
+        until_done.pop_all()
+    spent = account.rule.epsilon(account.events, budget.delta)
+    return Discovered(columns, spent, budget.delta, curator.relation.value, dict(noises.shares)), curator
+
+
+class _Discovery:
+    """The questions to one account, and what follows from their answers; it sees no record."""
+
+    def __init__(self, account: Account, noises: DiscoveryPlan, asked: Mapping[str, Stated], stored: Set[str]) -> None:
+        """`stored` are the columns whose kinds, where they are known, the storage states and not the user."""
+        self._account = account
+        self._stored = stored
+        self._noises = noises
+        self._asked = asked
+        self._votes = self._ask_places(noises.places)
+        self._everybody = float(np.mean([vote.total for vote in self._votes.values()]))
+        self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
+        self._formats = {
+            name: self._votes[name].date_format() if kind == "date" else "" for name, kind in self._kinds.items()
+        }
+
+    def _kind(self, name: str, given: Stated) -> Kind:
+        """As stated; a storage's reals may all be whole, as where cells are missing among integers."""
+        if given.kind == "real" and name in self._stored:
+            return self._votes[name].number_kind()
+        return given.kind or self._votes[name].kind()
+
+    def columns(self) -> tuple[DiscoveredColumn, ...]:
+        """All of them, in order."""
+        bounds = self._bounds()
+        texts = self._texts()
+        return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0)), texts) for name in self._asked)
+
+    def _column(self, name: str, bounds: Bounds, fine: float, texts: FrequentTexts | None) -> DiscoveredColumn:
+        vote = self._votes[name]
+        told = [(text, count) for column, text, count in texts.texts if column == name] if texts else []
+        listed = texts.deviation if texts and name in self._text_columns else 0.0
+        words = tuple(text for text, _ in told if text.casefold() in MISSING_WORDS)
+        return DiscoveredColumn(
+            name=name,
+            kind=self._kinds[name],
+            votes={} if self._asked[name].kind else {kind: round(mass) for kind, mass in vote.masses().items()},
+            lower=bounds.lower,
+            upper=bounds.upper,
+            tails=bounds.tails,
+            categories=tuple((text, count) for text, count in told if text not in words),
+            records=max(round(self._everybody - vote.missing), 0),
+            missing=vote.missing,
+            edges=(),
+            deviation=listed or fine or vote.deviation,
+            date_format=self._formats[name],
+            missing_words=words,
+        )
+
+    def _ask_places(self, noise: GaussianNoise) -> dict[str, Votes]:
+        query = ColumnPlaces(tuple(self._asked))
+        answer = self._account.ask(query, noise)
+        return {name: Votes(counts, answer.deviation) for name, counts in query.split(answer.values).items()}
+
+    def _bounds(self) -> dict[str, tuple[Bounds, float]]:
+        """By column, its bounds and the deviation of the counts that they come from."""
+        noise = self._noises.ranges
+        if noise is None:
+            return {}
+        names = tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
+        # As many columns have the same sensitivity in either question.
+        expected = self._account.deviation(ColumnPlaces(names), noise) if names else 0.0
+        intervals = tuple(found for name in names if (found := self._intervals(name, expected)) is not None)
+        if not intervals:
+            if self._text_columns:  # what the plan foresees is asked in its order
+                self._ask_places(noise)
+            return {}
+        query = ColumnRanges(intervals)
+        answer = self._account.ask(query, noise)
+        counts = query.split(answer.values)
+        return {
+            one.column: (self._bounds_of(one, counts[one.column], answer.deviation), answer.deviation)
+            for one in intervals
+        }
+
+    def _intervals(self, name: str, deviation: float) -> Intervals | None:
+        kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]
+        return intervals_of(name, kind, date_format, vote, records=self._present(name), deviation=deviation)
+
+    def _bounds_of(self, intervals: Intervals, counts: np.ndarray, deviation: float) -> Bounds:
+        name = intervals.column
+        return bounds_from(intervals, counts, deviation, self._kinds[name], self._votes[name], self._present(name))
+
+    def _present(self, name: str) -> float:
+        """About how many cells are not missing, at least 1."""
+        return max(self._everybody - self._votes[name].missing, 1.0)
+
+    @property
+    def _text_columns(self) -> tuple[str, ...]:
+        """Those whose texts are counted: also of booleans that a vote found, for the words that stand for the two."""
+        voted = {name for name, stated in self._asked.items() if stated.kind is None}
+        wordy = {name for name, kind in self._kinds.items() if kind == "text" or (kind == "boolean" and name in voted)}
+        return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
+
+    def _texts(self) -> FrequentTexts | None:
+        if not self._text_columns or self._noises.texts is None:
+            return None
+        return self._account.ask_texts(TextCounts(self._text_columns), self._noises.texts)
+
+
+def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:
+    """The columns that leave something open, with the kinds that their storage or their user states."""
+    columns = columns_of(source)
+    for name in stated:
+        if name not in columns.types:
+            raise ValueError(f"`stated` must name columns of the table. Found {name!r}: correct the name.")
+    asked = {}
+    for name, kind in columns.types.items():
+        given = stated.get(name, Stated())
+        known = given.kind or (_stored_kind(kind) if columns.typed else None)
+        whole = Stated(known, given.ranged, given.listed, given.ignored)
+        if name != unit and not whole.closed and not _unreadable(kind):
+            asked[name] = whole
+    if not asked:
+        raise ValueError(
+            "Something about the columns must be open to be bought. Found nothing: use the schema as it is."
+        )
+    return asked
+
+
+def _others(source: Any, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:
+    return tuple(
+        name for name in columns_of(source).types if name not in names and (unit is None or name != unit.column)
+    )
+
+
+def _stored_kind(kind: pa.DataType) -> Kind:
+    """What the storage says that the cells are."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
+        return "integer"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "real"
+    if pa.types.is_date(kind):
+        return "date"
+    return "datetime" if pa.types.is_timestamp(kind) else "text"
+
+
+def _unreadable(kind: pa.DataType) -> bool:
+    """Whether no cell of the type has a single value, or a text."""
+    return (pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)) or is_duration(kind)

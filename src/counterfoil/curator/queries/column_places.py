@@ -1,0 +1,104 @@
+"""What the cells of columns are of which nothing is known, and where their numbers lie: one place for each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.noise.noise import Norm
+from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.value_grid import CELLS, places_of
+
+PLACES = len(CLASSES) + 2 * CELLS
+"""Of one column: a place for each class, of which those of integers and reals stay empty, and a grid for each of these
+two."""
+
+
+@shipped
+@dataclass(frozen=True)
+class ColumnPlaces(CountQuery):
+    """How many cells of each column are of each class, integers and reals at each place of a public grid.
+
+    Formal guarantee: a cell has exactly one class, and a number one place on the grid (`schema.value_grid`): the answer
+    for a column has a count for each class without numbers, and one for each place of each class with them. Which one
+    a cell adds to depends on nothing but the cell (`schema.raw_cell`), so a record adds 1 to exactly one count of each
+    of the d columns. Adding or removing it moves d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it
+    moves, in each column, 1 from one count to another, or nothing: at most 2 d counts by 1 each, so l1 sensitivity 2 d
+    and l2 sensitivity sqrt(2 d). Both are attained by records whose cells all have other classes.
+
+    Args:
+        columns: those that are asked about; none twice.
+    """
+
+    name: ClassVar[str] = "column_places"
+    question: ClassVar[str] = (
+        "how many cells of each column are missing, numbers in coarse public intervals, dates, booleans or texts, "
+        "with noise"
+    )
+
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise ValueError("`columns` must hold at least one column, and none twice.")
+
+    def require_fits(self, schema: Schema) -> None:
+        require_raw(schema, self.columns)
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return math.sqrt(self.l1_sensitivity(relation))
+
+    def exact(self, records: Records) -> np.ndarray:
+        return records.fold(self._counts, self.columns, self.columns)
+
+    def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
+        """An answer as int64 [PLACES], by column."""
+        return dict(zip(self.columns, answer.reshape(len(self.columns), PLACES), strict=True))
+
+    def describe(self) -> dict[str, Any]:
+        return {"columns": list(self.columns)}
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        l1 = len(parameters["columns"]) * moved
+        return l1 if norm is Norm.L1 else math.sqrt(l1)
+
+    def _counts(self, block: Block) -> np.ndarray:
+        parts = [
+            np.bincount(place_of_cells(block.codes[name], block.numbers[name]), minlength=PLACES)
+            for name in self.columns
+        ]
+        return np.concatenate(parts).astype(np.int64)
+
+
+def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """int64 [n]: the one place, below `PLACES`, of each cell with this code and this number."""
+    places = codes.astype(np.int64)
+    for grid, name in enumerate(("integer", "real")):
+        of_kind = codes == CODES[name]
+        places[of_kind] = len(CLASSES) + grid * CELLS + places_of(numbers[of_kind])
+    return places
+
+
+def require_raw(schema: Schema, columns: tuple[str, ...]) -> None:
+    """Refuses columns that are not read as they stand: their codes would be of other things.
+
+    Raises:
+        ValueError: naming the column.
+    """
+    raw = {column.name for column in schema.synthesized if isinstance(column, RawCells)}
+    for name in columns:
+        if name not in raw:
+            raise ValueError(f"`columns` must be columns that are read without a schema. Found {name!r}.")

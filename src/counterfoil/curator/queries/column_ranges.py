@@ -1,0 +1,113 @@
+"""Where the numbers and days of columns lie, on grids that earlier noisy answers chose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.column_places import require_raw
+from counterfoil.curator.queries.query import CountQuery, Records
+from counterfoil.curator.queries.registry import shipped
+from counterfoil.noise.noise import Norm
+from counterfoil.schema.raw_cell import CLASSES
+from counterfoil.schema.schema import Schema
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """A column, which of its cells are counted, and in which intervals.
+
+    Args:
+        column: its name.
+        codes: of the classes whose numbers are counted (`schema.raw_cell.CODES`).
+        edges: ascending; the intervals are below the first, from each up to the next, and from the last on.
+    """
+
+    column: str
+    codes: tuple[int, ...]
+    edges: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of intervals."""
+        return len(self.edges) + 1
+
+    def counts(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """int64 [size]: how many cells lie in each."""
+        counted = np.isin(codes, self.codes) & ~np.isnan(numbers)
+        places = np.searchsorted(np.array(self.edges), numbers[counted], side="right")
+        return np.bincount(places, minlength=self.size).astype(np.int64)
+
+
+@shipped
+@dataclass(frozen=True)
+class ColumnRanges(CountQuery):
+    """How many numbers or days of each column lie in each of its intervals.
+
+    The intervals are parameters: they are public, and may have been chosen after earlier answers.
+
+    Formal guarantee: the intervals of a column are disjoint, and whether a cell is counted, and in which one, depends
+    on nothing but the cell (`schema.raw_cell`). So a record adds 1 to at most one count of each of the d columns.
+    Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it moves at
+    most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both are attained by records
+    whose cells are all counted, in other intervals.
+
+    Args:
+        columns: at least one, none twice.
+    """
+
+    name: ClassVar[str] = "column_ranges"
+    question: ClassVar[str] = "how many numbers or days of each column lie in each of some intervals, with noise"
+
+    columns: tuple[Intervals, ...]
+
+    def __post_init__(self) -> None:
+        names = [intervals.column for intervals in self.columns]
+        if not names or len(set(names)) < len(names):
+            raise ValueError("`columns` must hold at least one column, and none twice.")
+        for intervals in self.columns:
+            edges = np.array(intervals.edges, dtype=float)
+            if not len(edges) or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+                raise ValueError(f"The edges of {intervals.column!r} must be finite and ascending, and at least one.")
+            if not intervals.codes or not set(intervals.codes) <= set(range(len(CLASSES))):
+                raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
+
+    def require_fits(self, schema: Schema) -> None:
+        require_raw(schema, tuple(intervals.column for intervals in self.columns))
+
+    def l1_sensitivity(self, relation: NeighboringRelation) -> float:
+        return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
+
+    def l2_sensitivity(self, relation: NeighboringRelation) -> float:
+        return math.sqrt(self.l1_sensitivity(relation))
+
+    def exact(self, records: Records) -> np.ndarray:
+        names = [intervals.column for intervals in self.columns]
+        return records.fold(self._counts, names, names)
+
+    def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
+        """An answer as int64 [intervals], by column."""
+        ends = np.cumsum([intervals.size for intervals in self.columns])[:-1]
+        return {i.column: part for i, part in zip(self.columns, np.split(answer, ends), strict=True)}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "columns": {
+                i.column: {"lower": float(i.edges[0]), "upper": float(i.edges[-1]), "intervals": i.size}
+                for i in self.columns
+            }
+        }
+
+    @staticmethod
+    def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        l1 = len(parameters["columns"]) * moved
+        return l1 if norm is Norm.L1 else math.sqrt(l1)
+
+    def _counts(self, block: Block) -> np.ndarray:
+        return np.concatenate([i.counts(block.codes[i.column], block.numbers[i.column]) for i in self.columns])

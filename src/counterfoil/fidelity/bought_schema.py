@@ -1,0 +1,157 @@
+"""A schema that is bought: from a table that nobody has described to a document and its receipt."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.sanity import budget_warnings
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.discovery import discover
+from counterfoil.curator.source_facts import columns_of
+from counterfoil.kept_files import kept_source
+from counterfoil.ledger.ledger import Ledger
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema.bought import Bought
+from counterfoil.schema.bought_text import schema_of
+from counterfoil.schema.code_lists import CodeLists
+from counterfoil.schema.discovered import Discovered
+from counterfoil.schema.partial import NOTHING, Partial, read_partial
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.toml import read_facts
+
+METHOD = "schema"
+"""What its receipt says that it was made by."""
+
+
+@dataclass(frozen=True)
+class BoughtSchema:
+    """A schema, what was seen, and what it cost.
+
+    Args:
+        text: the TOML, each fact with a comment on where it is from.
+        schema: what it says.
+        receipt: of the answers; the text has its SHA-256.
+        discovered: the answers.
+    """
+
+    text: str
+    schema: Schema
+    receipt: Receipt
+    discovered: Discovered
+
+
+@dataclass(frozen=True)
+class SchemaPurchase:
+    """What is to be bought about which table: all of it public, and checked before anything is charged.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        budget: the most that it may cost.
+        relation: which tables are neighbors.
+        unit: whose records are protected together; a single row when None.
+        names: the table's columns, in its order.
+        types: of the columns, where the storage has types.
+        partial: what is stated by hand.
+        name: what the schema is to be called.
+    """
+
+    source: Any
+    budget: Budget
+    relation: str
+    unit: PrivacyUnit | None
+    names: Sequence[str]
+    types: Mapping[str, pa.DataType]
+    partial: Partial = NOTHING
+    name: str = ""
+
+    @staticmethod
+    def of(
+        source: Any,
+        budget: Budget,
+        relation: str,
+        unit: PrivacyUnit | None = None,
+        *,
+        stated: str | Path | None = None,
+        name: str = "",
+    ) -> SchemaPurchase:
+        """What is open about the columns of `source`, of which the header and the types are read.
+
+        Args:
+            source: as above.
+            budget: as above.
+            relation: as above.
+            unit: as above.
+            stated: the path of a TOML file with facts that are stated by hand, or its text.
+            name: as above.
+
+        Raises:
+            ValueError: when there is no such table or column, or what is stated is wrong.
+        """
+        columns = columns_of(source)
+        names = tuple(columns.types)
+        if unit is not None and unit.column not in names:
+            from counterfoil.schema.errors import did_you_mean
+
+            hint = did_you_mean(unit.column, names)
+            raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
+        kept = kept_source(source) if isinstance(source, str) else ()
+        partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
+        return SchemaPurchase(
+            source, budget, relation, unit, names, columns.types if columns.typed else {}, partial, name
+        )
+
+    def make(self, ledger: Ledger | None) -> tuple[BoughtSchema, Curator]:
+        """Asks, and writes down what was answered; the curator stays open, for its receipt to be recorded.
+
+        Args:
+            ledger: where it is charged.
+
+        Raises:
+            ValueError: in one sentence, before anything is charged.
+            LedgerError: when the ledger refuses.
+        """
+        stated = self.partial.stated([name for name in self.names if self.unit is None or name != self.unit.column])
+        discovered, curator = discover(
+            self.source,
+            stated=stated,
+            budget=self.budget,
+            relation=self.relation,
+            privacy_unit=self.unit,
+            ledger=ledger,
+        )
+        try:
+            return self._written(discovered, curator), curator
+        except BaseException:
+            curator.__exit__(None, None, None)
+            raise
+
+    def _written(self, discovered: Discovered, curator: Curator) -> BoughtSchema:
+        receipt = Receipt.from_curator(
+            curator,
+            method=METHOD,
+            parameters={"shares": dict(discovered.shares)},
+            rows=0,
+            released="measures",
+            warnings=budget_warnings(curator.budget, None),
+        )
+        bought = Bought(self.budget.epsilon, self.budget.delta, self.relation, receipt.digest, self.unit)
+        text = schema_of(
+            discovered,
+            bought,
+            name=self.name,
+            columns=self.names,
+            types=self.types,
+            partial=self.partial,
+            unit=self.unit.column if self.unit else "",
+        )
+        lists = CodeLists(self.partial.folder)
+        schema = read_facts(tomllib.loads(text), Schema, lists, exact=False)
+        return BoughtSchema(text, schema, receipt, discovered)

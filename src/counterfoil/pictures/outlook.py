@@ -1,0 +1,115 @@
+"""The picture of a plan: the error that rehearsals had against epsilon, and how far they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil.pictures.style import BLUE, GREEN, ORANGE, WIDTH
+from counterfoil.pictures.svg import render, require_report
+
+_COLORS = (BLUE, ORANGE, GREEN)
+_WIDTHS = (9, 4, 2)
+"""Of the rules, in pixels: those of several kinds of records at one epsilon are all seen."""
+
+_HEIGHT = 220
+_APART = 1.3
+"""The least ratio of two epsilons that both have a label."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """The errors of rehearsals on records of one kind.
+
+    Args:
+        name: of the records.
+        epsilons: rising, at most as many as are rehearsed.
+        means: the mean error at each.
+        least, most: the smallest and the largest at each.
+    """
+
+    name: str
+    epsilons: tuple[float, ...]
+    means: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+
+
+def outlook_picture(courses: Sequence[Course], *, title: str) -> str:
+    """An <svg> of the mean pair error (L1 distance between shares, 0 to 2) against epsilon, both on logarithmic axes.
+
+    An error of 0 is drawn at the lower end of its axis.
+
+    Args:
+        courses: up to three, each a line through the means, with a rule from the smallest to the largest error.
+        title: what is shown, such as the number of records and the method.
+
+    Raises:
+        ModuleNotFoundError: without the extra `report`.
+    """
+    require_report()
+    return render(_chart(courses), title=title, description=described(courses))
+
+
+def described(courses: Sequence[Course]) -> str:
+    """The picture in words, for those who don't see it."""
+    parts = [
+        f"{course.name}: "
+        + ", ".join(
+            f"{mean:.3g} at epsilon {epsilon:g} (rehearsals {least:.3g} to {most:.3g})"
+            for epsilon, mean, least, most in zip(course.epsilons, course.means, course.least, course.most, strict=True)
+        )
+        for course in courses
+    ]
+    return f"Mean pair error in rehearsal. {'; '.join(parts)}."
+
+
+def _chart(courses: Sequence[Course]) -> Any:
+    import altair
+
+    lowest, highest = _ends(courses)
+    records = [
+        {"records": course.name, "epsilon": epsilon, **{name: max(error, lowest) for name, error in errors.items()}}
+        for course in courses
+        for epsilon, *found in zip(course.epsilons, course.means, course.least, course.most, strict=True)
+        for errors in [dict(zip(("mean", "least", "most"), found, strict=True))]
+    ]
+    names = [course.name for course in courses]
+    color = altair.Color(
+        "records:N",
+        title="rehearsed on",
+        scale=altair.Scale(domain=names, range=list(_COLORS[: len(names)])),
+        legend=altair.Legend(orient="bottom", symbolType="circle", columnPadding=24),
+    )
+    across = altair.X(
+        "epsilon:Q",
+        title="epsilon",
+        scale=altair.Scale(type="log", nice=False, padding=12),
+        axis=altair.Axis(values=ticks(courses), format="~g", grid=False),
+    )
+    scale = altair.Scale(type="log", domain=[lowest, highest], nice=False)
+    base = altair.Chart(altair.Data(values=records)).encode(x=across, color=color)
+    up = altair.Y("mean:Q", title="mean pair error", scale=scale, axis=altair.Axis(format="~g"))
+    widths = altair.StrokeWidth("records:N", scale=altair.Scale(domain=names, range=list(_WIDTHS)), legend=None)
+    spread = base.mark_rule(opacity=0.4).encode(
+        y=altair.Y("least:Q", title="mean pair error", scale=scale), y2="most:Q", strokeWidth=widths
+    )
+    line = base.mark_line(strokeWidth=1.5).encode(y=up)
+    points = base.mark_point(filled=True, size=35, opacity=1).encode(y=up)
+    return altair.layer(spread, line, points).properties(width=WIDTH, height=_HEIGHT)
+
+
+def ticks(courses: Sequence[Course]) -> list[float]:
+    """The epsilons that the axis names: round ones that stand far enough from each other."""
+    found: list[float] = []
+    for epsilon in sorted({epsilon for course in courses for epsilon in course.epsilons}):
+        if len(f"{epsilon:g}") <= 4 and (not found or epsilon >= _APART * found[-1]):
+            found.append(epsilon)
+    return found
+
+
+def _ends(courses: Sequence[Course]) -> tuple[float, float]:
+    """From a little below the smallest error to a little above the largest; 0 has no place on the axis."""
+    found = [error for course in courses for error in (*course.least, *course.most) if error > 0] or [1.0]
+    return min(found) / 1.15, max(found) * 1.15

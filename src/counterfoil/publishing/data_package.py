@@ -1,0 +1,252 @@
+"""The data dictionary of a release: a Frictionless data package with a table schema, version 1.
+
+What it says follows from the schema, the receipt and the files, so that it can be compared with them. Constraints and
+words for missing values are in the notation of the file: a CSV file has texts, in the formats that the schema states; a
+Parquet file has types of its own. https://specs.frictionlessdata.io
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.files import sha256_of
+from counterfoil.inert import inert
+from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS
+from counterfoil.schema import Schema
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.instant import Date, Instant
+from counterfoil.schema.number import NumberColumn
+from counterfoil.synthesis.parquet_label import NOT_PRIVATE, NOT_REAL_PEOPLE
+
+DATA_PACKAGE = "datapackage.json"
+LAYOUT = 1
+"""The version of what a release folder holds, and how; of another one, only checksums and receipt are compared."""
+
+_MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
+_ISO_DATETIME = "%Y-%m-%d %H:%M:%S"
+_DERIVED = {"categorical": "string", "boolean": "boolean", "integer": "integer", "real": "number", "date": "date"}
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a file writes values.
+
+    Args:
+        typed: whether the file has types of its own, as Parquet has; else all is text.
+        missing: the words for missing values that hold for the whole table.
+        by_column: those that hold for one column alone, because another column has such a value.
+    """
+
+    typed: bool
+    missing: tuple[str, ...]
+    by_column: Mapping[str, str]
+
+
+def data_package(
+    schema: Schema, document: Mapping[str, Any], table: pa.Table, folder: Path, paths: Iterable[str]
+) -> dict[str, Any]:
+    """The document that `datapackage.json` holds.
+
+    Args:
+        schema: the public facts.
+        document: the receipt.
+        table: the synthetic rows.
+        folder: where the files are.
+        paths: of the table first, then of the noisy tables that there are.
+
+    Raises:
+        OSError: when a file can't be read.
+    """
+    first, *others = paths
+    budget = document["budget"]
+    label = NOT_REAL_PEOPLE if document["private"] else f"{NOT_REAL_PEOPLE} {NOT_PRIVATE}"
+    resources = [_table_resource(schema, table, folder / first, first)]
+    resources += [_noisy_resource(folder / path, path) for path in others]
+    tabular = all(resource["profile"] == "tabular-data-resource" for resource in resources)
+    return {
+        "profile": "tabular-data-package" if tabular else "data-package",
+        "name": _slug(f"{document['source']}-synthetic"),
+        "title": inert(f"Synthetic copy of {document['source']}: not real people"),
+        "description": f"{label} Made by Counterfoil with differential privacy; see README.md and receipt.json.",
+        "created": document["created"],
+        "keywords": ["synthetic data", "differential privacy"],
+        "resources": resources,
+        "counterfoil": {
+            "layout": LAYOUT,
+            "synthetic": True,
+            "private": bool(document["private"]),
+            "method": document["method"]["name"],
+            "epsilon": budget["epsilon"],
+            "delta": budget["delta"],
+            "neighboring_relation": document["neighboring_relation"],
+            "privacy_unit": document["privacy_unit"],
+            **({"schema_bought": document["schema_bought"]} if "schema_bought" in document else {}),
+            "receipt": "receipt.json",
+            "schema": "schema.toml",
+        },
+    }
+
+
+def _table_resource(schema: Schema, table: pa.Table, path: Path, name: str) -> dict[str, Any]:
+    notation = notation_of(schema, typed=path.suffix == ".parquet")
+    columns = {column.name: column for column in schema.columns}
+    fields = [_field(columns[column], notation) for column in table.column_names]
+    return _resource(path, name, "synthetic", "The synthetic rows. No row is a real person.") | {
+        "schema": {"fields": fields, "missingValues": list(notation.missing)}
+    }
+
+
+def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
+    """The columns are fixed: what varies is in the rows."""
+    keys = ("column", "value") if name == ONE_WAY else ("column_1", "value_1", "column_2", "value_2")
+    words = {
+        "table": ("integer", "Counts with the same number belong to one column or pair."),
+        "noisy_count": ("number", "The noisy count as it was bought; it may be negative."),
+        "standard_error": ("number", "The standard deviation of the noise in the count."),
+        "half_width_95": ("number", "The noise is below this in absolute value with probability 95%, count by count."),
+        "charges": ("string", "The numbers of the charges on the receipt that bought the count."),
+    }
+    names = ("table", *keys, *COUNTS)
+    fields = [{"name": one, "type": "string"} for one in names]
+    for field in fields:
+        if field["name"] in words:
+            field["type"], field["description"] = words[field["name"]]
+    what = {ONE_WAY: "Noisy counts of single columns.", PAIRS: "Noisy counts of pairs of columns."}[name]
+    # No cell is missing, whatever a value is called.
+    return _resource(path, name, _slug(Path(name).stem), what) | {"schema": {"fields": fields, "missingValues": []}}
+
+
+def _resource(path: Path, name: str, slug: str, what: str) -> dict[str, Any]:
+    text = path.suffix == ".csv"
+    dialect = {"delimiter": ",", "lineTerminator": "\n", "quoteChar": '"', "doubleQuote": True, "header": True}
+    return {
+        "name": slug,
+        "path": name,
+        "profile": "tabular-data-resource" if text else "data-resource",
+        "description": what,
+        "format": path.suffix.removeprefix("."),
+        "mediatype": _MEDIA_TYPES[path.suffix],
+        **({"encoding": "utf-8", "dialect": dialect} if text else {}),
+        "bytes": path.stat().st_size,
+        "hash": f"sha256:{sha256_of(path)}",
+    }
+
+
+def notation_of(schema: Schema, *, typed: bool) -> Notation:
+    """Which words mean that a value is missing, where.
+
+    A word of one column that is a value of another one holds for its own column alone: version 1 of table schemas has
+    one list for the whole table, by which that value would be read as missing.
+    """
+    words = {column.name: column.missing_word for column in schema.synthesized if column.missing_word}
+    if typed:
+        words = {name: word for name, word in words.items() if pa.types.is_string(schema[name].arrow_type)}
+    taken = {word for word in words.values() if any(_is_value(column, word) for column in schema.columns)}
+    common = [word for word in dict.fromkeys(words.values()) if word not in taken]
+    return Notation(typed, ("", *common), {name: word for name, word in words.items() if word in taken})
+
+
+def _is_value(column: Column | Identifier | Derived, word: str) -> bool:
+    """Whether a cell of the column may be this text and mean a value."""
+    if isinstance(column, Identifier):
+        return column.replace != "drop" and (word.isdecimal() or word.count("-") == 4)
+    if isinstance(column, Derived):
+        looked_up = {str(row[-1]) for row in column.lookup}
+        return word in looked_up if looked_up else not word.isalpha() or word.casefold() in ("true", "false")
+    if word == column.missing_word:
+        return False
+    if word in column.labels[: column.n_bins]:
+        return True
+    try:
+        replace(column, missing=True, missing_values=(*column.missing_values, word))
+    except SchemaError:  # a word for missing values that is a value too is refused
+        return word not in column.missing_values
+    return False
+
+
+def _field(column: Column | Identifier | Derived, notation: Notation) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": column.name}
+    if isinstance(column, Identifier):
+        made = "Numbers from 1." if column.replace == "sequence" else "Random identifiers (UUID version 4)."
+        return field | {
+            "type": "integer" if column.replace == "sequence" else "string",
+            "description": f"Made anew: it identifies nobody. {made}",
+        }
+    if isinstance(column, Derived):
+        return field | {"type": _DERIVED[column.result], "description": "Follows from other columns of the same row."}
+    constraints: dict[str, Any] = {} if column.missing else {"required": True}
+    described = _described(column, notation)
+    own = notation.by_column.get(column.name)
+    if own is not None:
+        # Read as its own type, the word would be an error, or a value.
+        values = described.get("constraints", {}).get("enum")
+        described = {
+            "type": "string",
+            "description": "The word in `missingValues` means a missing value here, and is a value in another column.",
+            "missingValues": ["", own],
+            **({} if values is None else {"constraints": {"enum": [*map(str, values), own]}}),
+        }
+    constraints |= described.pop("constraints", {})
+    return field | described | ({"constraints": constraints} if constraints else {}) | {"counterfoil:kind": column.kind}
+
+
+def _described(column: Column, notation: Notation) -> dict[str, Any]:
+    """The type of a column's field, its format and its constraints."""
+    if isinstance(column, Boolean):
+        return _boolean(column)
+    if isinstance(column, Categorical):
+        labels = _labels(column)
+        return {"type": _type_of(column.arrow_type), "constraints": {"enum": labels}}
+    if isinstance(column, Instant):
+        return _instant(column, notation)
+    assert isinstance(column, NumberColumn), "what is no category and no instant is a number"
+    low, high = column.bounds
+    whole = pa.types.is_integer(column.arrow_type)
+    bounds = {"minimum": int(low), "maximum": int(high)} if whole else {"minimum": low, "maximum": high}
+    return {"type": _type_of(column.arrow_type), "constraints": bounds}
+
+
+def _labels(column: Column) -> list[Any]:
+    """The values that stand for the codes of categories, as the file has them."""
+    import numpy as np
+
+    return column.decode(np.arange(column.n_bins), np.random.default_rng(0)).to_pylist()
+
+
+def _boolean(column: Boolean) -> dict[str, Any]:
+    if not column.labeled:
+        return {"type": "boolean", "trueValues": ["true"], "falseValues": ["false"]}
+    return {"type": _type_of(column.arrow_type), "constraints": {"enum": _labels(column)}}
+
+
+def _instant(column: Instant, notation: Notation) -> dict[str, Any]:
+    day = isinstance(column, Date)
+    kind = "date" if day else "datetime"
+    if notation.typed:
+        return {"type": kind, "constraints": {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}}
+    text_format = column.format or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))
+    ends = pa.array([column.lower, column.upper], column.arrow_type) if not column.zone else None
+    bounds = {} if ends is None else dict(zip(("minimum", "maximum"), column.written(ends).to_pylist(), strict=True))
+    return {"type": kind, **({"format": text_format} if text_format else {}), "constraints": bounds}
+
+
+def _type_of(kind: pa.DataType) -> str:
+    if pa.types.is_string(kind):
+        return "string"
+    return "integer" if pa.types.is_integer(kind) else "number"
+
+
+def _slug(text: str) -> str:
+    """A name of small letters, digits, hyphens and points, as names of packages and resources are."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower())[:100].strip("-.") or "synthetic"

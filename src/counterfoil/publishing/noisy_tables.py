@@ -1,0 +1,189 @@
+"""The noisy counts that a release bought, as two plain tables: of single columns, and of pairs counted together.
+
+They stand on the receipt, from which they are written and compared, so that they cost nothing more. Counts are as they
+were bought: negative ones stay negative, and the counts of a column need not add up to those of another, because
+every correction of that kind would add a bias that nobody could see afterwards.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.domain.domain import Clique
+from counterfoil.inference.linear_answer import LinearAnswer
+from counterfoil.inference.pooled_marginal import CountedTable, counted_tables
+from counterfoil.receipt.answers import RecordedAnswers
+from counterfoil.schema import Schema
+from counterfoil.synthesis.csv_writing import write_csv
+
+ONE_WAY, PAIRS = "noisy_tables/one_way.csv", "noisy_tables/pairs.csv"
+COUNTS = ("noisy_count", "standard_error", "half_width_95", "charges")
+"""The columns that follow the names and values."""
+
+MOST_ROWS = 500_000
+"""Rows of the table of pairs; of more, the smallest pairs are kept."""
+
+LEVEL = 0.95
+_FIGURES = re.compile(r",(-?\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),([\d ]+)\n")
+"""The end of a row."""
+
+_LISTED = 20
+"""Values of a group that its label names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """Noisy counts of one or two columns: the average of all answers that counted them in the same groups of codes.
+
+    Args:
+        columns: the columns, in the schema's order.
+        groups: for each of them, int64 [codes]: the group in which each code was counted.
+        counts: float64, shaped by the groups.
+        parts: the answers' tables, with their weights.
+    """
+
+    columns: Clique
+    groups: tuple[np.ndarray, ...]
+    counts: np.ndarray
+    parts: tuple[tuple[CountedTable, float], ...]
+
+
+@dataclass(frozen=True)
+class NoisyTables:
+    """Texts of CSV files, and what they leave out.
+
+    Args:
+        texts: by path within the release.
+        columns: how many columns are counted.
+        pairs: which pairs are counted together.
+        left_out: how many pairs were too large to be written.
+    """
+
+    texts: Mapping[str, str]
+    columns: int
+    pairs: tuple[tuple[str, str], ...]
+    left_out: int
+
+
+def noisy_tables(answers: RecordedAnswers) -> NoisyTables:
+    """The tables of the counts on a receipt.
+
+    A pair is there where one answer counted the two columns together. Answers about the same columns are averaged with
+    the inverses of their variances as weights; those that counted codes in other groups are tables of their own.
+    """
+    schema, by_columns = answers.schema, _by_columns(answers)
+    columns = [counts for names, counts in by_columns if len(names) == 1]
+    pairs = [counts for names, counts in by_columns if len(names) == 2]
+    kept = _smallest(pairs)
+    texts = {}
+    if columns:
+        texts[ONE_WAY] = _text(("table", "column", "value"), _rows(schema, columns))
+    if kept:
+        texts[PAIRS] = _text(("table", "column_1", "value_1", "column_2", "value_2"), _rows(schema, kept))
+    named = tuple(dict.fromkeys((counts.columns[0], counts.columns[1]) for counts in kept))
+    return NoisyTables(texts, len({counts.columns for counts in columns}), named, len(pairs) - len(kept))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding."""
+    if one == other:
+        return True
+    told, expected = (_FIGURES.findall(text) for text in (one, other))
+    if _FIGURES.sub("\n", one) != _FIGURES.sub("\n", other) or len(told) != len(expected):
+        return False
+    return all(
+        mine[-1] == theirs[-1] and np.allclose(_floats(mine[:-1]), _floats(theirs[:-1]), rtol=1e-5, atol=2e-3)
+        for mine, theirs in zip(told, expected, strict=True)
+    )
+
+
+def _floats(texts: Sequence[str]) -> list[float]:
+    return [float(text) for text in texts]
+
+
+def _by_columns(answers: RecordedAnswers) -> list[tuple[Clique, Averaged]]:
+    """The averaged counts of each column and each pair that were counted, in the schema's order."""
+    domain = answers.schema.domain
+    found: dict[tuple[Clique, tuple[bytes, ...]], list[CountedTable]] = {}
+    groups: dict[tuple[bytes, ...], tuple[np.ndarray, ...]] = {}
+    for table in counted_tables(answers):
+        of = {name: np.asarray(table.groups.get(name, np.arange(domain[name])), np.int64) for name in table.columns}
+        for names in (*itertools.combinations(table.columns, 1), *itertools.combinations(table.columns, 2)):
+            pattern = tuple(of[name].tobytes() for name in names)
+            groups[pattern] = tuple(of[name] for name in names)
+            found.setdefault((names, pattern), []).append(table)
+    averaged = [(names, _averaged(names, groups[pattern], tables)) for (names, pattern), tables in found.items()]
+    places = {name: place for place, name in enumerate(domain.attributes)}
+    return sorted(averaged, key=lambda one: [places[name] for name in one[0]])
+
+
+def _averaged(names: Clique, groups: tuple[np.ndarray, ...], tables: Sequence[CountedTable]) -> Averaged:
+    """A count that adds up m cells of an answer has m times the variance of a cell."""
+    shape = tuple(int(of.max()) + 1 for of in groups)
+    precisions = np.array([1 / (table.source.variance * table.counts.size / math.prod(shape)) for table in tables])
+    weights = precisions / precisions.sum()
+    summed = [
+        table.counts.sum(axis=tuple(axis for axis, name in enumerate(table.columns) if name not in names))
+        for table in tables
+    ]
+    counts = np.einsum("k,k...->...", weights, np.stack(summed))
+    return Averaged(names, groups, counts, tuple(zip(tables, weights.tolist(), strict=True)))
+
+
+def _smallest(pairs: Sequence[Averaged]) -> list[Averaged]:
+    """As many pairs as fit, the smallest first, in their old order."""
+    order = sorted(range(len(pairs)), key=lambda place: pairs[place].counts.size)
+    sizes = np.cumsum([pairs[place].counts.size for place in order])
+    kept = {place for place, so_far in zip(order, sizes, strict=True) if so_far <= MOST_ROWS}
+    return [pair for place, pair in enumerate(pairs) if place in kept]
+
+
+def _rows(schema: Schema, tables: Sequence[Averaged]) -> Iterator[list[str]]:
+    for number, one in enumerate(tables, 1):
+        labels = [_labels(schema[name].labels, of) for name, of in zip(one.columns, one.groups, strict=True)]
+        errors = _errors(one)
+        for cell in np.ndindex(one.counts.shape):
+            named = zip(one.columns, (texts[at] for texts, at in zip(labels, cell, strict=True)), strict=True)
+            yield [str(number), *itertools.chain.from_iterable(named), _number(float(one.counts[cell])), *errors]
+
+
+def _errors(averaged: Averaged) -> list[str]:
+    """The standard error of each count, half the width of its interval, and the charges that bought it."""
+    indicator = np.zeros(averaged.counts.size)
+    indicator[0] = 1.0
+    law = LinearAnswer(0.0, {part.source: weight * indicator for part, weight in averaged.parts}).law
+    charges = sorted({part.source.charge for part, _ in averaged.parts})
+    return [_number(law.deviation), _number(law.quantile(LEVEL)), " ".join(map(str, charges))]
+
+
+def _labels(labels: Sequence[str], groups: np.ndarray) -> list[str]:
+    """A text for each group of codes: the label of its code, or those of its first codes."""
+    texts = []
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        named = " | ".join(labels[code] for code in members[:_LISTED])
+        rest = len(members) - _LISTED
+        texts.append(f"{named} | and {rest:,} more" if rest > 0 else named)
+    return texts
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{value:.3f}"
+
+
+def _text(names: Sequence[str], rows: Iterator[list[str]]) -> str:
+    """The CSV file, as `write_csv` writes every table."""
+    header = [*names, *COUNTS]
+    columns = list(zip(*rows, strict=True))
+    table = pa.table([pa.array(column, pa.string()) for column in columns], names=header)
+    stream = io.BytesIO()
+    write_csv(table, {}, stream)
+    return stream.getvalue().decode()

@@ -1,0 +1,191 @@
+"""The README of a release: that nobody in it is real, what was kept, what it cost, how to check and to cite it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil.publishing.markdown import plain
+from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
+from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
+from counterfoil.schema import Schema
+from counterfoil.schema.identifier import Identifier
+
+README, REPORT = "README.md", "report.html"
+_WIDTH = 100
+
+_WHAT = {
+    "receipt.json": "what it cost: every question that was asked of the real table, and how much noise the answer got",
+    REPORT: "pictures of the release, for people; it opens in any browser, without a network",
+    "datapackage.json": "the data dictionary (Frictionless table schema): kinds, categories, bounds, missing values",
+    "schema.toml": "the columns, bounds, categories and rules that the release was made with",
+    ONE_WAY: "the noisy counts of each column, as they were bought, with their standard errors",
+    PAIRS: "the noisy counts of pairs of columns, likewise",
+    "rows.arrow": "the rows once more, as the model's files need them",
+    "rows.parquet": "the rows once more, as the model's files need them",
+    "support.parquet": "the weighted points that the rows were drawn from",
+    "points.npz": "their coordinates and weights",
+    "model.npz": "the fitted model, from which `counterfoil sample` draws further rows at no cost",
+    "error_bars.json": "how far the model's counts may be from the real ones",
+    "synthesis.json": "which files belong to the model",
+    "checksums.txt": "the SHA-256 of every other file",
+}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a README tells of.
+
+    Args:
+        schema: the public facts.
+        document: the receipt.
+        table: the name of the table's file.
+        noisy: the noisy tables; None where the receipt records no counts.
+        files: the paths of all files of the release.
+        model: how rows were made: "model" for one of counts, "points" for weighted points.
+    """
+
+    schema: Schema
+    document: Mapping[str, Any]
+    table: str
+    noisy: NoisyTables | None
+    files: tuple[str, ...]
+    model: str
+
+
+def readme_text(contents: Contents) -> str:
+    """The page, in Markdown. It follows from what `Contents` holds alone, so that it can be compared."""
+    document = contents.document
+    alarm = [] if document["private"] else ["**NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.**"]
+    parts = [
+        f"# Synthetic data: not real people ({plain(document['source'])})",
+        *alarm,
+        _lead(contents),
+        "## What is here",
+        _listed(f"`{name}`: {_what(contents, name)}" for name in contents.files),
+        *([] if REPORT in contents.files else [_NO_REPORT]),
+        "## What was kept",
+        _listed(_kept(contents)),
+        "## What was not kept",
+        _listed(_not_kept(contents)),
+        "## What it cost",
+        *(_wrapped(plain(sentence, most=2000)) for sentence in protection_sentences(document)),
+        *(_wrapped(plain(sentence, most=2000)) for sentence in cost_sentences(document)),
+        *_warnings(document),
+        "## How to check it",
+        _CHECK,
+        "## How to cite it",
+        _wrapped(_citation(document)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_NO_REPORT = """\
+There is no `report.html` here: it was not drawn where this release was made. Anyone can draw it from this folder:
+`pip install 'counterfoil[report]'`, then `counterfoil report FOLDER --out report.html`, from outside of the folder."""
+
+_CHECK = """\
+- `sha256sum -c checksums.txt`, in this folder, says whether a file was changed since it was written.
+- `counterfoil receipt verify FOLDER`, with the name of this folder, recomputes every cost on the receipt, compares the
+  table, the noisy counts and the data dictionary with it, and names what nobody vouches for.
+- With `--key KEY.pub`, the public key of whoever made the release, which you have from them and not from here, it says
+  whether they signed the receipt; with `--ledger` its maker compares it with their own record."""
+
+
+def _lead(contents: Contents) -> str:
+    document = contents.document
+    rows = document["rows"]["drawn"]
+    return _wrapped(
+        f"**No row of `{contents.table}` is a person.** Its {rows:,} rows were drawn by a program from noisy "
+        f"statistics of a real table, {plain(document['source'])}: method {plain(document['method']['name'])}, "
+        f"{_price(document)}. A row that looks like somebody is like them by chance, or because many people are alike."
+    )
+
+
+def _price(document: Mapping[str, Any]) -> str:
+    """The guarantee; where the schema was bought too, what that cost stands beside it, for it is not in the budget."""
+    budget, schema = document["budget"], document.get("schema_bought")
+    own = f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}"
+    return (
+        own if schema is None else f"{own}, and for its schema epsilon {schema['epsilon']:g}, delta {schema['delta']:g}"
+    )
+
+
+def _what(contents: Contents, name: str) -> str:
+    return "the synthetic rows" if name == contents.table else _WHAT.get(name, "a part of the release")
+
+
+def _kept(contents: Contents) -> Iterator[str]:
+    """What the rows follow, as far as the receipt says."""
+    noisy = contents.noisy
+    if contents.model == "points":
+        yield "The rows are drawn from weighted points, which follow noisy answers about where records lie."
+    if noisy is not None and noisy.columns:
+        yield f"Counted with noise, and followed by the rows: {noisy.columns} single columns (`{ONE_WAY}`)."
+    if noisy is not None and noisy.pairs:
+        shown = ", ".join(f"{plain(one, most=40)} with {plain(other, most=40)}" for one, other in noisy.pairs[:20])
+        rest = f", and {len(noisy.pairs) - 20:,} more" if len(noisy.pairs) > 20 else ""
+        yield f"Counted together with noise: {len(noisy.pairs):,} pairs of columns (`{PAIRS}`): {shown}{rest}."
+    if noisy is None and contents.model != "points":
+        yield "The receipt records no counts; what was asked of the real table is listed there."
+    rules = len(contents.schema.rules) + len(contents.schema.zeros)
+    if rules:
+        yield f"Rules of the schema that every row meets: {rules:,}."
+    yield from (plain(sentence, most=2000) for sentence in good_for(contents.document))
+
+
+def _not_kept(contents: Contents) -> Iterator[str]:
+    noisy, schema = contents.noisy, contents.schema
+    yield "No record, and no link from a row to one: rows can't be matched with people."
+    for column in schema.columns:
+        if isinstance(column, Identifier):
+            instead = "left out" if column.replace == "drop" else "made anew"
+            yield f"The values of {plain(column.name)}, an identifier: never read, and {instead}."
+    if schema.ignore:
+        shown = ", ".join(plain(name, most=40) for name in schema.ignore[:20])
+        rest = f", and {len(schema.ignore) - 20:,} more" if len(schema.ignore) > 20 else ""
+        yield f"Columns that were never read: {shown}{rest}."
+    if contents.model != "points":
+        yield (
+            "Relations among two or more columns that were not counted together: they hold only as far as they follow "
+            "from what was counted."
+        )
+    yield "Exact counts: those of rare values and of small groups may be mostly noise."
+    if noisy is not None and noisy.left_out:
+        yield f"In `{PAIRS}`, {noisy.left_out:,} pairs that were counted and are too large to be listed."
+    if contents.document.get("answers", {}).get("left_out"):
+        yield f"On the receipt, {contents.document['answers']['left_out']:,} counted tables that are too large for it."
+
+
+def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
+    sentences = [plain(sentence, most=2000) for sentence in warning_sentences(document)]
+    if sentences:
+        yield "## Warnings"
+        yield _listed(sentences)
+
+
+def _citation(document: Mapping[str, Any]) -> str:
+    return (
+        f"Synthetic copy of {plain(document['source'])}, made on {document['created'][:10]} by Counterfoil "
+        f"{plain(document['program']['counterfoil'])}, method {plain(document['method']['name'])}, "
+        f"{_price(document)}. Synthetic data: not real people. "
+        "State this beside every figure that is made from it, with the name of whoever gave it to you."
+    )
+
+
+def _listed(sentences: Iterable[str]) -> str:
+    return "\n".join(_wrapped(sentence, "- ") for sentence in sentences)
+
+
+def _wrapped(text: str, lead: str = "") -> str:
+    """Lines that break at spaces alone. A line never begins with a mark of Markdown, for those are escaped."""
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=lead,
+        subsequent_indent=" " * len(lead),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,239 @@
+"""A receipt as an entry for the public registry of deployments of differential privacy.
+
+Source: opendp/deployments-registry-data, `schemas/deployments-schema.yaml`, as of commit
+057e5d81cf60150dd3307e0cf4504b957802fb3b. What a receipt can't know, its steward has to say: a field that nobody filled
+in says so in its own text, and `unanswered` names it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.inert import inert_document
+from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
+
+CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
+SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
+
+_PRODUCTS = {"table": "Synthetic data", "model": "Machine learning model", "measures": "Summary statistics"}
+_TO_WRITE = "TO BE WRITTEN BY THE STEWARD"
+
+
+@dataclass(frozen=True)
+class StewardFacts:
+    """What only the steward of the data knows.
+
+    Args:
+        curator_type: what kind of entity publishes the release, one of `CURATOR_TYPES`.
+        curator: the name of that entity.
+        author: who fills in the entry.
+        name: of the release; of its source where empty.
+        use: what it is for.
+        region: which region it describes, or whose laws apply.
+        sector: its sector, one of `SECTORS`; left out where empty.
+
+    Raises:
+        ValueError: for a kind or a sector that the registry does not have.
+    """
+
+    curator_type: str
+    curator: str = ""
+    author: str = ""
+    name: str = ""
+    use: str = ""
+    region: str = ""
+    sector: str = ""
+
+    def __post_init__(self) -> None:
+        if self.curator_type not in CURATOR_TYPES:
+            raise ValueError(
+                f"The registry asks what kind of entity publishes a release: `--curator-type` must be "
+                f"{', '.join(CURATOR_TYPES)}. Found {self.curator_type!r}."
+            )
+        if self.sector and self.sector not in SECTORS:
+            raise ValueError(f"`--sector` must be one of {', '.join(SECTORS)}. Found {self.sector!r}.")
+
+
+def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str, Any]:
+    """The entry, as the registry's schema has it. Its texts are inert.
+
+    Args:
+        document: the receipt.
+        facts: the steward's.
+
+    Raises:
+        ValueError: for a release whose noise came from a seed, which protects nobody.
+    """
+    if not document["private"]:
+        raise ValueError(
+            "A release whose noise came from a seed is not differentially private, and has no place in a registry of "
+            "such releases. Export the receipt of one made without --seed."
+        )
+    name = facts.name or f"Synthetic copy of {document['source']}"
+    entry: dict[str, Any] = {
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", f"{name}-{document['created'][:4]}".lower())[:120].strip("-"),
+        "deployment": {
+            "basic": _basic(document, facts, name),
+            "dp_variant": _variant(document),
+            "privacy_loss": _privacy_loss(document),
+            "deployment_model": _model(),
+            "implementation": _implementation(document),
+            "administrative": {
+                "status": "Draft",
+                "registry_authors": [facts.author or f"{_TO_WRITE}: who fills in this entry"],
+                "tier": 2,
+            },
+        },
+    }
+    described: dict[str, Any] = inert_document(entry)
+    return described
+
+
+def unanswered(entry: Any, path: str = "") -> list[str]:
+    """The fields that the steward still has to write, by their paths."""
+    if isinstance(entry, str):
+        return [path] if entry.startswith(_TO_WRITE) else []
+    parts = entry.items() if isinstance(entry, Mapping) else enumerate(entry) if isinstance(entry, list) else ()
+    return [one for key, part in parts for one in unanswered(part, f"{path}.{key}" if path else str(key))]
+
+
+def registry_yaml(entry: Mapping[str, Any]) -> str:
+    """The entry as YAML: texts in double quotes, as JSON writes them, which YAML reads alike."""
+    return "\n".join(_lines(entry, "")) + "\n"
+
+
+def _lines(value: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, part in value.items():
+        if isinstance(part, Mapping):
+            yield f"{indent}{key}:"
+            yield from _lines(part, f"{indent}  ")
+        elif isinstance(part, list):
+            yield f"{indent}{key}:"
+            for one in part:
+                if isinstance(one, Mapping):
+                    first, *others = _lines(one, f"{indent}    ")
+                    yield f"{indent}  - {first.strip()}"
+                    yield from others
+                else:
+                    yield f"{indent}  - {_scalar(one)}"
+        else:
+            yield f"{indent}{key}: {_scalar(part)}"
+
+
+def _scalar(value: Any) -> str:
+    """A number with a point, for YAML reads `1e-09` as a text; anything else as JSON has it."""
+    if isinstance(value, float):
+        text = repr(value)
+        return text if "." in text or "e" not in text else text.replace("e", ".0e")
+    return json.dumps(value, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _basic(document: Mapping[str, Any], facts: StewardFacts, name: str) -> dict[str, Any]:
+    released = document.get("released", "table")
+    what = {
+        "table": f"{document['rows']['drawn']:,} synthetic rows, none of which is a real person",
+        "model": "A model",
+        "measures": "Noisy measures",
+    }[released]
+    return {
+        "name": name,
+        "data_curators": [
+            {
+                "data_curator_name": facts.curator or f"{_TO_WRITE}: the name of the entity that publishes the release",
+                "data_curator_type": facts.curator_type,
+            }
+        ],
+        "description": f"{what}, made from {document['source']} by the method {document['method']['name']} of "
+        f"Counterfoil {document['program']['counterfoil']}.",
+        "intended_use": facts.use or f"{_TO_WRITE}: what the release is for",
+        "data_product_type": _PRODUCTS[released],
+        "data_product_region": facts.region
+        or f"{_TO_WRITE}: which region the data describes, or whose laws apply to the release",
+        **({"data_product_sector": facts.sector} if facts.sector else {}),
+        "publication_date": document["created"][:10],
+    }
+
+
+def _variant(document: Mapping[str, Any]) -> dict[str, Any]:
+    pure = document["spent"]["delta"] == 0 == document.get("schema_bought", {}).get("delta", 0)
+    if document["neighboring_relation"] == "add_or_remove_one":
+        in_the_clear = "None: the number of rows is not released exactly either."
+    elif groups := document.get("public_groups"):
+        in_the_clear = f"The number of rows in each group of equal {' and '.join(groups)}."
+    elif document["privacy_unit"] is None:
+        in_the_clear = "The number of rows."
+    else:
+        in_the_clear = "None: the number of rows of a unit is not released exactly."
+    return {
+        "variant_name": "Pure DP" if pure else "Approximate DP",
+        "data_domain": "Tables of any number of rows that follow a schema of public facts (columns, bounds, "
+        f"categories, rules), which was fixed before the first question; its SHA-256 is {document['schema_sha256']}.",
+        "unprotected_quantities": f"{in_the_clear} The schema is public.",
+    }
+
+
+def _privacy_loss(document: Mapping[str, Any]) -> dict[str, Any]:
+    unit = document["privacy_unit"]
+    # Where the schema was bought from the same records, the deployment cost what both did.
+    own = {"epsilon": document["budget"]["epsilon"], "delta": document["spent"]["delta"]}
+    cost = document.get("schema_bought", {}).get("together", own)
+    epsilon, delta = float(cost["epsilon"]), float(cost["delta"])
+    records = document.get("answers", {}).get("records")
+    return {
+        "privacy_unit": "One row" if unit is None else f"All rows with the same value in {unit['column']}",
+        "privacy_unit_details": " ".join(protection_sentences(document)),
+        **({} if records is None else {"number_of_privacy_units": int(records)}),
+        "privacy_parameters": {"epsilon": epsilon, **({"delta": delta} if delta else {})},
+        "privacy_parameters_details": " ".join(cost_sentences(document)),
+    }
+
+
+def _model() -> dict[str, Any]:
+    return {
+        "model_name": "Central",
+        "trust_assumptions": f"{_TO_WRITE}: who holds the real table and who receives the release, and why the former "
+        "can be trusted with it",
+        "release_type": "One release",
+        "release_type_details": f"{_TO_WRITE}: whether the same data will be used again, and what all releases of it "
+        "may cost together",
+        "access_type": "Non-interactive",
+        "access_type_details": "Whoever has the release can't ask the real table anything.",
+    }
+
+
+def _implementation(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "preprocessing_and_hyperparameter_tuning": f"{_TO_WRITE}: how the schema, epsilon and the method's parameters "
+        "were chosen, and that nothing was tried on the same records without being charged",
+        "mechanisms": " ".join(mechanism_sentences(document)),
+        "composition": document["composition"]["sentence"],
+        "post_processing": "Everything but the noisy answers follows from them: the fit of the model, the rows that "
+        "were drawn from it, error bars, the report and the noisy tables.",
+        "justification": f"{_TO_WRITE}: why this epsilon, this delta and this privacy unit",
+        "utility": " ".join([*good_for(document), *warning_sentences(document)]) or "No measure of utility was bought.",
+        "additional_information": "Each charge of the budget is on the receipt, from which `counterfoil receipt "
+        "verify` recomputes the guarantee.",
+    }
+
+
+def mechanism_sentences(document: Mapping[str, Any]) -> Iterator[str]:
+    """Each kind of question with the noise that its answers got, and by which library it was drawn."""
+    known = shipped_queries()
+    found: dict[tuple[str, str], int] = {}
+    for charge in document["charges"]:
+        key = (charge["query"], charge["noise"]["kind"])
+        found[key] = found.get(key, 0) + 1
+    for (query, noise), times in found.items():
+        asked = known[query].question if query in known else "a noisy statistic"
+        often = "once" if times == 1 else f"{times} times"
+        yield f"{query} ({asked}), {often}, by {noise.replace('_', ' ')}."
+    programs = ", ".join(f"{name} {version}" for name, version in document["program"].items())
+    yield (
+        f"Noise: {document['noise_source']}. What floating point can change is bounded in the proofs of Counterfoil "
+        f"and held back from the budget. Programs: {programs}."
+    )

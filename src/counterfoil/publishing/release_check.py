@@ -1,0 +1,105 @@
+"""Whether a release's folder is what its receipt says, and which of its files nobody vouches for."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from counterfoil.json_text import json_file
+from counterfoil.publishing.checksums import checksum_problems, files_in
+from counterfoil.publishing.data_package import DATA_PACKAGE, LAYOUT
+from counterfoil.publishing.noisy_tables import alike
+from counterfoil.publishing.readme import README, REPORT
+from counterfoil.publishing.release_folder import noisy_of, package_of, readme_of
+from counterfoil.synthesis.csv_writing import write_csv
+from counterfoil.synthesis.folder import load_parquet
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.saved import load_folder
+from counterfoil.synthesis.synthesis import Synthesis
+
+_FROM_NOISE = ("model.npz", "error_bars.json", "points.npz", "support.parquet")
+"""What was fitted to the answers: it is as it was saved, and nothing shows that it follows from them."""
+
+
+def release_problems(folder: Path) -> list[str]:
+    """What is wrong with a release that `publish` wrote, a sentence each, beyond its saved parts and its receipt.
+
+    Args:
+        folder: of the release.
+
+    Raises:
+        OSError: when a file can't be read.
+    """
+    problems = list(checksum_problems(folder))
+    try:
+        release = load_folder(folder)
+        problems += _contradictions(folder, release)
+    except (ValueError, pa.ArrowException) as error:
+        # The saved parts are checked by themselves, and say it in the same words.
+        return problems if problems else [str(error)]
+    return problems
+
+
+def unvouched_files(folder: Path) -> list[str]:
+    """The files that neither the receipt nor its signature fixes: they are as they were written, if checksums hold.
+
+    A README that this version would write word for word is fixed by the receipt and the schema.
+    """
+    present = set(files_in(folder))
+    loose = [name for name in (REPORT, *_FROM_NOISE) if name in present]
+    return [*loose, *([] if _readme_follows(folder) else [README])]
+
+
+def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterator[str]:
+    outputs = [output["file"] for output in release.receipt.document["outputs"]]
+    if len(outputs) != 1 or not (folder / Path(outputs[0]).name).is_file():
+        yield "The receipt names other files than the table of this release."
+        return
+    table = Path(outputs[0]).name
+    if not _same_rows(folder / table, release):
+        yield f"{table} holds other rows than the saved release beside it."
+    noisy = noisy_of(release.receipt.document)
+    written = {} if noisy is None else noisy.texts
+    present = [name for name in files_in(folder) if name.startswith("noisy_tables/")]
+    for name in sorted({*written, *present}):
+        if name not in written or name not in present:
+            yield f"{name} must be there exactly where the receipt records such counts."
+        elif not alike((folder / name).read_bytes().decode("utf-8", "replace"), written[name]):
+            yield f"{name} does not hold the noisy counts that the receipt records."
+    if not any(name not in present for name in written):
+        yield from _package_problems(folder, release, table)
+
+
+def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: str) -> Iterator[str]:
+    told = json_file(folder / DATA_PACKAGE, "a data dictionary")
+    layout = told.get("counterfoil", {}).get("layout") if isinstance(told, dict) else None
+    if layout != LAYOUT:
+        yield f"{DATA_PACKAGE} is of layout {layout!r}, which this version can't compare: it knows {LAYOUT}."
+        return
+    expected = json.loads(json.dumps(package_of(release, folder, table, noisy_of(release.receipt.document))))
+    wrong = sorted(name for name in {*told, *expected} if told.get(name) != expected.get(name))
+    if wrong:
+        yield f"{DATA_PACKAGE} is not the data dictionary of this schema and this receipt: it differs in {wrong[0]}."
+
+
+def _same_rows(path: Path, release: Synthesis | PointSynthesis) -> bool:
+    """Whether a table's file holds the rows of the saved release, in their order."""
+    if path.suffix == ".parquet":
+        return load_parquet(path).equals(release.to_arrow())
+    stream = io.BytesIO()
+    write_csv(release.to_arrow(), {column.name: column for column in release.schema.synthesized}, stream)
+    return stream.getvalue() == path.read_bytes()
+
+
+def _readme_follows(folder: Path) -> bool:
+    try:
+        release = load_folder(folder)
+        table = Path(release.receipt.document["outputs"][0]["file"]).name
+        expected = readme_of(release, folder, table, noisy_of(release.receipt.document))
+        return (folder / README).read_bytes() == expected.encode()
+    except (OSError, ValueError, IndexError, KeyError, pa.ArrowException):
+        return False

@@ -1,0 +1,95 @@
+"""The first thing that a reader of a report sees: what this is, and that nobody in it is real."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from counterfoil.pictures.labels import short
+from counterfoil.report.release import ReleaseFacts
+
+NOT_REAL = "NOT REAL PEOPLE"
+NOT_PRIVATE = (
+    "NOT PRIVATE: the noise came from a seed, so that whoever knows the seed can take it off. DO NOT SHARE this "
+    "report, nor the release."
+)
+
+_METHODS = {
+    "aim": "AIM (noisy counts of chosen marginals, and a graphical model of them)",
+    "mst": "MST (noisy counts along a tree of pairs, and a graphical model of them)",
+    "independent": "independent columns (noisy counts of each column alone)",
+    "direct": "direct (noisy counts of every combination)",
+    "reweighting": "reweighting (weights that fit noisy averages)",
+    "measure-tree": "measure tree (noisy counts of ever smaller regions)",
+    "evolution": "private evolution (points that noisy votes choose)",
+    "signed-measure": "signed measure (noisy counts turned into a distribution of points)",
+    "wasserstein-generator": "a generator trained to a private Wasserstein distance",
+}
+
+_RELATIONS = {
+    "add_or_remove_one": "because {one} is in the real table, or because it is not",
+    "replace_one": "because of what {one} in the real table says",
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a page.
+
+    Args:
+        title: of the page.
+        banner: two or three words, large.
+        sentences: what this is.
+        facts: names and values, for a list.
+        alarms: what must not be overlooked.
+    """
+
+    title: str
+    banner: str
+    sentences: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    alarms: tuple[str, ...] = ()
+
+
+def head(facts: ReleaseFacts) -> Head:
+    """The head of the report of a release; it says also where its receipt does not hold."""
+    document = facts.receipt.document
+    method, budget = document["method"]["name"], document["budget"]
+    problems = facts.receipt.verify().problems
+    alarms = [] if facts.receipt.private else [NOT_PRIVATE]
+    alarms += [f"THE RECEIPT DOES NOT HOLD, nor does this report: {problem}" for problem in problems[:3]]
+    listed = (
+        ("Rows", f"{facts.count:,}"),
+        ("Columns", f"{facts.rows.num_columns:,}"),
+        ("Made from", short(str(document["source"]), 120)),
+        ("Method", _METHODS.get(method, short(method, 60))),
+        ("Privacy", _budget(float(budget["epsilon"]), float(budget["delta"]))),
+        ("Made", short(str(document["created"]), 40).replace("T", " ").replace("+00:00", " UTC")),
+    )
+    sentences = (
+        "Every row of this table was made up by a program. It was drawn from noisy counts of a real table, so that the "
+        "whole resembles it and no row stands for anyone in it.",
+        _meaning(facts, float(budget["epsilon"]), float(budget["delta"])),
+        "This report was made from the release alone: no real record was read for it.",
+    )
+    source = short(str(document["source"]), 80)
+    title = f"A synthetic table: {short(facts.name, 80)}" if facts.name else f"A synthetic copy of {source}"
+    return Head(title, NOT_REAL, sentences, listed, tuple(alarms))
+
+
+def _budget(epsilon: float, delta: float) -> str:
+    return f"epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
+
+
+def _meaning(facts: ReleaseFacts, epsilon: float, delta: float) -> str:
+    """What (epsilon, delta) says, for the release's own relation and unit."""
+    unit = facts.receipt.document["privacy_unit"]
+    one = "one record" if unit is None else f"one {short(str(unit['column']), 40)} with all of its records"
+    about = _RELATIONS.get(facts.receipt.document["neighboring_relation"], "because of {one}").format(one=one)
+    factor = math.exp(epsilon) if epsilon < 700 else math.inf
+    times = f"{factor:.3g}" if factor < 1e4 else "more than 10,000"
+    but = f", and a further probability of {delta:g}" if delta else ""
+    return (
+        f"Epsilon {epsilon:g} means: nothing that anyone can learn from the release is more than {times} times as "
+        f"likely{but}, {about}."
+    )

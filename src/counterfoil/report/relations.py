@@ -1,0 +1,197 @@
+"""How strongly pairs of columns are related in a release, and which of it the noise alone could make."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc
+
+from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.error_bars import MeasuredBound
+from counterfoil.inference.pooled_marginal import PooledMarginal, counted_tables, pooled_marginals
+from counterfoil.report.release import ReleaseFacts
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.synthesis import Synthesis
+
+SIGNIFICANCE = 0.01
+"""A measured pair counts as told from noise where noise alone gives as much with a smaller probability."""
+
+_AT_ONCE = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """The pairs of columns of a release.
+
+    Args:
+        names: the n columns.
+        strength: float64 [n, n], Cramer's V of each pair, symmetric, NaN on the diagonal.
+        measured: bool [n, n], whether the release counted the pair together.
+        off_by: float64 [n, n], the largest share of the real records that may be in other cells than the model says,
+            with probability 95% for each pair; NaN where nothing bounds it.
+        source: what strengths were computed from, in words.
+    """
+
+    names: tuple[str, ...]
+    strength: np.ndarray
+    measured: np.ndarray
+    off_by: np.ndarray
+    source: str
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The places of each pair, the strongest first."""
+        places = list(itertools.combinations(range(len(self.names)), 2))
+        return sorted(places, key=lambda pair: -float(np.nan_to_num(self.strength[pair], nan=-1.0)))
+
+
+@dataclass(frozen=True)
+class NoiseTest:
+    """Whether a measured pair can be told from noise.
+
+    Args:
+        pair: the two columns.
+        statistic: the distance of the noisy counts from independence; see `noise_tests`.
+        expected: what noise and sampling alone give on average, were the columns independent.
+        p_value: the probability that they give as much.
+    """
+
+    pair: Clique
+    statistic: float
+    expected: float
+    p_value: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the relation is more than noise."""
+        return self.p_value < SIGNIFICANCE
+
+
+def relations(facts: ReleaseFacts) -> Relations | None:
+    """All pairs of synthesized columns; None where there are fewer than two, or no schema is known."""
+    if facts.schema is None or len(facts.schema.domain.attributes) < 2:
+        return None
+    names = facts.schema.domain.attributes
+    count = len(names)
+    strength, off_by = np.full((2, count, count), np.nan)
+    for pair, value in _strengths(facts, names).items():
+        strength[pair] = strength[pair[::-1]] = value
+    measured = np.zeros((count, count), dtype=bool)
+    place = {name: number for number, name in enumerate(names)}
+    for clique in _measured_cliques(facts):
+        for one, other in itertools.permutations([place[name] for name in clique], 2):
+            measured[one, other] = True
+    if isinstance(facts.kept, Synthesis):
+        for i, j in itertools.combinations(range(count), 2):
+            fraction = facts.kept.error_bars.bar((names[i], names[j]), 0.05).fraction
+            off_by[i, j] = off_by[j, i] = math.nan if fraction >= 2 else fraction / 2
+    return Relations(names, strength, measured, off_by, _source(facts))
+
+
+def _source(facts: ReleaseFacts) -> str:
+    if isinstance(facts.kept, Synthesis):
+        return "the model that the rows were drawn from"
+    if isinstance(facts.kept, PointSynthesis):
+        return "the weighted points that the rows were drawn from"
+    return "the synthetic rows, corrected for their number, because the model was not kept"
+
+
+def _measured_cliques(facts: ReleaseFacts) -> set[Clique]:
+    known = set() if facts.answers is None else {table.columns for table in counted_tables(facts.answers)}
+    if isinstance(facts.kept, Synthesis):
+        bounds = facts.kept.error_bars.bounds
+        known |= {clique for clique, own in bounds.items() if any(isinstance(one, MeasuredBound) for one in own)}
+    return {clique for clique in known if len(clique) > 1}
+
+
+def _strengths(facts: ReleaseFacts, names: tuple[str, ...]) -> dict[tuple[int, int], float]:
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    found: dict[tuple[int, int], float] = {}
+    if isinstance(facts.kept, Synthesis):
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = {(names[i], names[j]): (i, j) for i, j in pairs[start : start + _AT_ONCE]}
+            tables = facts.kept.model.marginals(part)
+            found |= {places: cramers_v(tables[pair]) for pair, places in part.items()}
+        return found
+    weights, codes = _weighted_codes(facts)
+    assert facts.schema is not None
+    sizes = [facts.schema.domain[name] for name in names]
+    corrected = None if weights is not None else facts.count
+    for i, j in pairs:
+        cells = codes[names[i]].astype(np.int64) * sizes[j] + codes[names[j]]
+        counts = np.bincount(cells, weights=weights, minlength=sizes[i] * sizes[j]).reshape(sizes[i], sizes[j])
+        found[i, j] = cramers_v(counts.astype(float), rows=corrected)
+    return found
+
+
+def _weighted_codes(facts: ReleaseFacts) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
+    if not isinstance(facts.kept, PointSynthesis):
+        return None, facts.codes
+    support = facts.kept.support
+    return facts.kept.weights, {
+        column.name: column.encode(support.column(column.name)) for column in facts.kept.schema.synthesized
+    }
+
+
+def cramers_v(counts: np.ndarray, *, rows: int | None = None) -> float:
+    """Cramer's V of a table of counts [I, J], from 0 for independent columns to 1 where one decides the other.
+
+    Args:
+        counts: not negative.
+        rows: where the counts are of so many draws, what these add to V on average is taken off (Bergsma 2013).
+
+    Returns:
+        NaN where a column has one value alone.
+    """
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    high, wide = counts.shape
+    if min(high, wide) < 2:
+        return math.nan
+    shares = counts / counts.sum()
+    expected = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    squared = float(((shares - expected) ** 2 / expected).sum())
+    if rows is None:
+        return math.sqrt(min(squared / (min(high, wide) - 1), 1.0))
+    if rows < 2:
+        return math.nan
+    left = max(squared - (high - 1) * (wide - 1) / (rows - 1), 0.0)
+    smaller = min(size - (size - 1) ** 2 / (rows - 1) for size in (high, wide)) - 1
+    return math.sqrt(min(left / smaller, 1.0)) if smaller > 0 else math.nan
+
+
+def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
+    """For each pair that was counted together, whether its noisy counts can be told from those of independent columns.
+
+    With counts c whose noise has the variance v in each of I J cells, and E the product of the margins over the sum,
+    the statistic is the sum of (c - E)**2 / (E + v), as `infer chi2` has it. Were the columns independent, the expected
+    value of each term would be (E (1 - row's share) (1 - column's share) + v (1 - 1/I) (1 - 1/J)) / (E + v), and the
+    sum is taken as a multiple of a chi-squared variable with (I - 1) (J - 1) degrees of freedom and that mean
+    (Satterthwaite 1946). It costs no simulation; `infer chi2` simulates.
+    """
+    if facts.answers is None:
+        return []
+    pairs = {pair for table in counted_tables(facts.answers) for pair in itertools.combinations(table.columns, 2)}
+    found = []
+    for pair in sorted(pairs, key=facts.answers.schema.domain.axes):
+        known = [one for one in pooled_marginals(facts.answers, pair) if min(one.counts.shape) > 1]
+        if known:
+            found.append(_noise_test(pair, max(known, key=lambda one: (one.counts.size, -one.variance))))
+    return found
+
+
+def _noise_test(pair: Clique, pooled: PooledMarginal) -> NoiseTest:
+    counts, v = pooled.counts, pooled.variance
+    rows, columns = (np.maximum(counts.sum(axis=axis, keepdims=True), 0.0) for axis in (1, 0))
+    total = max(float(counts.sum()), 1.0)
+    expected = rows * columns / total
+    weights = np.maximum(expected + v, np.finfo(float).tiny)
+    statistic = float(((counts - expected) ** 2 / weights).sum())
+    left = (1 - np.minimum(rows / total, 1)) * (1 - np.minimum(columns / total, 1))
+    shrunk = (1 - 1 / counts.shape[0]) * (1 - 1 / counts.shape[1])
+    mean = float(((expected * left + v * shrunk) / weights).sum())
+    freedom = (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    p_value = float(chdtrc(freedom, statistic * freedom / mean)) if mean > 0 else 1.0
+    return NoiseTest(pair, statistic, mean, p_value)

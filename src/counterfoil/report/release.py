@@ -1,0 +1,135 @@
+"""What a report is made from: a release as it was shared, and nothing of the real table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.receipt.answers import RecordedAnswers, read_answers
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.synthesis.saved import kept_beside, load_folder, load_kept, load_table, receipt_beside
+from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.table import encode
+
+if TYPE_CHECKING:
+    from counterfoil.ledger.ledger import Ledger
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseFacts:
+    """A release as a section of a report sees it: public rows, a public receipt, and what was kept beside them.
+
+    Args:
+        rows: the synthetic rows; those of a CSV file are texts.
+        receipt: what they cost.
+        schema: the public facts, where the receipt or the kept model has them.
+        kept: the release with its model or its weighted points and its error bars, where it was kept.
+        ledger: the ledger of the real table, where one was given; it stays the caller's to close.
+        name: of the file or the folder; empty for a release in memory.
+    """
+
+    rows: pa.Table
+    receipt: Receipt
+    schema: Schema | None = None
+    kept: Synthesis | PointSynthesis | None = None
+    ledger: Ledger | None = None
+    name: str = ""
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, release: Synthesis | PointSynthesis, *, ledger: Ledger | None = None) -> ReleaseFacts:
+        """The facts of a release in memory."""
+        return cls(release.to_arrow(), release.receipt, release.schema, release, ledger)
+
+    @classmethod
+    def read(cls, path: Path, *, receipt: Path | None = None, ledger: Ledger | None = None) -> ReleaseFacts:
+        """The facts of a release at `path`.
+
+        Args:
+            path: a table as `synth` wrote it, or a folder that a release was saved to.
+            receipt: the table's receipt; the one beside it where None.
+            ledger: the ledger of the real table.
+
+        Raises:
+            ValueError: for anything else, a table that is not its receipt's, or a folder that is damaged.
+            OSError: when a file can't be read.
+        """
+        if path.is_dir():
+            if receipt is not None:
+                raise ValueError(
+                    f"A saved folder has its receipt in it. Found the folder {path} with `--receipt`: leave it out."
+                )
+            saved = load_folder(path)
+            return cls(saved.to_arrow(), saved.receipt, saved.schema, saved, ledger, path.name)
+        if not path.is_file():
+            raise ValueError(f"There is no release at {path}: name a table that synth wrote, or a saved folder.")
+        beside = receipt_beside(path)
+        if receipt is None and not beside.is_file():
+            raise ValueError(
+                f"A report needs the receipt of its release. No {beside.name} lies beside {path}: give it by "
+                "`--receipt`."
+            )
+        document = Receipt.load(beside if receipt is None else receipt)
+        rows = load_table(path, document, remedy="A report is about the rows as they were released; give those.")
+        kept = _kept(path, document)
+        return cls(rows, document, _schema(document, kept), kept, ledger, path.name)
+
+    @cached_property
+    def answers(self) -> RecordedAnswers | None:
+        """The noisy answers on the receipt; None where it records none.
+
+        Raises:
+            ValueError: for answers that do not fit the charges or the schema.
+        """
+        return read_answers(self.receipt.document) if "answers" in self.receipt.document else None
+
+    @cached_property
+    def codes(self) -> dict[str, np.ndarray]:
+        """The codes [rows] of each synthesized column; empty where no schema is known.
+
+        Raises:
+            ValueError: for rows that are not the schema's.
+        """
+        if isinstance(self.kept, Synthesis):
+            return self.kept.codes
+        return {} if self.schema is None else encode(self.schema, self.rows)
+
+    def once(self, compute: Callable[[ReleaseFacts], Made]) -> Made:
+        """`compute(self)`, computed the first time that any section asks for it."""
+        if compute not in self._made:
+            self._made[compute] = compute(self)
+        made: Made = self._made[compute]
+        return made
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.rows.num_rows
+
+
+def _kept(path: Path, receipt: Receipt) -> Synthesis | PointSynthesis | None:
+    """What was kept beside a table, where it is of the same release."""
+    folder = kept_beside(path)
+    if not folder.is_dir():
+        return None
+    if receipt_beside(path).is_file():
+        return load_kept(path)
+    kept = load_folder(folder)
+    return kept if kept.receipt.document["charges"] == receipt.document["charges"] else None
+
+
+def _schema(receipt: Receipt, kept: Synthesis | PointSynthesis | None) -> Schema | None:
+    if kept is not None:
+        return kept.schema
+    section = receipt.document.get("answers")
+    return None if section is None else read_answers(receipt.document).schema

@@ -1,0 +1,132 @@
+"""The sections of a report that say what the release can and cannot be used for, from its own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterfoil.pictures.column_bars import share_text
+from counterfoil.pictures.labels import short
+from counterfoil.report.column_view import column_views
+from counterfoil.report.relations import noise_tests, relations
+from counterfoil.report.release import ReleaseFacts
+from counterfoil.report.section import Section
+from counterfoil.report.sentences import named, pair_named
+from counterfoil.synthesis.synthesis import Synthesis
+
+_NOISY_COLUMN = 0.1
+"""The share of the records that noise alone puts into other cells, above which counts are called mostly noise."""
+
+_STRONG = 0.2
+
+
+_INTERVALS = (
+    "Conclusions about the real table need intervals that count the noise: counterfoil infer computes them from the "
+    "receipt."
+)
+_NO_INTERVALS = (
+    "The receipt records no noisy counts that counterfoil infer could make intervals of: it does not say how far a "
+    "number that is computed from these rows may be off."
+)
+
+
+def uses(facts: ReleaseFacts) -> Section:
+    """What the release tells, and how conclusions are drawn from it."""
+    found = [*_columns_that_hold(facts), *_relations_that_hold(facts)]
+    paragraphs = (
+        _INTERVALS if facts.answers is not None else _NO_INTERVALS,
+        "A test or an interval from the synthetic rows alone takes noise for truth.",
+    )
+    lead = "By its own numbers, it tells:" if found else ""
+    return Section("use", "What it can be used for", lead, (), paragraphs, tuple(found))
+
+
+def limits(facts: ReleaseFacts) -> Section:
+    """What the release can't tell, and what its receipt warns of."""
+    found = [*_lost_columns(facts), *_lost_relations(facts), *_assumed(facts), *_ALWAYS]
+    warnings = tuple(str(line) for line in facts.receipt.document["warnings"])
+    return Section("limits", "What it cannot be used for", "It can't tell:", (), (), tuple(found), warnings)
+
+
+def _columns_that_hold(facts: ReleaseFacts) -> list[str]:
+    views = [view for view in facts.once(column_views) if view.noisy is not None]
+    good = [view for view in views if view.noisy is not None and view.noisy.moved <= _NOISY_COLUMN]
+    if not good:
+        return []
+    worst = max(view.noisy.moved for view in good if view.noisy is not None)
+    return [
+        f"the shares of single columns: in {named([view.column.name for view in good])}, noise alone moves at most "
+        f"{share_text(worst)} of the records to other values."
+    ]
+
+
+def _lost_columns(facts: ReleaseFacts) -> list[str]:
+    """Columns whose noise is large, and the rare values of others."""
+    views = [view for view in facts.once(column_views) if view.noisy is not None]
+    noisy = [(view, view.noisy) for view in views if view.noisy is not None]
+    found = [
+        f"how the values of {short(view.column.name, 60)} are spread: noise alone moves about "
+        f"{share_text(counted.moved)} of the records to other values."
+        for view, counted in noisy
+        if counted.moved > _NOISY_COLUMN
+    ]
+    rare = [
+        f"{int(counted.lost.sum()):,} of {len(counted.lost):,} of {short(view.column.name, 60)}"
+        for view, counted in noisy
+        if counted.moved <= _NOISY_COLUMN and counted.lost.any()
+    ]
+    if rare:
+        found.append(f"how rare some values are, whose counts are within the noise of none: {_listed(rare, 20)}.")
+    return found
+
+
+def _relations_that_hold(facts: ReleaseFacts) -> list[str]:
+    found = facts.once(relations)
+    told = [one for one in facts.once(noise_tests) if one.is_told]
+    if not told or found is None:
+        return []
+    place = {name: number for number, name in enumerate(found.names)}
+    told.sort(key=lambda one: -float(np.nan_to_num(found.strength[place[one.pair[0]], place[one.pair[1]]])))
+    listed = _listed([pair_named(one.pair) for one in told], 8)
+    return [f"that these columns are related, which noise alone would not show: {listed}."]
+
+
+def _lost_relations(facts: ReleaseFacts) -> list[str]:
+    """Pairs whose noisy counts are such as noise alone makes of unrelated columns."""
+    lost = [one for one in facts.once(noise_tests) if not one.is_told]
+    if not lost:
+        return []
+    listed = _listed([pair_named(one.pair) for one in lost], 12)
+    return [f"whether these columns are related, whose noisy counts could be those of unrelated ones: {listed}."]
+
+
+def _assumed(facts: ReleaseFacts) -> list[str]:
+    """Relations that are strong in the release, were never measured, and do not follow from the schema's rules."""
+    found = facts.once(relations)
+    if found is None or facts.schema is None or (facts.answers is None and not isinstance(facts.kept, Synthesis)):
+        return []
+    ruled = [set(clique) for clique in facts.schema.structural_zeros]
+    strong = []
+    for pair in found.pairs:
+        names = [found.names[place] for place in pair]
+        if found.measured[pair] or not found.strength[pair] >= _STRONG or any(set(names) <= one for one in ruled):
+            continue
+        strong.append(pair_named(names))
+    if not strong:
+        return []
+    return [
+        "whether these relations are real, which were never counted together and follow from others by assumption: "
+        f"{_listed(strong, 8)}."
+    ]
+
+
+def _listed(texts: Sequence[str], most: int) -> str:
+    more = f"; and {len(texts) - most:,} more" if len(texts) > most else ""
+    return f"{'; '.join(texts[:most])}{more}"
+
+
+_ALWAYS = (
+    "anything about a single person: no row stands for anyone.",
+    "that something never happens: what few records have is lost in the noise, and what no row shows may be real.",
+)

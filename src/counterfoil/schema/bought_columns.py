@@ -1,0 +1,289 @@
+"""The facts of a column as bought answers show it: what goes into its table of the TOML, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.schema.boolean import WORDS
+from counterfoil.schema.discovered import DiscoveredColumn, Kind
+from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
+from counterfoil.schema.spelling import BYTES, strip
+from counterfoil.schema.zone import EPOCH
+
+LEAST_COVERAGE = 0.25
+"""Of the cells of a text, in selected categories: below it the text is too various to be a column of categories."""
+
+STANDARD_ERRORS = 3.0
+"""What a count must exceed to be told from its noise."""
+
+_TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
+
+CAUTION = "by precaution: few or none are seen, and each cell has a place"
+_MICROSECONDS = 1_000_000
+
+Facts = dict[str, tuple[Any, str]]
+"""By key of the TOML, the value and a comment on it."""
+
+
+@dataclass(frozen=True)
+class BoughtColumn:
+    """What goes into the schema about one column.
+
+    Args:
+        name: of the column.
+        facts: by key, each with a comment; empty where no column can be made of it.
+        seen: what was seen, in words for a comment where it is left out.
+    """
+
+    name: str
+    facts: Facts
+    seen: str = ""
+
+
+def bought_column(
+    column: DiscoveredColumn, *, stated: Mapping[str, Any] | None = None, storage: pa.DataType | None = None
+) -> BoughtColumn:
+    """The facts that answers about a column lead to, without those that were stated by hand.
+
+    Args:
+        column: the answers.
+        stated: facts by key that stand already, of an incomplete table.
+        storage: the type of the column in its storage, where that has types.
+    """
+    given = dict(stated or {})
+    make = _MAKERS[column.kind]
+    made = make(column, given, storage)
+    if not made.facts:
+        return made
+    kind = {"kind": (_KIND_NAMES.get(column.kind, column.kind), _why_this_kind(column, given, storage))}
+    return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
+
+
+_KIND_NAMES: Mapping[Kind, str] = {"text": "categorical"}
+
+
+def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
+    if votes := column.votes:
+        others = max(sum(votes.values()), 1)
+        share = min(max(votes.get(column.kind, 0) / others, 0.0), 1.0)
+        wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
+        written = "; they come back as true and false" if wordless else ""
+        return f"bought: about {_percent(share)} of the cells that are not missing read so{written}"
+    return "stated" if "kind" in given or storage is None else "the type in storage"
+
+
+def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    words = set(given.get("missing_values", ()))
+    pairs = [(text, count) for text, count in column.categories if _can_be_listed(text) and text not in words]
+    listed = dict(pairs)
+    covered, error = coverage(column, sum(listed.values()), len(listed))
+    share = f"{_percent(covered)} (+- {_percent(error)})"
+    if not listed or covered < LEAST_COVERAGE:
+        seen = f"its {len(listed):,} frequent texts cover about {share} of the cells" if listed else _NO_TEXT
+        return BoughtColumn(column.name, {}, seen)
+    rest = 1 - covered > STANDARD_ERRORS * error
+    facts: Facts = {
+        "values": (list(listed), f"bought: their noisy counts passed the threshold; they cover about {share}"),
+        "other": (True, "bought: the rest of the cells" if rest else CAUTION),
+    }
+    absent = [text for text in column.missing_words if _can_be_listed(text) and text not in listed]
+    if absent and given.get("missing", True) and "missing_values" not in given:
+        facts["missing"] = (True, _missing_words(column))
+        facts["missing_values"] = (absent, "bought: frequent, and words that say so; delete those that are values")
+    elif column.missing is not None and column.missing > STANDARD_ERRORS * column.deviation:
+        facts["missing"] = (True, _missing_words(column))
+    return BoughtColumn(column.name, facts)
+
+
+_NO_TEXT = "none of its texts is frequent enough to be told from noise"
+_NO_RANGE = "no range of its values can be told from noise"
+
+
+def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[float, float]:
+    """The share of a column's cells that are in selected categories, from 0 to 1, and its standard error.
+
+    Args:
+        column: the answers.
+        listed: the sum of the noisy counts of the categories.
+        categories: how many there are.
+    """
+    records = max(column.records, 1)
+    return min(max(listed / records, 0.0), 1.0), min(math.sqrt(categories + 1) * column.deviation / records, 1.0)
+
+
+def _can_be_listed(text: str) -> bool:
+    """Whether a category may be written as it is; other texts count as `other`."""
+    return bool(text) and not text.startswith(BYTES) and strip(pa.array([text]))[0].as_py() == text
+
+
+def _boolean(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    facts: Facts = {}
+    if (words := boolean_words(column)) not in (None, PLAIN_WORDS):
+        assert words is not None
+        why = "bought: the frequent one of its words, and the other"
+        facts = {"true": (words[0], why), "false": (words[1], why)}
+    return BoughtColumn(column.name, facts | _missing(column))
+
+
+def boolean_words(column: DiscoveredColumn) -> tuple[str | int, str | int] | None:
+    """The words of a column for true and false: of those that are frequent, and of one alone with its opposite.
+
+    Returns:
+        None where no word is frequent; `PLAIN_WORDS` for these in any case, which need no labels.
+    """
+    seen: dict[float, str] = {}
+    for text, _ in column.categories:
+        if (truth := _TRUTHS.get(text.casefold())) is not None:
+            seen.setdefault(truth, text)
+    if not seen:
+        return None
+    truth, first = next(iter(seen.items()))
+    other = seen.get(1 - truth, _cased(_OPPOSITES[first.casefold()], first))
+    true, false = (first, other) if truth else (other, first)
+    if (true, false) == ("1", "0"):
+        return 1, 0
+    return PLAIN_WORDS if true.casefold() == "true" else (true, false)
+
+
+PLAIN_WORDS = ("true", "false")
+_PAIRS = {"true": "false", "t": "f", "yes": "no", "y": "n", "1": "0"}
+_OPPOSITES: Mapping[str, str] = {**_PAIRS, **{false: true for true, false in _PAIRS.items()}}
+
+
+def _cased(word: str, like: str) -> str:
+    if like.isupper():
+        return word.upper()
+    return word.capitalize() if like[:1].isupper() else word
+
+
+def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    ends = _ends(column, given)
+    if ends is None:
+        return BoughtColumn(column.name, {}, _NO_RANGE)
+    whole = column.kind == "integer"
+    facts: Facts = {}
+    decimals = given.get("decimals")
+    if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
+        facts["decimals"] = (decimals, "the type in storage")
+    low, high = integers(*ends) if whole else reals(*ends, decimals)
+    bounds = _kept(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
+    facts |= _bounds(column, *bounds)
+    inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
+    inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
+    if inside and decimals is None and "scale" not in given:
+        edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
+        facts["edges"] = (edges, "bought: as fine as the noise lets")
+    return BoughtColumn(column.name, facts | _missing(column))
+
+
+def _decimals(storage: pa.DataType | None) -> int | None:
+    if storage is None or not pa.types.is_decimal(storage) or not 0 <= storage.scale <= 12:
+        return None
+    return storage.scale if storage.precision <= 15 else None
+
+
+def _date(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    return _instant(column, given, storage, lambda lower, upper, short: days(lower, upper, short_years=short), 1.0)
+
+
+def _datetime(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    def bounds(lower: float, upper: float, short: bool) -> tuple[date, date]:
+        return moments(lower, upper, short_years=short)
+
+    return _instant(column, given, storage, bounds, float(_MICROSECONDS))
+
+
+def _instant(
+    column: DiscoveredColumn,
+    given: Mapping[str, Any],
+    storage: pa.DataType | None,
+    round_: Callable[[float, float, bool], tuple[date, date]],
+    unit: float,
+) -> BoughtColumn:
+    if column.lower is None or column.upper is None:
+        return BoughtColumn(column.name, {}, _NO_RANGE)
+    facts: Facts = {}
+    notation = str(given.get("format", column.date_format))
+    if column.date_format:
+        facts["format"] = (column.date_format, "bought: how most of its dates read")
+    if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
+        facts["zone"] = ("UTC", "the storage has instants; say another zone if its days are to begin there")
+    first, last = sorted((column.lower / unit, column.upper / unit))
+    low, high = round_(first, last, "%y" in notation)
+    bounds = _kept(given, low, high, least=timedelta(0))
+    facts |= _bounds(column, *bounds)
+    inner = sorted({edge for edge in (_instant_of(one / unit, bounds[0]) for one in column.edges) if edge is not None})
+    inside = [edge for edge in inner if bounds[0] < edge <= bounds[1]]
+    if inside and "resolution" not in given:
+        facts["edges"] = ([bounds[0], *inside], "bought: as fine as the noise lets")
+    elif "resolution" not in given:
+        facts["resolution"] = (resolution_of(*bounds), "by the bounds: about a hundred codes at most")
+    return BoughtColumn(column.name, facts | _missing(column))
+
+
+def _instant_of(number: float, like: date) -> date | None:
+    """What stands `number` days, or seconds, after 1970-01-01; None beyond the calendar."""
+    from datetime import datetime
+
+    try:
+        if isinstance(like, datetime):
+            return EPOCH + timedelta(seconds=math.ceil(number))
+        return EPOCH.date() + timedelta(days=math.ceil(number))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _ends(column: DiscoveredColumn, given: Mapping[str, Any]) -> tuple[float, float] | None:
+    if column.lower is None or column.upper is None or math.isnan(column.lower) or math.isnan(column.upper):
+        return None
+    low, high = sorted((column.lower, column.upper))
+    return low, high
+
+
+def _kept(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple[Any, Any]:
+    """Bounds of which a stated one stays, and the other gives way where they would be out of order."""
+    if "lower" in given:
+        low = given["lower"]
+        high = max(high, low + least)
+    elif "upper" in given:
+        high = given["upper"]
+        low = min(low, high - least)
+    return low, high
+
+
+def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
+    below, above = (f"{_percent(min(max(share, 0.0), 1.0))}" for share in column.tails)
+    return {
+        "lower": (low, f"bought, rounded outwards: about {below} lie below and count as it"),
+        "upper": (high, f"bought, rounded outwards: about {above} lie above and count as it"),
+    }
+
+
+def _missing(column: DiscoveredColumn) -> Facts:
+    return {"missing": (True, _missing_words(column))}
+
+
+def _missing_words(column: DiscoveredColumn) -> str:
+    if column.missing is None or column.missing <= STANDARD_ERRORS * column.deviation:
+        return CAUTION
+    return f"bought: about {column.missing:,.0f} cells (+- {max(column.deviation, 1):,.0f})"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+_MAKERS: Mapping[Kind, Callable[[DiscoveredColumn, Mapping[str, Any], pa.DataType | None], BoughtColumn]] = {
+    "text": _text,
+    "boolean": _boolean,
+    "integer": _number,
+    "real": _number,
+    "date": _date,
+    "datetime": _datetime,
+}

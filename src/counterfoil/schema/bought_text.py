@@ -1,0 +1,149 @@
+"""A schema as a document, made of bought answers: TOML that is used as it stands, and says where each fact is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from counterfoil.inert import inert_toml
+from counterfoil.schema.bought import Bought
+from counterfoil.schema.bought_columns import CAUTION, BoughtColumn, boolean_words, bought_column
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn
+from counterfoil.schema.drafting import may_name_somebody
+from counterfoil.schema.partial import NOTHING, Partial
+from counterfoil.schema.patterns import is_pattern
+from counterfoil.schema.toml import UNKNOWN
+from counterfoil.schema.toml_text import toml_key, toml_value
+
+_HEAD = """\
+# What is marked "bought" is made of noisy answers about the table. They were paid for, as the line `bought` says, and
+# this adds to the cost of every release. It can be used as it stands. Where you know more from public knowledge, a
+# form or a code book, correct it; leave the line `bought` as it is.
+"""
+_DRAFT = """\
+#
+# No column can be told from the noise. State each by hand and delete its line `confirm = true`, or spend more.
+"""
+
+
+def schema_of(
+    discovered: Discovered,
+    bought: Bought,
+    *,
+    name: str = "",
+    columns: Sequence[str] = (),
+    types: Mapping[str, pa.DataType] | None = None,
+    partial: Partial = NOTHING,
+    unit: str = "",
+) -> str:
+    """TOML text that `Schema.from_toml` reads, and in which each value of a column's kind has a place.
+
+    Columns of which nothing can be made, texts that are too various for one, are left out, with a comment on what was
+    seen. Where that leaves no column, all are, with `confirm = true`.
+
+    Args:
+        discovered: the answers.
+        bought: what they cost.
+        name: of the table.
+        columns: all columns of the table, in its order; those of the answers where there are none.
+        types: the types of columns in a storage that has them.
+        partial: what its user stated by hand, which is kept word for word.
+        unit: the column of the privacy unit, or nothing.
+    """
+    storage = types or {}
+    made = {
+        column.name: bought_column(column, stated=partial.columns.get(column.name), storage=storage.get(column.name))
+        for column in _with_words(discovered.columns)
+    }
+    order = list(columns) or [column.name for column in discovered.columns]
+    usable = partial.synthesizes or any(column.facts for column in made.values())
+    known = {*made, *partial.blocks, unit}
+    made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
+    ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
+    head = [_HEAD + ("" if usable else _DRAFT), _top(bought, partial, name, order, made, ignored)]
+    parts = []
+    for column in order:
+        if column in made and usable and column in ignored:
+            continue
+        if column in partial.blocks:
+            added = _lines(made[column]) if column in made else ""
+            parts.append(partial.block(column, added))
+        elif column in made:
+            parts.append(_table(made[column]) if usable else _question(column))
+        elif column == unit and not partial.covers(column):
+            parts.append(_UNIT.format(header=_header(column)))
+    return "\n".join(part.rstrip("\n") + "\n" for part in [*head, *parts, *partial.others] if part.strip())
+
+
+def _unasked(column: str, storage: pa.DataType | None) -> BoughtColumn:
+    """A column about which nothing had to be asked, or could be: its storage says all."""
+    if storage is not None and pa.types.is_boolean(storage):
+        return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, CAUTION)})
+    return BoughtColumn(column, {}, "its type in storage has no single values")
+
+
+_UNIT = '{header}\nkind = "identifier"  # the privacy unit, whose values are never asked about\nreplace = "sequence"\n'
+
+
+def _with_words(columns: Sequence[DiscoveredColumn]) -> list[DiscoveredColumn]:
+    """The answers, where booleans that a vote found and of which no word is frequent have the words of the others.
+
+    Each word is read whatever these say; they are how values come back.
+    """
+    known = {boolean_words(column) for column in columns if column.kind == "boolean"} - {None}
+    pair = known.pop() if len(known) == 1 else None
+    if pair is None:
+        return list(columns)
+    words = tuple((str(word), 0) for word in pair)
+    return [
+        replace(column, categories=words)
+        if column.kind == "boolean" and column.votes and not column.categories
+        else column
+        for column in columns
+    ]
+
+
+def _is_ignored(made: BoughtColumn, partial: Partial) -> bool:
+    return not made.facts and not may_name_somebody(made.name) and made.name not in partial.blocks
+
+
+def _top(
+    bought: Bought,
+    partial: Partial,
+    name: str,
+    order: Sequence[str],
+    made: Mapping[str, BoughtColumn],
+    ignored: Sequence[str],
+) -> str:
+    """What stands above the first table, of ours and of the user's."""
+    lines = [] if partial.says("name") or not name else [f"name = {toml_value(name)}"]
+    lines.append(f"bought = {toml_value(bought.facts())}")
+    if any(map(is_pattern, order)) and not partial.says("exact_names") and not partial.patterns:
+        lines.append("exact_names = true")
+    lines += [f"# {toml_value(column)}: {made[column].seen}." for column in ignored]
+    lines += [f"ignore = {toml_value(list(ignored))}  # proposed, for what was seen"] if ignored else []
+    return inert_toml("\n".join(lines) + "\n") + partial.top
+
+
+def _header(column: str) -> str:
+    return f"[columns.{toml_key(column)}]"
+
+
+def _table(made: BoughtColumn) -> str:
+    if made.facts:
+        head = inert_toml(f"{_header(made.name)}\n")
+        return head + _lines(made) + (inert_toml(_ASK) if may_name_somebody(made.name) else "")
+    return inert_toml(f'{_header(made.name)}\n# {made.seen}.\nkind = "identifier"  # proposed\nreplace = "drop"\n')
+
+
+_ASK = '# Its name may be that of an identifier. If it is one: kind = "identifier" and replace, and nothing else.\n'
+
+
+def _lines(made: BoughtColumn) -> str:
+    return inert_toml("".join(f"{key} = {toml_value(value)}  # {why}\n" for key, (value, why) in made.facts.items()))
+
+
+def _question(column: str) -> str:
+    return inert_toml(f"{_header(column)}\nconfirm = true\nkind = {toml_value(UNKNOWN)}\n")

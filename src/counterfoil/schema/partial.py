@@ -1,0 +1,280 @@
+"""A schema of which only some facts are stated: what a user knows already, so that it need not be bought."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from counterfoil.kept_files import KeptFile, same_place
+from counterfoil.schema.code_lists import CodeLists
+from counterfoil.schema.discovered import Kind
+from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.patterns import is_pattern, matches
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.stated import Stated
+from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts
+
+_KINDS: Mapping[str, Kind] = {
+    "categorical": "text",
+    "boolean": "boolean",
+    "integer": "integer",
+    "real": "real",
+    "date": "date",
+    "datetime": "datetime",
+}
+_ALONE: Mapping[str, frozenset[str]] = {
+    "categorical": frozenset({"missing", "missing_values", "other"}),
+    "integer": frozenset({"missing", "scale"}),
+    "real": frozenset({"missing", "scale", "decimals"}),
+    "date": frozenset({"missing", "format", "zone", "resolution"}),
+    "datetime": frozenset({"missing", "format", "zone", "resolution"}),
+}
+"""What may be stated while bounds, or categories, are bought: it goes with any of them."""
+
+_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "categorical": {"values": ["a"]},
+    "integer": {"lower": 0, "upper": 1},
+    "real": {"lower": 0, "upper": 1000},
+    "date": {"lower": date(2000, 1, 1), "upper": date(2020, 12, 31)},
+    "datetime": {"lower": datetime(2000, 1, 1), "upper": datetime(2020, 12, 31)},
+}
+"""Facts with which a table that is not complete is tried before anything is bought."""
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What a user stated by hand, and the words of it.
+
+    Args:
+        facts: the whole document.
+        top: the text above the first table.
+        blocks: by column, the text of its tables.
+        others: the texts of all other tables: patterns, rules, zeros, derived columns.
+        open: by column, what its table leaves open; complete ones are not among them.
+        files: the lists that it reads.
+        folder: from which these are named; None for a text, which names none.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    top: str = ""
+    blocks: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    open: Mapping[str, Stated] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def columns(self) -> Mapping[str, Mapping[str, Any]]:
+        """The stated facts, by column."""
+        return self.facts.get("columns", {})
+
+    def says(self, key: str) -> bool:
+        """Whether it has this key above the first table."""
+        return key in self.facts
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The names of its columns that stand for many."""
+        return () if self.facts.get("exact_names") else tuple(filter(is_pattern, self.columns))
+
+    def covers(self, column: str) -> bool:
+        """Whether nothing has to be asked about a column: all is stated, or it is left out or derived."""
+        derived = (one.get("name") for one in self.facts.get("derived", ()))
+        complete = column in self.columns and column not in self.open
+        matched = column not in self.open and any(matches(pattern, column) for pattern in self.patterns)
+        return complete or matched or column in self.facts.get("ignore", ()) or column in derived
+
+    @property
+    def synthesizes(self) -> bool:
+        """Whether it states a column with codes in full."""
+        return any(name not in self.open and table.get("kind") != "identifier" for name, table in self.columns.items())
+
+    def stated(self, names: Iterable[str]) -> dict[str, Stated]:
+        """For each column of the table, what is not to be asked; those of which nothing is known are left out."""
+        known = {name: Stated(ignored=True) for name in names if self.covers(name)}
+        return known | {name: one for name, one in self.open.items() if name not in known}
+
+    def block(self, column: str, added: str) -> str:
+        """The words about a column, followed by what was bought about it."""
+        own = self.blocks[column].rstrip("\n")
+        return f"{own}\n{added}" if added else f"{own}\n"
+
+
+NOTHING = Partial()
+
+
+def read_partial(source: str | Path, names: Sequence[str], *, sensitive: Sequence[KeptFile] = ()) -> Partial:
+    """What is stated by hand about the columns of a table; whatever can be wrong with it is said before a purchase.
+
+    Args:
+        source: the path of a TOML file, or TOML text.
+        names: of the table's columns, in its order.
+        sensitive: the files of the table: none of them can be `source`, or a list that it names.
+
+    Raises:
+        SchemaError: in a sentence that names the file, the column and the key.
+    """
+    place = "The stated facts" if _is_text(source) else f"The stated facts {source}"
+    try:
+        text, lists = _read(source, sensitive)
+        facts = tomllib.loads(text)
+        if "bought" in facts:
+            raise SchemaError(
+                "`bought` is what a schema cost that was bought already. Edit that schema, or state facts that were "
+                "not bought."
+            )
+        made = _partial(text, facts, names, lists)
+        return made if _is_text(source) else replace(made, folder=Path(source).absolute().parent)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{place}: not valid TOML: {error}.") from None
+    except SchemaError as error:
+        raise SchemaError(f"{place}: {error}") from None
+
+
+def _is_text(source: str | Path) -> bool:
+    return isinstance(source, str) and ("\n" in source or "=" in source)
+
+
+def _read(source: str | Path, sensitive: Sequence[KeptFile]) -> tuple[str, CodeLists]:
+    if _is_text(source):
+        return str(source), CodeLists(None)
+    if any(same_place(Path(source), kept.path) for kept in sensitive):
+        raise SchemaError("it must be public. Found the sensitive table: give a file of facts.")
+    try:
+        text = Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise SchemaError("the file is not UTF-8 text.") from None
+    except OSError as error:
+        raise SchemaError(f"the file can't be read ({error.strerror}).") from None
+    return text, CodeLists(Path(source).absolute().parent, sensitive)
+
+
+def _partial(text: str, facts: Mapping[str, Any], names: Sequence[str], lists: CodeLists) -> Partial:
+    columns = facts.get("columns", {})
+    if not isinstance(columns, dict) or not all(isinstance(table, dict) for table in columns.values()):
+        raise SchemaError("columns must be written as tables, `[columns.NAME]`.")
+    exact = facts.get("exact_names") is True
+    opened = {}
+    for name, table in columns.items():
+        pattern = is_pattern(name) and not exact and name not in names
+        if not pattern and name not in names:
+            raise SchemaError(f"the table has no column {name!r}.{did_you_mean(name, names)}")
+        if (left := _left_open(name, table, lists)) is not None:
+            if pattern:
+                raise SchemaError(f"the pattern {name!r} must say all about its columns: nothing of it can be bought.")
+            opened[name] = left
+    _require_sound(facts, opened, names, lists)
+    top, blocks, others = _split(text, columns)
+    own = {name: block for name, block in blocks.items() if name in names}
+    further = tuple(block for name, block in blocks.items() if name not in names)
+    return Partial(facts, top, own, (*further, *others), opened, tuple(dict.fromkeys(lists.read)))
+
+
+def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated | None:
+    """What a column's table leaves open; None where it is complete."""
+    kind = table.get("kind", UNKNOWN)
+    if table.get("confirm") or kind == UNKNOWN:
+        raise SchemaError(
+            f"column {name!r} must have its `kind`, and no `confirm`. Found a draft: say what is true of it, or delete "
+            "its table, and it is bought."
+        )
+    if kind not in KINDS:
+        read_column(name, table, lists)  # says what is wrong
+    _, _, required = KINDS[kind]
+    unsaid = [key for key in required if key not in table and f"{key}_from" not in table]
+    if not unsaid or "edges" in table:
+        return None
+    for key in table:
+        if key not in (*required, "kind", "description", *_ALONE[kind]):
+            raise SchemaError(
+                f"column {name!r} ({kind}): `{key}` goes with `{unsaid[0]}`. State `{unsaid[0]}` too, or leave `{key}` "
+                f"out, and it is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
+            )
+    example = {key: value for key, value in _EXAMPLES[kind].items() if key in unsaid}
+    read_column(name, _ordered(dict(table), example, required), lists)
+    return Stated(_KINDS[kind])
+
+
+def _ordered(table: dict[str, Any], example: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    """The table with an example of what it leaves open, the stated bound in order with it."""
+    if "lower" in table and "upper" in example:
+        example["upper"] = table["lower"] if _is_instant(table) else table["lower"] + 1
+    if "upper" in table and "lower" in example:
+        example["lower"] = table["upper"] if _is_instant(table) else table["upper"] - 1
+    return table | example
+
+
+def _is_instant(table: Mapping[str, Any]) -> bool:
+    return table.get("kind") in ("date", "datetime")
+
+
+def _require_sound(
+    facts: Mapping[str, Any], opened: Mapping[str, Stated], names: Sequence[str], lists: CodeLists
+) -> None:
+    """Tries what is complete as a schema of its own, rules and all.
+
+    Raises:
+        SchemaError: for any mistake in it, and for a rule or a derived column that needs what is still to be bought.
+    """
+    complete = {name: table for name, table in facts.get("columns", {}).items() if name not in opened}
+    if not any(table.get("kind") != "identifier" for table in complete.values()):
+        for name, table in complete.items():
+            read_column(name, table, lists)
+        if told := [key for key in ("rules", "zeros", "derived") if facts.get(key)]:
+            raise SchemaError(f"`{told[0]}` must be about columns that are stated in full. Found none.")
+        complete = {"": {"kind": "boolean"}}  # a schema has a column; the keys above the tables are read all the same
+    made = read_facts({**facts, "columns": complete}, Schema, lists, exact=False)
+    for name in made.ignore:
+        if name not in names:
+            raise SchemaError(f"`ignore`: the table has no column {name!r}.{did_you_mean(name, names)}")
+    made = made.resolved([name for name in names if name not in opened])
+    _ = made.structural_zeros  # binds the rules to columns
+
+
+def _split(text: str, columns: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...]]:
+    """The text above the first table, that of each column, and those of other tables.
+
+    Raises:
+        SchemaError: where columns are written in another way than as tables of their own.
+    """
+    top, *blocks = _blocks(text)
+    by_column: dict[str, str] = {}
+    others: list[str] = []
+    for block in blocks:
+        inside = tomllib.loads(block).get("columns", {})
+        named = list(inside) if isinstance(inside, dict) else []
+        if len(named) == 1:
+            by_column[named[0]] = by_column.get(named[0], "") + block
+        else:
+            others.append(block)
+    if set(by_column) != set(columns) or "columns" in tomllib.loads(top):
+        raise SchemaError("each column must be a table of its own, `[columns.NAME]`.")
+    return top, by_column, tuple(others)
+
+
+def _blocks(text: str) -> list[str]:
+    """The text cut before each header of a table, and before the comments above it."""
+    blocks: list[list[str]] = [[]]
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("[") and _parses(line) and _parses("".join(blocks[-1])):
+            start = len(blocks[-1])
+            while start and blocks[-1][start - 1].lstrip().startswith("#"):
+                start -= 1
+            start = start if _parses("".join(blocks[-1][:start])) else len(blocks[-1])
+            before = blocks[-1][start:]
+            del blocks[-1][start:]
+            blocks.append(before)
+        blocks[-1].append(line)
+    return ["".join(block) for block in blocks]
+
+
+def _parses(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -1,0 +1,214 @@
+"""A cell of a column that nobody has described: what it is, by public rules, and the number or the day in it.
+
+Each cell has exactly one of `CLASSES`, which depends on nothing but the cell itself:
+
+* *missing* where it is null, NaN, empty, or one of `MISSING_WORDS`;
+* by the storage's own type where that is no text: booleans, numbers, dates, datetimes;
+* a text that is true, false, yes, no, t, f, y or n in any case is a boolean;
+* a number, of the storage's own or written in digits, is an *integer* where it is whole, however it is written (39.0,
+  1e3), and else a *real*; numbers beyond floating point, like infinities, are *infinite*;
+* a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
+  there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
+* a date in ISO 8601 followed by a time of day without a zone is a datetime;
+* every other text is a text, and an object that has no text is a *stranger*.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.column import Column
+from counterfoil.schema.spelling import is_duration
+from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
+
+MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>")
+"""Texts, in lower case, that tables write in any case for a missing value."""
+
+TRUTHS: Mapping[str, float] = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
+
+DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, third, marks in (
+    ("%Y", "%m", "%d", "-/."), ("%d", "%m", "%Y", "-/."), ("%m", "%d", "%Y", "-/."),
+) for mark in marks)  # fmt: skip
+"""As `strftime` writes them; the first is that of ISO 8601."""
+
+_AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
+CLASSES = ("missing", "boolean", "integer", "real", "infinite", "datetime", "text", "stranger", *DATE_FORMATS,
+           *_AMBIGUOUS)  # fmt: skip
+"""In the order of their codes."""
+CODES: Mapping[str, int] = {name: code for code, name in enumerate(CLASSES)}
+
+_DAY = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
+_LONGEST = 1000  # longer texts, and none but these, are texts without being read
+_EPOCH = date(1970, 1, 1).toordinal()
+_EPOCH_MOMENT = datetime(1970, 1, 1)
+MICROSECONDS_PER_DAY = 86_400_000_000
+
+Cell = tuple[int, float]
+
+
+def cell_of(text: str) -> Cell:
+    """The code of its class, and its number, of a canonical text; NaN where it has none.
+
+    Numbers as they are, booleans as 1 and 0, dates as days and datetimes as microseconds since 1970.
+    """
+    return _cell_of(text) if len(text) <= _LONGEST else (CODES["text"], math.nan)
+
+
+@lru_cache(maxsize=65_536)
+def _cell_of(text: str) -> Cell:
+    folded = text.casefold()
+    if not text or folded in MISSING_WORDS:
+        return CODES["missing"], math.nan
+    if folded in TRUTHS:
+        return CODES["boolean"], TRUTHS[folded]
+    if NUMBER.fullmatch(text):
+        number = float(text)
+        if math.isinf(number):
+            return CODES["infinite"], math.nan
+        return CODES["integer" if number.is_integer() else "real"], number
+    return _day(text) or _moment(text) or (CODES["text"], math.nan)
+
+
+def _day(text: str) -> Cell | None:
+    if (match := _DAY.fullmatch(text)) is None or (len(match[1]) == 4) == (len(match[4]) == 4):
+        return None
+    mark = match[2]
+    if len(match[1]) == 4:
+        readings = {f"%Y{mark}%m{mark}%d": (match[1], match[3], match[4])}
+    else:
+        readings = {
+            f"%d{mark}%m{mark}%Y": (match[4], match[3], match[1]),
+            f"%m{mark}%d{mark}%Y": (match[4], match[1], match[3]),
+        }
+    days = {name: day for name, parts in readings.items() if (day := _days(*map(int, parts))) is not None}
+    if not days:
+        return None
+    name = next(iter(days)) if len(days) == 1 else f"ambiguous{mark}"
+    return CODES[name], float(next(iter(days.values())))
+
+
+def _days(year: int, month: int, day: int) -> int | None:
+    try:
+        return date(year, month, day).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
+def _moment(text: str) -> Cell | None:
+    if _MOMENT.fullmatch(text) is None:
+        return None
+    try:
+        elapsed = datetime.fromisoformat(text) - _EPOCH_MOMENT
+    except ValueError:
+        return None
+    return CODES["datetime"], float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
+
+
+def cells_of(values: Values) -> tuple[np.ndarray, np.ndarray]:
+    """uint8 [n], the code of each cell's class, and float64 [n], its number; NaN where it has none.
+
+    Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
+    """
+    codes = of_each_type(values, lambda array: _read(array)[0], stranger=CODES["stranger"], dtype=np.uint8)
+    return codes, of_each_type(values, lambda array: _read(array)[1], stranger=math.nan)
+
+
+def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """What `cells_of` gives, of an array of one plain type."""
+    kind = array.type
+    if is_duration(kind):
+        raise pa.ArrowNotImplementedError("Durations are no numbers.")
+    if pa.types.is_boolean(kind):
+        return _typed("boolean", array.cast(pa.uint8()).cast(pa.float64()))
+    if pa.types.is_integer(kind):
+        return _numbers(array.cast(pa.float64(), safe=False))
+    if pa.types.is_float16(kind):  # older Arrow can't widen them
+        return _numbers(pa.array(array.to_numpy(zero_copy_only=False).astype(np.float64)))
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _numbers(array.cast(pa.float64(), safe=False))
+    if pa.types.is_date(kind):
+        return _typed("%Y-%m-%d", array.cast(pa.date32()).cast(pa.int32()).cast(pa.float64()))
+    if pa.types.is_timestamp(kind):
+        ticks = array.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        per_tick = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[kind.unit]
+        return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
+    texts, positions = distinct_texts(array)
+    cells = [*map(cell_of, texts), (CODES["missing"], math.nan)]
+    codes = np.array([code for code, _ in cells], dtype=np.uint8)
+    return codes[positions], np.array([number for _, number in cells])[positions]
+
+
+def _numbers(values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    codes, numbers = _typed("real", values)
+    codes[(codes == CODES["real"]) & (numbers == np.floor(numbers))] = CODES["integer"]
+    return codes, numbers
+
+
+def _typed(name: str, values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    numbers = values.fill_null(math.nan).to_numpy(zero_copy_only=False)
+    codes = np.full(len(numbers), CODES[name], dtype=np.uint8)
+    codes[np.isnan(numbers)] = CODES["missing"]
+    codes[np.isinf(numbers)] = CODES["infinite"]
+    return codes, np.where(np.isfinite(numbers), numbers, math.nan)
+
+
+@dataclass(frozen=True)
+class RawCells(Column):
+    """A column of which only the name is known: the code of a cell is that of its class. No cell is refused.
+
+    It is for reading tables that have no schema yet; a TOML file can't declare it, and nothing is synthesized of it.
+    """
+
+    kind: ClassVar[str] = "raw"
+
+    @property
+    def n_bins(self) -> int:
+        return len(CLASSES)
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        return pa.string()
+
+    @property
+    def comparable(self) -> str:
+        return "nothing"
+
+    @property
+    def expected(self) -> str:
+        return "a single value"
+
+    def _check(self) -> None:
+        if self.missing:
+            raise self.mistake("missing cells have a class of their own; leave `missing` out")
+
+    def _codes(self, values: Values) -> np.ndarray:
+        return cells_of(values)[0].astype(np.int64)
+
+    def numbers(self, values: Values) -> np.ndarray:
+        return cells_of(values)[1]
+
+    def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+        return pa.array(self._labels(), pa.string()).take(pa.array(codes))
+
+    def _labels(self) -> list[str]:
+        return list(CLASSES)
+
+    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        ranks = np.arange(self.n_bins, dtype=float)
+        return ranks, ranks
+
+    def constant(self, value: object) -> float:
+        raise self.mistake("no rule can be about a column that is not described")
+
+    def facts(self) -> dict[str, Any]:
+        return {}

@@ -1,0 +1,39 @@
+"""A release as a short table for a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from counterfoil.pictures.notebook_table import MOST_ROWS, notebook_line, notebook_page, notebook_table
+from counterfoil.receipt.text import NOT_PRIVATE
+from counterfoil.synthesis.description import ColumnDescription, described
+
+if TYPE_CHECKING:
+    from counterfoil.synthesis.point_synthesis import PointSynthesis
+    from counterfoil.synthesis.synthesis import Synthesis
+
+
+def release_html(release: Synthesis | PointSynthesis) -> str:
+    """Each column in words, with how far it may be off where that is known."""
+    document = release.receipt.document
+    budget, columns = document["budget"], release.schema.domain.attributes
+    heading = f"{release.rows:,} synthetic rows of {document['source']}: not real people"
+    terms = f"method {document['method']['name']}, epsilon {budget['epsilon']:g}, delta {budget['delta']:g}"
+    found = described(release, columns[:MOST_ROWS])
+    known = any(one.off_by is not None for one in found)
+    rows = [
+        (one.name, one.kind, one.values, f"{one.missing:.1%}" if one.missing else "", *([_bar(one)] if known else []))
+        for one in found
+    ]
+    more = len(columns) - len(found)
+    notes = [notebook_line(f"and {more:,} more columns")] if more else []
+    if known:
+        notes.append(notebook_line("Off by: the largest share of records in other codes than these, with 95%."))
+    alarm = "" if release.receipt.private else NOT_PRIVATE
+    headings = ("column", "kind", "values", "missing", *(["off by"] if known else []))
+    table = notebook_table(headings, rows)
+    return notebook_page(heading, notebook_line(terms), table, *notes, alarm=alarm)
+
+
+def _bar(one: ColumnDescription) -> str:
+    return "" if one.off_by is None else f"up to {one.off_by:.1%}"

@@ -1,0 +1,214 @@
+"""Questions about tables that nobody has described: against plain counting, and on neighbors from the raw cell up."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.curator.engines.engine import LocalEngine
+from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces, place_of_cells
+from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.text_counts import LONGEST, TextCounts
+from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.noise.noise import Norm
+from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
+from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.spelling import spell
+from sensitive_tables import ENGINES, UNIT
+
+ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
+MAX_ROWS = 2
+Row = tuple[str | None, str | None]
+
+DATES = ("2020-02-03", "3/4/2020", "2020-02-03 04:05")
+HOSTILE = (None, "", "?", "5", "-5", "1e999", "0.25", "yes", *DATES, "a", "a\x00b", "<script>", "=1+1", "x" * 5000)
+
+
+def records_of(rows: list[Row], engine: str = "memory", *, units: list[str] | None = None) -> ExactRecords:
+    columns = {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate("ab")}
+    bound = {} if units is None else {"privacy_unit": UNIT, "max_rows": MAX_ROWS}
+    if units is not None:
+        columns[UNIT] = pa.array(units, pa.string())
+    schema = Schema(tuple(RawCells(name) for name in "ab"))
+    made = ENGINES[engine](open_source(pa.table(columns)), schema, **bound)
+    made.prepare(("a", "b"))
+    return ExactRecords(made, schema.domain)
+
+
+PLACES_OF_BOTH = ColumnPlaces(("a", "b"))
+RANGES = ColumnRanges(
+    (
+        Intervals("a", (CODES["integer"], CODES["real"]), (-1.0, 0.0, 1.0, 10.0)),
+        Intervals("b", (CODES["%Y-%m-%d"], CODES["ambiguous/"]), (0.0, 18_000.0)),
+    )
+)
+TEXTS = TextCounts(("a", "b"))
+QUERIES = [PLACES_OF_BOTH, RANGES, TEXTS]
+
+cells = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=4), st.integers(-20, 20).map(str), st.floats().map(str))
+tables = st.lists(st.tuples(cells, cells), max_size=12)
+
+
+@given(cells)
+def test_every_cell_has_exactly_one_place(cell):
+    codes, numbers = cells_of(pa.array([cell], pa.string()))
+    (place,) = place_of_cells(codes, numbers)
+    assert 0 <= place < PLACES
+    counts = PLACES_OF_BOTH.split(PLACES_OF_BOTH.exact(records_of([(cell, cell)])))
+    assert [int(part.sum()) for part in counts.values()] == [1, 1]
+    assert all(part[place] == 1 for part in counts.values())
+    ranges = RANGES.split(RANGES.exact(records_of([(cell, cell)])))
+    assert all(part.sum() <= 1 for part in ranges.values())
+
+
+def texts_by_hand(rows: list[Row], column: int) -> Counter[str]:
+    spelled = spell(pa.array([row[column] for row in rows], pa.string())).to_pylist()
+    return Counter(text for text in spelled if text and len(text) <= LONGEST)
+
+
+def told(records: ExactRecords) -> dict[tuple[int, str], int]:
+    parts = list(TEXTS.tallied(records))
+    return {
+        (column, text): count
+        for part in parts
+        for column, text, count in zip(part.columns.tolist(), part.texts.to_pylist(), part.counts.tolist(), strict=True)
+    }
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables, st.sampled_from(sorted(ENGINES)))
+def test_texts_are_counted_as_by_hand_on_every_engine(rows, engine):
+    expected = {(i, text): count for i in range(2) for text, count in texts_by_hand(rows, i).items()}
+    assert told(records_of(rows, engine)) == expected
+
+
+def test_texts_of_several_blocks_are_added_up(monkeypatch):
+    from counterfoil.curator.engines import reader
+
+    monkeypatch.setattr(reader, "BATCH_ROWS", 3)
+    rows = [("a", str(i % 4)) for i in range(10)]
+    assert told(records_of(rows)) == {(0, "a"): 10, (1, "0"): 3, (1, "1"): 3, (1, "2"): 2, (1, "3"): 2}
+
+
+def test_more_distinct_texts_than_a_part_holds_are_all_counted():
+    rows = [(f"person {i}", "same") for i in range(100_500)]
+    found = told(records_of(rows))
+    assert len(found) == 100_501
+    assert found[1, "same"] == 100_500
+
+
+def moved(query, one: ExactRecords, other: ExactRecords) -> dict[Norm, float]:
+    if isinstance(query, TextCounts):
+        before, after = told(one), told(other)
+        change = np.array([after.get(key, 0) - before.get(key, 0) for key in before | after], dtype=float)
+    else:
+        change = (query.exact(other) - query.exact(one)).astype(float)
+    return {Norm.L1: float(np.abs(change).sum()), Norm.L2: float(np.sqrt((change**2).sum()))}
+
+
+def claims(query, neighbors: Neighbors) -> dict[Norm, float]:
+    norms = {Norm.L2: query.l2_sensitivity} | ({} if isinstance(query, TextCounts) else {Norm.L1: query.l1_sensitivity})
+    return {norm: neighbors.sensitivity(of, neighbors.relation) for norm, of in norms.items()}
+
+
+@settings(max_examples=30, deadline=None)
+@given(tables, st.tuples(cells, cells), st.tuples(cells, cells), st.sampled_from(QUERIES))
+def test_no_raw_row_moves_an_answer_further_than_claimed(rows, one, other, query):
+    base, with_one, with_other = records_of(rows), records_of([*rows, one]), records_of([other, *rows])
+    for norm, claim in claims(query, Neighbors(ADD)).items():
+        assert moved(query, base, with_one)[norm] <= claim * (1 + 1e-12)
+    for norm, claim in claims(query, Neighbors(REPLACE)).items():
+        assert moved(query, with_one, with_other)[norm] <= claim * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_the_claims_are_attained(query):
+    one, other = ("5", "2019-01-01"), ("0.25", "3/4/1960")
+    base, with_one, with_other = records_of([]), records_of([one]), records_of([other])
+    for norm, claim in claims(query, Neighbors(ADD)).items():
+        assert moved(query, base, with_one)[norm] == pytest.approx(claim)
+    for norm, claim in claims(query, Neighbors(REPLACE)).items():
+        assert moved(query, with_one, with_other)[norm] == pytest.approx(claim)
+
+
+UNIT_ROWS: list[list[Row]] = [
+    [("5", "a")], [("5", "a"), ("5", "a")], [("5", "a"), ("0.5", "b")], [("x", "2020-02-03"), ("y", None)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_no_unit_of_several_rows_moves_an_answer_further_than_claimed(query, engine):
+    unit = PrivacyUnit(UNIT, MAX_ROWS)
+
+    def of(rows: list[Row]) -> ExactRecords:
+        return records_of([("5", "a"), ("7", "b"), *rows], engine, units=["stays"] * 2 + ["changes"] * len(rows))
+
+    reached = 0.0
+    for one, other in product([[], *UNIT_ROWS], UNIT_ROWS):
+        relation = REPLACE if one else ADD
+        claim = claims(query, Neighbors(relation, unit))[Norm.L2]
+        change = moved(query, of(one), of(other))[Norm.L2]
+        assert change <= claim * (1 + 1e-12)
+        reached = max(reached, change / claim) if relation is ADD else reached
+    assert reached > 0.6
+
+
+def test_of_a_unit_no_more_rows_are_counted_than_it_keeps():
+    records = records_of([("a", "b")] * 5, units=["one"] * 5)
+    assert told(records) == {(0, "a"): MAX_ROWS, (1, "b"): MAX_ROWS}
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_receipts_restate_the_sensitivities_and_know_the_parameters(query, relation):
+    described = json.loads(json.dumps(query.describe()))
+    assert strange_parameters(query.name, described) == []
+    assert strange_parameters(query.name, described | {"note": "x"}) == ["note"]
+    assert set(described) == NAMES[query.name]
+    steps = {ADD: 1.0, REPLACE: 2.0}[relation]
+    assert query.restated_sensitivity(described, steps, Norm.L2) == pytest.approx(query.l2_sensitivity(relation))
+
+
+def test_queries_about_nothing_or_one_column_twice_are_refused():
+    for kind in (ColumnPlaces, TextCounts):
+        for columns in ((), ("a", "a")):
+            with pytest.raises(ValueError, match="none twice"):
+                kind(columns)
+    for edges in ((), (1.0, 1.0), (2.0, 1.0), (math.inf,)):
+        with pytest.raises(ValueError, match="edges"):
+            ColumnRanges((Intervals("a", (0,), edges),))
+    for codes in ((), (len(CLASSES),), (-1,)):
+        with pytest.raises(ValueError, match="codes"):
+            ColumnRanges((Intervals("a", codes, (0.0,)),))
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_columns_that_a_schema_describes_are_refused(query):
+    """Their codes and numbers would be of other things."""
+    described = Schema.from_toml('[columns.a]\nkind = "boolean"\n[columns.b]\nkind = "boolean"\n')
+    with pytest.raises(ValueError, match="read without a schema"):
+        query.require_fits(described)
+
+
+def test_an_engine_of_a_users_own_is_told_that_it_cannot_count_texts():
+    class Elsewhere(LocalEngine):
+        def __init__(self) -> None: ...
+
+        def prepare(self, columns, numbers=()) -> None: ...
+
+        def blocks(self, columns, numbers=(), placements=()): ...
+
+    with pytest.raises(ValueError, match="engines of this package"):
+        Elsewhere().tally(("a",), 10)

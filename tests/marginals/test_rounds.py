@@ -1,0 +1,41 @@
+"""How many rounds AIM takes where nobody says: the more, the less noise the budget buys."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil import AIM, Budget, Curator, Schema
+from counterfoil.marginals import aim_batched
+from counterfoil.schema import Categorical
+
+COLUMNS = [f"c{i}" for i in range(10)]
+SCHEMA = Schema([Categorical(name, values=["a", "b", "c"]) for name in COLUMNS])
+TABLE = pd.DataFrame(np.array(list("abc"))[np.random.default_rng(0).integers(0, 3, (2000, 10))], columns=COLUMNS)
+
+
+def most_rounds(epsilon: float, **parameters: object) -> int:
+    seen: list[str] = []
+    with Curator(TABLE, SCHEMA, budget=Budget(epsilon, 1e-6)) as curator:
+        AIM(**parameters).synthesize(curator, rows=10, progress=lambda text, share: seen.append(text))
+    return int(next(found[1] for text in seen if (found := re.search(r"of at most (\d+)", text))))
+
+
+def test_more_budget_means_more_rounds_up_to_all_candidates():
+    assert most_rounds(0.5) == aim_batched.FEWEST_ROUNDS
+    assert most_rounds(100.0) == 14  # of four, for 45 pairs and 10 columns
+    assert most_rounds(100.0, rounds=3) == 3
+
+
+def test_a_wide_table_takes_fewer(monkeypatch):
+    monkeypatch.setattr(aim_batched, "MOST_SCORES", 500)
+    assert most_rounds(100.0) == 9
+
+
+@pytest.mark.parametrize("rounds", [0, -1])
+def test_a_number_of_rounds_is_positive(rounds):
+    with pytest.raises(ValueError, match="at least 1"):
+        AIM(rounds=rounds)

@@ -1,0 +1,231 @@
+"""The data dictionary keeps the rules of its format, and by it alone a table is read as it was meant."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.publishing.data_package import data_package, notation_of
+from counterfoil.schema import Boolean, Categorical, Date, Datetime, Identifier, Integer, Real, Schema
+from counterfoil.synthesis.table import decode, write_table
+from saved_releases import VISITS_TOML
+from schema_strategies import categoricals, dates, datetimes, integers, reals
+
+RULES = json.loads((Path(__file__).parent / "data_package_rules.json").read_text())
+RECEIPT = {
+    "source": "people.csv",
+    "private": True,
+    "created": "2026-01-31T12:00:00+00:00",
+    "method": {"name": "mst"},
+    "budget": {"epsilon": 1.0, "delta": 1e-9},
+    "neighboring_relation": "add_or_remove_one",
+    "privacy_unit": None,
+}
+
+
+def read_cell(field: dict[str, Any], missing: list[str], text: str) -> Any:
+    """A cell by the rules of table schemas, version 1; raises ValueError where it breaks one of them."""
+    constraints = field.get("constraints", {})
+    if text in missing:
+        if constraints.get("required"):
+            raise ValueError("a required cell is missing")
+        return None
+    value = READERS[field["type"]](field, text)
+    if "enum" in constraints and value not in constraints["enum"]:
+        raise ValueError(f"{value!r} is not in the list")
+    for name, beyond in (("minimum", -1), ("maximum", 1)):
+        if name in constraints:
+            bound = constraints[name]
+            bound = READERS[field["type"]](field, bound) if isinstance(bound, str) else bound
+            if (value > bound) - (value < bound) == beyond:
+                raise ValueError(f"{value!r} is beyond its {name}")
+    return value
+
+
+def read_boolean(field: dict[str, Any], text: str) -> bool:
+    if text in field["trueValues"]:
+        return True
+    if text in field["falseValues"]:
+        return False
+    raise ValueError(text)
+
+
+def read_instant(field: dict[str, Any], text: str) -> date | datetime:
+    default = "%Y-%m-%d" if field["type"] == "date" else "%Y-%m-%dT%H:%M:%SZ"
+    moment = datetime.strptime(text, field.get("format", default))
+    return moment.date() if field["type"] == "date" else moment
+
+
+READERS = {
+    "string": lambda field, text: text,
+    "integer": lambda field, text: int(text),
+    "number": lambda field, text: float(text),
+    "boolean": read_boolean,
+    "date": read_instant,
+    "datetime": read_instant,
+}
+
+
+def package(schema: Schema, table: Any, folder: Path, name: str = "synthetic.csv") -> dict[str, Any]:
+    write_table(table, folder / name, schema)
+    made = data_package(schema, RECEIPT, table, folder, [name])
+    jsonschema.validate(made, RULES)
+    return json.loads(json.dumps(made))
+
+
+def drawn(schema: Schema, rows: int = 40) -> Any:
+    rng = np.random.default_rng(0)
+    return decode(schema, {column.name: rng.integers(0, column.size, rows) for column in schema.synthesized}, rng)
+
+
+def read(folder: Path, resource: dict[str, Any]) -> list[list[Any]]:
+    with (folder / resource["path"]).open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    fields = resource["schema"]["fields"]
+    assert header == [field["name"] for field in fields]
+    missing = resource["schema"]["missingValues"]
+    return [[read_cell(field, missing, text) for field, text in zip(fields, line, strict=True)] for line in lines]
+
+
+@settings(max_examples=150, derandomize=True)
+@given(data=st.data())
+def test_a_table_is_read_by_its_dictionary_as_it_was_meant(data: st.DataObject, tmp_path_factory: Any) -> None:
+    kinds = [data.draw(one) for one in data.draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=3))]
+    columns = [replace(kind, name=f"c{place}") for place, kind in enumerate(kinds)]
+    schema = Schema(tuple(columns))
+    table = drawn(schema)
+    folder = tmp_path_factory.mktemp("package")
+    resource = package(schema, table, folder)["resources"][0]
+    rows = read(folder, resource)
+    expected = [list(row.values()) for row in table.to_pylist()]
+    for row, values in zip(rows, expected, strict=True):
+        for column, field, told, value in zip(columns, resource["schema"]["fields"], row, values, strict=True):
+            assert means(column, field, told) == means(column, field, value), (column, field)
+
+
+KINDS = [categoricals(), integers(), reals(), dates(), datetimes().filter(lambda column: not column.zone)]
+
+
+def means(column: Any, field: dict[str, Any], value: Any) -> Any:
+    """What a value stands for: its code, None where it is missing; words that hold for one column alone included."""
+    if value is None or value == column.missing_word or value in field.get("missingValues", ()):
+        return None
+    if isinstance(column, Categorical):
+        return str(value)
+    if field["type"] == "string":  # another column has its word for missing values
+        import pyarrow as pa
+
+        return int(column.encode(pa.array([str(value)]))[0])
+    return value
+
+
+def test_a_word_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone(tmp_path: Path) -> None:
+    """Version 1 has one list of such words for the whole table: by it, the category NA would be lost."""
+    country = Categorical("country", ("NA", "DE"))
+    score = Integer("score", 0, 9, missing=True, missing_values=("NA",))
+    schema = Schema((country, score))
+    resource = package(schema, drawn(schema), tmp_path)["resources"][0]
+    assert resource["schema"]["missingValues"] == [""]
+    by_name = {field["name"]: field for field in resource["schema"]["fields"]}
+    assert by_name["country"]["constraints"]["enum"] == ["NA", "DE"]
+    assert by_name["score"]["missingValues"] == ["", "NA"]
+    assert by_name["score"]["type"] == "string"
+    assert None not in [row[0] for row in read(tmp_path, resource)]
+
+
+def test_a_word_that_no_other_column_has_holds_for_the_table() -> None:
+    schema = Schema(
+        (Categorical("country", ("FR", "DE")), Integer("score", 0, 9, missing=True, missing_values=("-9",)))
+    )
+    assert notation_of(schema, typed=False).missing == ("", "-9")
+    assert notation_of(schema, typed=True).missing == ("",)
+    beside = Schema((Integer("loss", -20, 9), *schema.columns))
+    assert notation_of(beside, typed=False).missing == ("",)
+    assert notation_of(beside, typed=False).by_column == {"score": "-9"}
+
+
+def test_each_kind_says_what_it_is(tmp_path: Path) -> None:
+    schema = Schema(
+        (
+            Identifier("id", "sequence"),
+            Boolean("flag"),
+            Boolean("sex", true="woman", false="man"),
+            Boolean("coded", true=1, false=2),
+            Categorical("level", (1, 2, 3), ordered=True),
+            Categorical("word", ("a",), other=True),
+            Real("cost", 0.0, 5.5, bins=3),
+            Date("day", date(2024, 1, 1), date(2024, 12, 31), bins=12, format="%d.%m.%Y"),
+            Datetime("at", datetime(2024, 1, 1), datetime(2024, 1, 2), resolution="1h", zone="UTC"),
+        )
+    )
+    fields = {
+        field["name"]: field for field in package(schema, drawn(schema), tmp_path)["resources"][0]["schema"]["fields"]
+    }
+    assert fields["id"]["type"] == "integer"
+    assert "identifies nobody" in fields["id"]["description"]
+    assert fields["flag"]["trueValues"] == ["true"]
+    assert fields["sex"]["constraints"]["enum"] == ["man", "woman"]
+    assert fields["coded"] | {"type": "integer"} == fields["coded"]
+    assert fields["level"]["constraints"]["enum"] == [1, 2, 3]
+    assert fields["word"]["constraints"]["enum"] == ["a", "other"]
+    assert fields["cost"]["constraints"] == {"required": True, "minimum": 0.0, "maximum": 5.5}
+    assert fields["day"]["format"] == "%d.%m.%Y"
+    assert fields["day"]["constraints"]["maximum"] == "31.12.2024"
+    assert fields["at"]["format"] == "%Y-%m-%d %H:%M:%S%z"
+    assert {field["counterfoil:kind"] for field in fields.values() if "counterfoil:kind" in field} == {
+        "boolean",
+        "categorical",
+        "real",
+        "date",
+        "datetime",
+    }
+
+
+def test_a_parquet_table_has_types_of_its_own(tmp_path: Path) -> None:
+    schema = Schema.from_toml(VISITS_TOML)
+    made = package(schema, drawn(schema), tmp_path, "synthetic.parquet")
+    assert made["profile"] == "data-package"
+    resource = made["resources"][0]
+    assert resource["profile"] == "data-resource"
+    assert "dialect" not in resource
+    day = next(field for field in resource["schema"]["fields"] if field["name"] == "day")
+    assert day["constraints"] == {"minimum": "2024-01-01", "maximum": "2024-12-31"}
+
+
+def test_hostile_names_stay_names(tmp_path: Path) -> None:
+    name = '<script>alert("1")</script>\u202e\x1b[31m' + "x" * 5000
+    schema = Schema((Categorical(name, ("=cmd()", "a|b", "line\nbreak")), Integer("n", 0, 3)))
+    made = package(schema, drawn(schema), tmp_path)
+    assert made["resources"][0]["schema"]["fields"][0]["name"] == name
+    text = json.dumps(made)
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert {row[0] for row in read(tmp_path, made["resources"][0])} == {"=cmd()", "a|b", "line\nbreak"}
+    hostile = data_package(
+        schema, RECEIPT | {"source": "../\x1b[31m" + "y" * 5000}, drawn(schema), tmp_path, ["synthetic.csv"]
+    )
+    jsonschema.validate(hostile, RULES)
+    assert "\x1b" not in hostile["title"]
+
+
+def test_the_rules_notice_what_breaks_them(tmp_path: Path) -> None:
+    schema = Schema.from_toml(VISITS_TOML)
+    made = package(schema, drawn(schema), tmp_path)
+    for path, value in ((("name",), "People Data"), (("resources", 0, "path"), "../x.csv"), (("profile",), "table")):
+        broken = json.loads(json.dumps(made))
+        place: Any = broken
+        for part in path[:-1]:
+            place = place[part]
+        place[path[-1]] = value
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, RULES)

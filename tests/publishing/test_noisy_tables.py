@@ -1,0 +1,116 @@
+"""The noisy tables are the counts on the receipt, averaged by their precisions, with the errors of their noise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS, alike, noisy_tables
+from counterfoil.receipt.answers import RecordedAnswers, RecordedMarginal
+from counterfoil.schema import Categorical, Integer, Schema
+
+SCHEMA = Schema(
+    (
+        Categorical("a", ("=x()", "a|b")),
+        Categorical("b", ("line\nbreak", "<b>", 'say "hi"')),
+        Integer("c", 0, 3),
+    )
+)
+CLIQUES = [("a",), ("b",), ("c",), ("a", "b"), ("b", "c"), ("a", "c"), ("a", "b", "c")]
+
+
+def marginal(clique: tuple[str, ...], charge: int, scale: float, rng: np.random.Generator) -> RecordedMarginal:
+    counts = rng.integers(-20, 200, SCHEMA.domain.shape(clique))
+    return RecordedMarginal(clique, counts, {}, "discrete_gaussian", scale, charge)
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@settings(max_examples=80, derandomize=True)
+@given(data=st.data())
+def test_each_count_is_the_average_with_the_smallest_variance(data: st.DataObject) -> None:
+    """Against a least-squares fit of each cell by itself: a sum of m cells has m times their variance."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    chosen = data.draw(st.lists(st.sampled_from(CLIQUES), min_size=1, max_size=5))
+    marginals = tuple(marginal(clique, 1 + place, 1.0 + place, rng) for place, clique in enumerate(chosen))
+    made = noisy_tables(RecordedAnswers(SCHEMA, marginals, ()))
+    told = {}
+    for path, keys in ((ONE_WAY, ("column",)), (PAIRS, ("column_1", "column_2"))):
+        for row in rows_of(made.texts.get(path, "x\n")):
+            values = [row[key.replace("column", "value")] for key in keys]
+            told[tuple(row[key] for key in keys), tuple(values)] = [float(row[name]) for name in COUNTS[:3]]
+    expected = {}
+    for wanted in CLIQUES[:-1]:
+        holding = [one for one in marginals if set(wanted) <= set(one.clique)]
+        if not holding:
+            continue
+        for cell in np.ndindex(SCHEMA.domain.shape(wanted)):
+            sums, variances = [], []
+            for one in holding:
+                where = tuple(cell[wanted.index(name)] if name in wanted else slice(None) for name in one.clique)
+                part = np.atleast_1d(one.counts[where])
+                sums.append(part.sum())
+                variances.append(part.size * one.scale**2)
+            precision = sum(1 / variance for variance in variances)
+            mean = sum(total / variance for total, variance in zip(sums, variances, strict=True)) / precision
+            labels = tuple(SCHEMA[name].labels[code] for name, code in zip(wanted, cell, strict=True))
+            expected[wanted, labels] = [mean, precision**-0.5, 1.959964 * precision**-0.5]
+    assert told.keys() == expected.keys()
+    for key, figures in expected.items():
+        assert told[key] == pytest.approx(figures, abs=2e-3), key
+
+
+def test_laplace_noise_has_wider_tails_than_its_deviation_says() -> None:
+    one = RecordedMarginal(("a",), np.array([5, -3]), {}, "discrete_laplace", 2.0, 1)
+    row = rows_of(noisy_tables(RecordedAnswers(SCHEMA, (one,), ())).texts[ONE_WAY])[1]
+    assert row["noisy_count"] == "-3"
+    assert float(row["standard_error"]) == pytest.approx(2 * math.sqrt(2), abs=1e-3)
+    assert float(row["half_width_95"]) == pytest.approx(2 * math.log(20), abs=1e-2)
+
+
+def test_codes_that_were_counted_in_groups_are_named_together() -> None:
+    grouped = RecordedMarginal(("c",), np.array([7, 9]), {"c": np.array([0, 0, 1, 1])}, "discrete_gaussian", 1.0, 2)
+    whole = RecordedMarginal(("c",), np.array([1, 2, 3, 4]), {}, "discrete_gaussian", 1.0, 1)
+    rows = rows_of(noisy_tables(RecordedAnswers(SCHEMA, (whole, grouped), ())).texts[ONE_WAY])
+    assert [row["value"] for row in rows] == ["0", "1", "2", "3", "0 | 1", "2 | 3"]
+    assert [row["table"] for row in rows] == ["1"] * 4 + ["2"] * 2
+    assert [row["charges"] for row in rows] == ["1"] * 4 + ["2"] * 2
+
+
+def test_values_are_quoted_and_never_changed() -> None:
+    rng = np.random.default_rng(1)
+    made = noisy_tables(RecordedAnswers(SCHEMA, (marginal(("a", "b"), 1, 3.0, rng),), ()))
+    values = {(row["value_1"], row["value_2"]) for row in rows_of(made.texts[PAIRS])}
+    assert values == {(one, other) for one in SCHEMA["a"].labels for other in SCHEMA["b"].labels}
+
+
+ROW = "1,a,=x(),{},{},{},{}\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "same"),
+    [
+        (ROW.format("12.346", "3.000", "5.880", "1 2"), True),
+        (ROW.format("12.445", "3.000", "5.880", "1 2"), False),
+        (ROW.format("12.345", "2.000", "5.880", "1 2"), False),
+        (ROW.format("12.345", "3.000", "4.880", "1 2"), False),
+        (ROW.format("12.345", "3.000", "5.880", "1 3"), False),
+        (ROW.format("-12.345", "3.000", "5.880", "1 2"), False),
+        (ROW.format("nan", "3.000", "5.880", "1 2"), False),
+        (ROW.format("12.345", "3.000", "5.880", "1 2").replace("=x()", "=y()"), False),
+        (ROW.format("12.345", "3.000", "5.880", "1 2") * 2, False),
+        ("", False),
+    ],
+)
+def test_tables_are_compared_but_for_rounding(after: str, same: bool) -> None:
+    before = ROW.format("12.345", "3.000", "5.880", "1 2")
+    assert alike(f"table\n{before}", f"table\n{after}") is same
+    assert alike(f"table\n{after}", f"table\n{before}") is same

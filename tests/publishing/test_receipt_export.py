@@ -1,0 +1,244 @@
+"""`receipt export`: an entry of the registry's shape, and a dossier that answers nothing which it does not know."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from command_line import SCHEMA, Ended, Office, make_office, write_people
+from counterfoil import synthesize
+from counterfoil.publishing.dossier import QUESTIONS, dossier_text
+from counterfoil.publishing.readme import Contents, readme_text
+from counterfoil.publishing.registry import StewardFacts, registry_entry, registry_yaml, unanswered
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
+from counterfoil.synthesis.parquet_label import label_of
+
+RULES = json.loads((Path(__file__).parent / "registry_rules.json").read_text())
+ROOT = Path(__file__).parents[2]
+NONPROFIT = StewardFacts("Nonprofit")
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    made = make_office(tmp_path, capsys, monkeypatch)
+    assert made.synth("--out", "s.csv").status == 0
+    return made
+
+
+def receipts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Receipts of both relations, of rows and of people, pure and approximate."""
+    write_people(folder / "people.csv")
+    schema, source = Schema.from_toml(SCHEMA), str(folder / "people.csv")
+    visits = folder / "visits.csv"
+    lines = (folder / "people.csv").read_text().splitlines()
+    visits.write_text("\n".join([f"id,{lines[0]}", *(f"{i // 2},{line}" for i, line in enumerate(lines[1:]))]) + "\n")
+    with_ids = Schema.from_toml('[columns.id]\nkind = "identifier"\n' + SCHEMA.partition("\n")[2])
+    made = {
+        "approximate": synthesize(source, schema, epsilon=1.0, method="mst"),
+        "pure": synthesize(source, schema, epsilon=0.5, delta=0.0, method="independent"),
+        "replace": synthesize(source, schema, epsilon=1.0, relation="replace_one", method="independent"),
+        "people": synthesize(str(visits), with_ids, epsilon=1.0, method="independent", privacy_unit=("id", 2)),
+    }
+    return {name: one.receipt.to_json() for name, one in made.items()}
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return receipts(tmp_path_factory.mktemp("exported"))
+
+
+NAMES = ["approximate", "pure", "replace", "people"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_has_the_registrys_shape(known: dict[str, dict[str, Any]], name: str) -> None:
+    document = known[name]
+    entry = registry_entry(document, NONPROFIT)
+    jsonschema.validate(entry, RULES)
+    date.fromisoformat(entry["deployment"]["basic"]["publication_date"])
+    loss = entry["deployment"]["privacy_loss"]
+    assert loss["privacy_parameters"]["epsilon"] == document["budget"]["epsilon"]
+    assert loss["privacy_parameters"].get("delta", 0.0) == document["spent"]["delta"]
+    variant = entry["deployment"]["dp_variant"]
+    assert (variant["variant_name"] == "Pure DP") == (document["spent"]["delta"] == 0) == (name == "pure")
+    assert ("number_of_privacy_units" in loss) == (name == "replace"), "the number of rows is public there alone"
+    assert ("The number of rows." in variant["unprotected_quantities"]) == (name == "replace")
+    assert ("id" in loss["privacy_unit"]) == (name == "people")
+    for charge in document["charges"]:
+        assert charge["query"] in entry["deployment"]["implementation"]["mechanisms"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_yaml_says_the_same(known: dict[str, dict[str, Any]], name: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    entry = registry_entry(known[name], NONPROFIT)
+    assert yaml.safe_load(registry_yaml(entry)) == entry
+
+
+def test_hostile_texts_stay_texts_in_yaml(known: dict[str, dict[str, Any]]) -> None:
+    yaml = pytest.importorskip("yaml")
+    odd = "x: [1]\n- <script>\x1b[31m \u202e\"'|#&*!%@\x7f" + "y" * 5000
+    entry = registry_entry(known["pure"] | {"source": odd}, StewardFacts("Industry", odd, odd, odd, odd, odd))
+    text = registry_yaml(entry)
+    assert yaml.safe_load(text) == entry
+    assert "\x1b" not in text
+    assert text.isascii()
+    jsonschema.validate(entry, RULES)
+
+
+@pytest.mark.parametrize("number", [1e-9, 1e-300, 1.0, 0.1, 123456.75, 1e22, 5e-324])
+def test_numbers_stay_numbers_in_yaml(number: float) -> None:
+    yaml = pytest.importorskip("yaml")
+    assert yaml.safe_load(registry_yaml({"delta": number})) == {"delta": number}
+
+
+def test_a_schema_that_was_bought_is_part_of_the_price(known: dict[str, dict[str, Any]]) -> None:
+    bought = {"epsilon": 0.1, "delta": 1e-9, "relation": "add_or_remove_one", "receipt": "0" * 64}
+    document = known["pure"] | {"schema_bought": bought | {"together": {"epsilon": 0.6, "delta": 1e-9}}}
+    entry = registry_entry(document, NONPROFIT)
+    assert entry["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 0.6, "delta": 1e-9}
+    assert entry["deployment"]["dp_variant"]["variant_name"] == "Approximate DP"
+    assert "The schema was bought too" in " ".join(dossier_text(document).split())
+    schema = Schema.from_toml(SCHEMA)
+    text = " ".join(readme_text(Contents(schema, document, "synthetic.csv", None, (), "model")).split())
+    assert text.count("epsilon 0.5, delta 0, and for its schema epsilon 0.1, delta 1e-09") == 2
+    assert label_of(document)["schema_bought"] == document["schema_bought"]
+    jsonschema.validate(entry, RULES)
+
+
+def test_what_the_steward_says_is_in_its_place(known: dict[str, dict[str, Any]]) -> None:
+    empty = unanswered(registry_entry(known["pure"], NONPROFIT))
+    assert "deployment.basic.intended_use" in empty
+    facts = StewardFacts("Industry", "A bank", "An author", "A name", "A use", "A region", "Finance")
+    entry = registry_entry(known["pure"], facts)
+    told = set(empty) - set(unanswered(entry))
+    assert told == {
+        "deployment.basic.data_curators.0.data_curator_name",
+        "deployment.basic.intended_use",
+        "deployment.basic.data_product_region",
+        "deployment.administrative.registry_authors.0",
+    }
+    assert entry["deployment"]["basic"]["name"] == "A name"
+    assert entry["deployment"]["basic"]["data_product_sector"] == "Finance"
+    jsonschema.validate(entry, RULES)
+
+
+def test_the_rules_notice_what_breaks_them(known: dict[str, dict[str, Any]]) -> None:
+    entry = registry_entry(known["pure"], NONPROFIT)
+    entry["deployment"]["basic"]["data_product_type"] = "rows"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(entry, RULES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_question_is_there_answered_or_named_as_unanswered(known: dict[str, dict[str, Any]], name: str) -> None:
+    text = dossier_text(known[name])
+    words = " ".join(text.split())
+    parts = text.split("\n## ")[1:]
+    assert len(parts) == len(QUESTIONS)
+    for question, part in zip(QUESTIONS, parts, strict=True):
+        assert part.startswith(f"{question.title} (section {question.section})")
+        assert ("UNANSWERED" in part) == (question.answer is None)
+        assert ("TO BE WRITTEN BY THE STEWARD" in part) == bool(question.steward)
+        assert question.answer is not None or question.steward, "somebody has to answer it"
+    assert "initial public draft, December 2023" in words
+    assert f"epsilon {known[name]['budget']['epsilon']:g}" in words
+    assert ("Pure differential privacy" in words) == (name == "pure")
+    assert ("At most 2 rows of each unit" in words) == (name == "people")
+
+
+def test_what_answers_rest_on_is_there() -> None:
+    """Each proof has its heading, and each test its file."""
+    headings = set(re.findall(r"^#+ (.+)$", (ROOT / "docs" / "privacy_proofs.md").read_text(), re.MULTILINE))
+    for question in QUESTIONS:
+        proofs = question.rests_on.partition("; ")[0] if question.rests_on.startswith("docs") else ""
+        named = re.split(r", and |, | and ", proofs.removeprefix("docs/privacy_proofs.md, ")) if proofs else []
+        joined = {"Rounding", "slack", "Neighbors", "sensitivity"}
+        assert set(named) - joined <= headings, question.title
+        for path in re.findall(r"tests/[\w/.]+\w", question.rests_on):
+            assert (ROOT / path).exists(), path
+
+
+def test_a_trained_method_is_not_said_to_have_trained_nothing(known: dict[str, dict[str, Any]]) -> None:
+    document = json.loads(json.dumps(known["pure"]))
+    assert "No model was trained on the records" in " ".join(dossier_text(document).split())
+    document["charges"][0]["query"] = "generator_gradient"
+    assert "A model was trained on the records" in " ".join(dossier_text(document).split())
+
+
+def test_hostile_texts_stay_texts_in_a_dossier(known: dict[str, dict[str, Any]]) -> None:
+    text = dossier_text(known["pure"] | {"source": "<script>\n# x\x1b[31m", "warnings": ["[a](javascript:b)"]})
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+
+
+def exported(office: Office, *arguments: str) -> Ended:
+    return office.run("receipt", "export", "s.receipt.json", *arguments)
+
+
+def test_the_command_writes_both(office: Office) -> None:
+    made = exported(office, "--format", "registry", "--curator-type", "Nonprofit", "--out", "entry.yaml")
+    assert made.status == 0, made.err
+    assert "has yet to write: deployment.basic" in " ".join(made.err.split())
+    assert Path("entry.yaml").read_text().startswith('url_slug: "synthetic-copy-of-people-csv-')
+    jsonschema.validate(
+        exported(office, "--format", "registry", "--curator-type", "Industry", "--json").document["entry"], RULES
+    )
+    assert exported(office, "--format", "dossier").out.startswith("# Dossier of a release of people.csv")
+    again = exported(office, "--format", "dossier", "--out", "entry.yaml")
+    assert again.status == 2
+    assert "--force" in again.err
+    assert exported(office, "--format", "dossier", "--out", "entry.yaml", "--force").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--format", "pdf"), "`--format` must be registry or dossier"),
+        (("--format", "registry"), "needs --curator-type"),
+        (("--format", "registry", "--curator-type", "Bank"), "must be Government, Industry, Nonprofit"),
+        (("--format", "registry", "--curator-type", "Industry", "--sector", "Bread"), "`--sector` must be one of"),
+        (("--format", "dossier", "--curator", "me"), "`--curator` goes with --format registry"),
+        (("--format", "dossier", "--out", "s.receipt.json", "--force"), "is the receipt"),
+        (("--format", "dossier", "--out", "nowhere/x.md"), "There is no folder"),
+    ],
+)
+def test_what_can_not_be_exported_is_refused_in_a_sentence(
+    office: Office, arguments: tuple[str, ...], said: str
+) -> None:
+    before = {name: Path(name).read_bytes() for name in office.files() if Path(name).is_file()}
+    ended = exported(office, *arguments)
+    assert ended.status == 2, (ended.out, ended.err)
+    assert said in " ".join(ended.err.split())
+    assert {name: Path(name).read_bytes() for name in office.files() if Path(name).is_file()} == before
+
+
+def test_a_receipt_that_does_not_hold_is_not_exported(office: Office) -> None:
+    document = json.loads(Path("s.receipt.json").read_text())
+    document["budget"]["epsilon"] = 0.01
+    Path("s.receipt.json").write_text(json.dumps(document))
+    assert "Only a receipt that holds can be exported" in exported(office, "--format", "dossier").err
+
+
+def test_a_seeded_release_has_no_place_in_the_registry(office: Office) -> None:
+    assert office.synth("--out", "t.csv", "--seed", "1", "--not-private").status == 0
+    refused = office.run("receipt", "export", "t.receipt.json", "--format", "registry", "--curator-type", "Industry")
+    assert refused.status == 2
+    assert "is not differentially private" in refused.err
+    assert "NOT PRIVATE" in office.run("receipt", "export", "t.receipt.json", "--format", "dossier").out
+
+
+def test_older_receipts_are_exported_too() -> None:
+    for path in sorted((ROOT / "tests" / "receipt" / "older_receipts").glob("*.json")):
+        document = Receipt.load(path).document
+        if document["private"]:
+            jsonschema.validate(registry_entry(document, NONPROFIT), RULES)
+        assert dossier_text(document)

@@ -1,0 +1,115 @@
+"""Strengths of relations, which were measured, how far off they may be, and what noise alone could make."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats.contingency import association
+
+from counterfoil import AIM, MST, Direct, Independent
+from counterfoil.domain.domain import Domain
+from counterfoil.inference.contingency import chi2
+from counterfoil.receipt.answers import read_answers
+from counterfoil.report.relations import cramers_v, noise_tests, relations
+from counterfoil.report.release import ReleaseFacts
+from small_releases import released
+
+DOMAIN = Domain(("a", "b", "c", "d"), (3, 3, 4, 2))
+
+
+def rows_of(count: int, seed: int = 3) -> list[tuple[int, ...]]:
+    """b follows a, the others nothing."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 3, count)
+    b = np.where(rng.random(count) < 0.8, a, rng.integers(0, 3, count))
+    return list(
+        zip(*(part.tolist() for part in (a, b, rng.integers(0, 4, count), rng.integers(0, 2, count))), strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cramers_v_is_that_of_scipy(seed):
+    table = np.random.default_rng(seed).integers(1, 60, (4, 3))
+    assert cramers_v(table.astype(float)) == pytest.approx(association(table, method="cramer"))
+    assert cramers_v(table.T.astype(float)) == pytest.approx(association(table, method="cramer"))
+
+
+def test_ends_of_the_scale():
+    assert cramers_v(np.diag([4.0, 2.0, 9.0])) == pytest.approx(1)
+    assert cramers_v(np.outer([1.0, 2.0], [3.0, 4.0, 5.0])) == pytest.approx(0, abs=1e-7)
+    assert math.isnan(cramers_v(np.array([[3.0, 4.0], [0.0, 0.0]])))
+
+
+def test_few_rows_make_no_relation_of_their_own():
+    rng = np.random.default_rng(8)
+    plain, corrected = [], []
+    for _ in range(60):
+        table = rng.multinomial(150, np.full(36, 1 / 36)).reshape(6, 6).astype(float)
+        plain.append(cramers_v(table))
+        corrected.append(cramers_v(table, rows=150))
+    assert np.mean(plain) > 0.15
+    assert np.mean(corrected) < 0.05
+    assert cramers_v(np.diag([50.0, 50.0, 50.0]), rows=150) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", [AIM(), MST()])
+def test_a_kept_model_says_strength_measurement_and_error(method):
+    synthesis = released(method, DOMAIN, rows_of(2000))
+    found = relations(ReleaseFacts.of(synthesis))
+    assert found is not None
+    cliques = [set(one.clique) for one in read_answers(synthesis.receipt.document).marginals]
+    for i, j in itertools.combinations(range(4), 2):
+        pair = found.names[i], found.names[j]
+        assert found.strength[i, j] == found.strength[j, i] == pytest.approx(cramers_v(synthesis.model.marginal(pair)))
+        assert found.measured[i, j] == found.measured[j, i] == any(set(pair) <= clique for clique in cliques)
+        fraction = synthesis.error_bars.bar(pair, 0.05).fraction
+        assert (fraction >= 2) if math.isnan(found.off_by[i, j]) else found.off_by[i, j] == pytest.approx(fraction / 2)
+    assert "the model" in found.source
+    assert found.pairs[0] == (0, 1), "a and b are the ones that are related"
+
+
+def test_without_a_model_the_rows_say_it():
+    synthesis = released(MST(), DOMAIN, rows_of(2000))
+    facts = ReleaseFacts(synthesis.to_arrow(), synthesis.receipt, synthesis.schema)
+    found = relations(facts)
+    assert found is not None
+    counts = np.zeros((3, 3))
+    np.add.at(counts, (synthesis.codes["a"], synthesis.codes["b"]), 1)
+    assert found.strength[0, 1] == pytest.approx(cramers_v(counts, rows=synthesis.rows))
+    assert np.isnan(found.off_by).all()
+    assert "synthetic rows" in found.source
+
+
+def test_one_column_has_no_pairs():
+    one = Domain(("a",), (3,))
+    assert relations(ReleaseFacts.of(released(Independent(), one, [(0,), (1,), (2,)] * 20))) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_noise_could_make_is_what_simulations_say(seed):
+    """The approximate p-value is compared with the simulated one of `infer chi2`, whose error is at most 0.02."""
+    synthesis = released(Direct(), DOMAIN, rows_of(1500, seed), seed=seed)
+    tests = {one.pair: one for one in noise_tests(ReleaseFacts.of(synthesis))}
+    assert len(tests) == 6
+    for pair, test in tests.items():
+        simulated = chi2(synthesis, *pair, simulations=1999)
+        assert test.statistic == pytest.approx(simulated.statistic)
+        assert test.p_value == pytest.approx(simulated.p_value, abs=0.06)
+    assert tests["a", "b"].is_told
+
+
+def test_independent_columns_are_rarely_told_from_noise():
+    """Each of 60 tests of independent columns fails with probability about 0.01: more than 8 with less than 1e-6."""
+    told = 0
+    for seed in range(12):
+        synthesis = released(Direct(), DOMAIN, rows_of(400, seed), seed=seed)
+        tests = [one for one in noise_tests(ReleaseFacts.of(synthesis)) if one.pair != ("a", "b")]
+        told += sum(one.is_told for one in tests)
+    assert told <= 8
+
+
+def test_nothing_that_was_counted_alone_is_tested():
+    assert noise_tests(ReleaseFacts.of(released(Independent(), DOMAIN, rows_of(300)))) == []

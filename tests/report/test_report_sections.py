@@ -1,0 +1,228 @@
+"""Sections by what is in a release: columns, pairs, points, and what it can and cannot be used for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil import Schema, synthesize
+from counterfoil.report.column_view import column_views
+from counterfoil.report.columns import columns
+from counterfoil.report.pairs import pairs
+from counterfoil.report.points import points
+from counterfoil.report.relations import noise_tests
+from counterfoil.report.release import ReleaseFacts
+from counterfoil.report.words import limits, uses
+
+TOML = """
+name = "visits"
+
+[columns.id]
+kind = "identifier"
+replace = "uuid"
+
+[columns.day]
+kind = "date"
+lower = 2020-01-01
+upper = 2023-12-31
+resolution = "1mo"
+missing = true
+
+[columns.cost]
+kind = "real"
+lower = 0.0
+upper = 100.0
+bins = 10
+
+[columns.gain]
+kind = "integer"
+lower = 0
+upper = 99999
+edges = [0, 1, 50, 100, 200, 500, 1000, 2000, 10000, 99999]
+
+[columns.ward]
+kind = "categorical"
+values = [VALUES]
+
+[columns.sick]
+kind = "boolean"
+""".replace("VALUES", ", ".join(f'"w{number}"' for number in range(30)))
+
+
+def visits(rows: int = 1500) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    sick = rng.random(rows) < 0.4
+    ward = np.minimum(rng.geometric(0.15, rows) - 1, 29)
+    return pd.DataFrame(
+        {
+            "id": [str(number) for number in range(rows)],
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1400, rows), "D"),
+            "cost": np.where(sick, rng.uniform(50, 100, rows), rng.uniform(0, 50, rows)),
+            "gain": np.where(rng.random(rows) < 0.9, 0, rng.integers(0, 99999, rows)),
+            "ward": [f"w{number}" for number in ward],
+            "sick": sick,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def facts() -> ReleaseFacts:
+    made = synthesize(visits(), Schema.from_toml(TOML), epsilon=1.0, method="mst", seed=1)
+    return ReleaseFacts.of(made)
+
+
+def test_each_column_has_the_picture_of_its_kind(facts):
+    views = {view.column.name: view for view in column_views(facts)}
+    assert list(views) == ["day", "cost", "gain", "ward", "sick"]
+    assert views["day"].bars.temporal
+    assert views["day"].bars.ends is not None
+    assert len(views["day"].bars.shares) == 48
+    assert views["cost"].bars.ends is not None
+    assert views["cost"].bars.ends.tolist() == [[10.0 * k for k in range(10)], [10.0 * k for k in range(1, 11)]]
+    assert views["gain"].bars.ends is None, "these bins can't be drawn to scale"
+    assert views["gain"].bars.labels[:2] == ("0", "1..49")
+    assert views["ward"].bars.labels[-1] == "10 others"
+    assert len(views["ward"].bars.labels) == 21
+    assert np.all(np.diff(views["ward"].bars.shares[:-1]) <= 0)
+    for view in views.values():
+        missing = 0 if view.missing is None or view.bars.ends is None else view.missing
+        assert view.bars.shares.sum() == pytest.approx(1 - missing)
+        codes = facts.codes[view.column.name]
+        assert view.shares == pytest.approx(np.bincount(codes, minlength=view.column.size) / len(codes))
+        assert view.off_by == pytest.approx(facts.kept.error_bars.bar([view.column.name], 0.05).fraction / 2)
+
+
+def test_error_bars_reach_where_the_real_shares_are(facts):
+    """At two standard errors an interval holds its share with probability about 95%: of 94 bars at least 75 do, but for
+    a probability below 1e-6 (were they independent)."""
+    real = visits()
+    held = count = 0
+    for view in column_views(facts):
+        codes = view.column.encode(pa_of(real[view.column.name]))
+        shares = np.bincount(codes, minlength=view.column.size) / len(codes)
+        for place, codes_of_bar in enumerate(view.bars.sets):
+            if np.isfinite(view.bars.lower[place]):
+                share = float(shares[codes_of_bar].sum())
+                count += 1
+                held += view.bars.lower[place] <= share <= view.bars.upper[place]
+    assert count >= 80
+    assert held >= 0.8 * count
+
+
+def pa_of(values: pd.Series):
+    import pyarrow as pa
+
+    array = pa.chunked_array([pa.array(values)])
+    return array.cast(pa.date32()) if pa.types.is_timestamp(array.type) else array
+
+
+def test_the_section_of_columns_says_what_lines_are(facts):
+    section = columns(facts)
+    assert section is not None
+    assert len(section.figures) == 5
+    assert "two standard errors" in section.lead
+    assert section.paragraphs == ("Made anew, without any relation to real ones: id.",)
+    by_title = {figure.title: figure for figure in section.figures}
+    assert "Missing: " in by_title["day"].caption
+    assert "drawn to scale" in by_title["gain"].caption
+    table = by_title["sick"].table
+    assert table is not None
+    assert table.header == ("value", "share", "real share by noisy counts")
+    assert [row[0] for row in table.rows] == ["false", "true"]
+
+
+def test_pairs_say_what_was_counted_and_how_far_off_they_are(facts):
+    section = pairs(facts)
+    assert section is not None
+    assert [figure.title for figure in section.figures] == ["Strength of each relation", "How far each pair may be off"]
+    assert "the model that the rows were drawn from" in section.lead
+    alone = pairs(ReleaseFacts(facts.rows, facts.receipt, facts.schema))
+    assert alone is not None
+    assert len(alone.figures) == 1
+    assert "--keep-model" in alone.paragraphs[0]
+
+
+def test_uses_and_limits_follow_from_the_numbers(facts):
+    tests = {one.pair: one for one in noise_tests(facts)}
+    said, unsaid = " ".join(uses(facts).points), " ".join(limits(facts).points)
+    for pair, test in tests.items():
+        name = " and ".join(pair)
+        assert (name in said) == test.is_told
+        assert (name in unsaid) == (not test.is_told)
+    assert tests["cost", "sick"].is_told
+    for view in column_views(facts):
+        assert view.noisy is not None
+        if view.noisy.moved > 0.1:
+            assert f"how the values of {view.column.name} are spread" in unsaid
+        elif view.noisy.lost.any():
+            assert f"{view.noisy.lost.sum()} of {len(view.noisy.lost)} of {view.column.name}" in unsaid
+    assert "no row stands for anyone" in unsaid
+    assert "counterfoil infer computes them" in uses(facts).paragraphs[0]
+
+
+def test_warnings_of_the_receipt_are_alarms(facts):
+    document = facts.receipt.to_json()
+    document["warnings"] = ["Delta is large."]
+    warned = ReleaseFacts(facts.rows, type(facts.receipt)(document), facts.schema)
+    assert limits(warned).alarms == ("Delta is large.",)
+
+
+def test_a_table_without_coordinates_has_no_map(facts):
+    assert points(facts) is None
+
+
+COORDINATES = """
+name = "places"
+
+[columns.longitude]
+kind = "real"
+lower = -125
+upper = -114
+resolution = 0.5
+
+[columns.latitude]
+kind = "real"
+lower = 32
+upper = 42
+resolution = 0.5
+"""
+
+
+@pytest.fixture(scope="module")
+def places() -> ReleaseFacts:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"longitude": rng.normal(-120, 1, 800), "latitude": rng.normal(37, 1, 800)})
+    made = synthesize(table, Schema.from_toml(COORDINATES), epsilon=2.0, method="measure-tree", seed=1)
+    return ReleaseFacts.of(made)
+
+
+def test_weighted_points_are_a_map(places):
+    section = points(places)
+    assert section is not None
+    assert f"{len(places.kept.weights):,} weighted points" in section.lead
+    assert "A map" in section.figures[0].caption
+
+
+def test_points_have_columns_and_no_claims_about_counts(places):
+    section = columns(places)
+    assert section is not None
+    assert "weighted points" in section.lead
+    assert "no error bars" in section.lead
+    view = column_views(places)[0]
+    codes = view.column.encode(places.kept.support.column("longitude"))
+    assert view.shares == pytest.approx(np.bincount(codes, places.kept.weights, view.column.size))
+    related = pairs(places)
+    assert related is not None
+    assert "records no counts of pairs" in related.lead
+    assert "assumption" not in " ".join(limits(places).points)
+    assert "records no noisy counts" in uses(places).paragraphs[0]
+
+
+def test_rows_of_coordinates_are_a_map_without_their_points(places):
+    alone = ReleaseFacts(places.rows, places.receipt)
+    section = points(alone)
+    assert section is not None
+    assert f"{alone.count:,} synthetic rows" in section.lead
+    assert columns(alone) is None, "nothing says what its columns are"
+    assert pairs(alone) is None

@@ -1,0 +1,219 @@
+"""Schemas made of bought answers are valid, load, and place every value of their kinds."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date, datetime
+from unicodedata import category
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
+from counterfoil.schema.bought_text import schema_of
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn
+from discovered_strategies import BOUGHT, HOSTILE, discoveries
+
+CELLS = pa.array(
+    [
+        *("", None, "0", "-1", "3.5", "1e400", "-inf", "nan", "2020-01-31", "31.01.2020", "2020-01-31T12:00:00"),
+        *("true", "No", "zebra", "9999-12-31", "0001-01-01", "1e-320"),
+        *HOSTILE,
+    ],
+    pa.string(),
+)
+
+
+def answers(**facts: object) -> DiscoveredColumn:
+    plain = {"votes": {}, "lower": None, "upper": None, "tails": (0.0, 0.0), "categories": (), "records": 1000}
+    rest = {"missing": 0, "edges": (), "deviation": 10.0}
+    return DiscoveredColumn(**(plain | rest | facts))  # type: ignore[arg-type]
+
+
+def document(*columns: DiscoveredColumn, **options: object) -> str:
+    return schema_of(Discovered(columns, 0.1, 1e-9, "add_or_remove_one", {}), BOUGHT, **options)  # type: ignore[arg-type]
+
+
+@settings(max_examples=150, deadline=None)
+@given(discoveries(), st.sampled_from(["", "people", 'a"b\n']))
+def test_a_bought_schema_is_valid_loads_and_places_every_cell(found: Discovered, name: str) -> None:
+    text = schema_of(found, BOUGHT, name=name)
+    assert all(one.isprintable() or one == "\n" or category(one) == "Zs" for one in text), (
+        "nothing that a terminal could obey"
+    )
+    schema = Schema.from_toml(text)
+    if schema.confirm:  # the noise left nothing: every column is asked for, and none has facts
+        assert {one.column for one in schema.confirm} == {column.name for column in found.columns}
+        return
+    schema = schema.resolved([column.name for column in found.columns])
+    described = {column.name for column in schema.columns} | set(schema.ignore)
+    assert described == {column.name for column in found.columns}
+    assert (schema.name, schema.bought) == (name, BOUGHT)
+    assert Schema.from_toml(schema.to_toml()) == schema
+    rng = np.random.default_rng(0)
+    for column in schema.synthesized:
+        codes = column.encode(CELLS)  # raises where a cell has no place
+        assert len(codes) == len(CELLS)
+        back = column.encode(column.written(column.decode(codes, rng)))
+        assert (back == codes).all(), "what is drawn is read back"
+
+
+@settings(max_examples=100, deadline=None)
+@given(discoveries())
+def test_bounds_only_grow(found: Discovered) -> None:
+    text = schema_of(found, BOUGHT)
+    schema = Schema.from_toml(text)
+    columns = {column.name: column for column in found.columns}
+    for column in () if schema.confirm else schema.columns:
+        given_ = columns[column.name]
+        if isinstance(column, Integer):
+            assert column.lower <= max(given_.lower, -(2**53))
+            assert min(given_.upper, 2**53) <= column.upper
+        if isinstance(column, Real):
+            assert column.lower <= max(given_.lower, -1e300)
+            assert min(given_.upper, 1e300) <= column.upper
+        if isinstance(column, Date) and not given_.date_format:
+            low, high = ((end - date(1970, 1, 1)).days for end in (column.lower, column.upper))
+            assert low <= max(given_.lower, (date(2, 1, 1) - date(1970, 1, 1)).days)
+            assert high >= min(given_.upper, (date(9998, 12, 31) - date(1970, 1, 1)).days)
+
+
+def test_categories_are_exactly_those_that_were_selected_and_the_rest_is_other() -> None:
+    frequent = (("no", 700), ("yes", 200))
+    text = document(answers(name="c", kind="text", categories=frequent, missing=100))
+    column = Schema.from_toml(text)["c"]
+    assert isinstance(column, Categorical)
+    assert (column.values, column.other, column.missing) == (("no", "yes"), True, True)
+    assert not Schema.from_toml(document(answers(name="c", kind="text", categories=frequent, missing=20)))["c"].missing
+    assert column.labels == ("no", "yes", "other", "missing")
+    assert "cover about 90%" in text
+
+
+def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None:
+    various = answers(name="notes", kind="text", categories=(("ok", 40),))
+    named = answers(name="email", kind="text", categories=())
+    number = answers(name="n", kind="integer", lower=0.0, upper=16.0)
+    text = document(various, named, number)
+    schema = Schema.from_toml(text)
+    assert schema.ignore == ("notes",)
+    assert [column for column in schema.columns if isinstance(column, Identifier)] == [Identifier("email", "drop")]
+    assert 'notes": its 1 frequent texts cover about 4%' in text
+    assert "none of its texts is frequent enough" in text
+
+
+def test_where_the_noise_leaves_nothing_every_column_is_asked_for() -> None:
+    text = document(answers(name="a", kind="text"), answers(name="b", kind="real"))
+    assert [one.column for one in Schema.from_toml(text).confirm] == ["a", "b"]
+    assert "No column can be told from the noise" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(17, 90, (15, 90)), (1990, 2020, (1990, 2020)), (0, 16, (0, 16)), (0, 2**20, (0, 1_100_000)), (3, 3, (3, 3))],
+)
+def test_whole_numbers_are_rounded_to_what_people_write(low: int, high: int, expected: tuple[int, int]) -> None:
+    text = document(answers(name="n", kind="integer", lower=float(low), upper=float(high)))
+    column = Schema.from_toml(text)["n"]
+    assert isinstance(column, Integer)
+    assert (column.lower, column.upper) == expected
+
+
+def test_dates_are_rounded_to_days_months_or_years() -> None:
+    def of(low: date, high: date) -> Date:
+        first, last = ((day - date(1970, 1, 1)).days for day in (low, high))
+        column = Schema.from_toml(document(answers(name="d", kind="date", lower=first, upper=last)))["d"]
+        assert isinstance(column, Date)
+        return column
+
+    week = of(date(2020, 3, 2), date(2020, 3, 9))
+    assert (week.lower, week.upper, week.resolution) == (date(2020, 3, 2), date(2020, 3, 9), "1d")
+    year = of(date(2020, 3, 2), date(2021, 2, 9))
+    assert (year.lower, year.upper, year.resolution) == (date(2020, 3, 1), date(2021, 2, 28), "7d")
+    decades = of(date(1990, 3, 2), date(2021, 2, 9))
+    assert (decades.lower, decades.upper, decades.resolution) == (date(1990, 1, 1), date(2021, 12, 31), "1y")
+
+
+def test_datetimes_are_in_microseconds_and_those_with_a_zone_get_one() -> None:
+    low, high = (int((moment - datetime(1970, 1, 1)).total_seconds()) * 10**6 for moment in _MOMENTS)
+    found = answers(name="t", kind="datetime", lower=float(low), upper=float(high))
+    column = Schema.from_toml(document(found, types={"t": pa.timestamp("us", "Europe/Zurich")}))["t"]
+    assert isinstance(column, Datetime)
+    assert (column.lower, column.upper) == (datetime(2020, 1, 31, 9), datetime(2020, 1, 31, 17, 59, 59))
+    assert (column.resolution, column.zone) == ("15min", "UTC")
+
+
+_MOMENTS = (datetime(2020, 1, 31, 9, 15), datetime(2020, 1, 31, 17, 1))
+
+
+def test_decimals_are_taken_from_the_storage_alone() -> None:
+    found = answers(name="x", kind="real", lower=0.001, upper=8.0)
+    plain, decimal = (Schema.from_toml(document(found, types=types))["x"] for types in ({}, {"x": pa.decimal128(9, 2)}))
+    assert isinstance(plain, Real)
+    assert isinstance(decimal, Real)
+    assert (plain.decimals, decimal.decimals) == (None, 2)
+
+
+def test_bins_that_were_bought_are_in_it() -> None:
+    found = answers(name="n", kind="integer", lower=0.0, upper=64.0, edges=(4.0, 16.0))
+    column = Schema.from_toml(document(found))["n"]
+    assert isinstance(column, Integer)
+    assert column.edges == (0, 4, 16)
+    real = Schema.from_toml(document(answers(name="x", kind="real", lower=0.0, upper=64.0, edges=(4.5,))))["x"]
+    assert isinstance(real, Real)
+    assert real.edges == (0.0, 4.5, 65.0)
+
+
+def test_booleans_come_back_as_the_words_that_were_seen() -> None:
+    words = {"yes": "no", "1": "0", "True": "False"}
+    columns = [
+        answers(name=f"b{i}", kind="boolean", categories=((true, 500), (false, 400)))
+        for i, (true, false) in enumerate(words.items())
+    ]
+    schema = Schema.from_toml(document(*columns))
+    assert [(column.true, column.false) for column in schema.synthesized] == [("yes", "no"), (1, 0), (None, None)]  # type: ignore[union-attr]
+
+
+def test_each_fact_says_where_it_comes_from_and_no_comment_holds_a_text_of_the_table() -> None:
+    found = [answers(name=f"c{i}", kind="text", categories=((text, 900),)) for i, text in enumerate(HOSTILE)]
+    text = document(*found, answers(name="n", kind="integer", lower=0.0, upper=8.0, missing=500))
+    tomllib.loads(text)
+    facts = [line for line in text.splitlines() if " = " in line and not line.startswith(("#", "bought", "ignore"))]
+    assert all("  # " in line for line in facts)
+    marks = ("bought", "by precaution", "by the bounds", "the type in storage", "stated", "proposed")
+    assert all(line.rpartition("  # ")[2].startswith(marks) for line in facts)
+    comments = [line.rpartition("  # ")[2] for line in facts]
+    assert not any(hostile in comment for hostile in HOSTILE[1:12] for comment in comments)
+    assert "missing = true  # bought: about 500 cells (+- 10)" in text
+
+
+def test_words_that_say_that_a_value_is_missing_are_listed_as_such() -> None:
+    found = answers(name="c", kind="text", categories=(("a", 900),), missing=100, missing_words=("?", "NA"))
+    column = Schema.from_toml(document(found))["c"]
+    assert isinstance(column, Categorical)
+    assert (column.missing, column.missing_values) == (True, ("?", "NA"))
+    assert column.encode(pa.array(["?", "NA", "", "a", "b"])).tolist() == [2, 2, 2, 0, 1]
+
+
+def test_columns_whose_type_has_no_single_values_are_left_out() -> None:
+    text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0), columns=["tags", "n"])
+    assert Schema.from_toml(text).ignore == ("tags",)
+    assert "no single values" in text
+
+
+def test_one_frequent_word_of_a_boolean_tells_the_other_and_those_of_other_columns() -> None:
+    words = {"a": ("No",), "b": (), "c": ("NO",), "d": ("y",)}
+    found = [
+        answers(name=name, kind="boolean", votes={"boolean": 900}, categories=tuple((text, 600) for text in texts))
+        for name, texts in words.items()
+    ]
+
+    def labels(*columns: DiscoveredColumn) -> list[tuple[object, object]]:
+        return [(column.true, column.false) for column in Schema.from_toml(document(*columns)).synthesized]  # type: ignore[union-attr]
+
+    assert labels(*found[:2]) == [("Yes", "No"), ("Yes", "No")]
+    assert labels(*found[1:]) == [(None, None), ("YES", "NO"), ("y", "n")]
+    assert "they come back as true and false" in document(found[1])
+    assert "they come back" not in document(found[0])

@@ -1,0 +1,140 @@
+"""Cells of which nothing is known: one class each, whatever stands beside them, and one place on the grid."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of
+from counterfoil.schema.schema import Schema
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "number"),
+    [
+        ("", "missing", None),
+        ("?", "missing", None),
+        ("NA", "missing", None),
+        ("<NA>", "missing", None),
+        ("none", "text", None),
+        ("12", "integer", 12),
+        ("-7", "integer", -7),
+        ("39.0", "integer", 39),
+        ("1e3", "integer", 1000),
+        ("-.5", "real", -0.5),
+        ("1e999", "infinite", None),
+        ("-inf", "infinite", None),
+        ("9" * 400, "infinite", None),
+        ("9" * 5000, "text", None),
+        ("0x10", "text", None),
+        ("1,000", "text", None),
+        ("1_000", "text", None),
+        ("Yes", "boolean", 1),
+        ("f", "boolean", 0),
+        ("1970-01-02", "%Y-%m-%d", 1),
+        ("1970-1-2", "%Y-%m-%d", 1),
+        ("1970/01/02", "%Y/%m/%d", 1),
+        ("31.01.1970", "%d.%m.%Y", 30),
+        ("01/31/1970", "%m/%d/%Y", 30),
+        ("3/4/1970", "ambiguous/", 92),
+        ("2020-02-30", "text", None),
+        ("31/31/2020", "text", None),
+        ("2020-01/02", "text", None),
+        ("0000-01-01", "text", None),
+        ("12-12-12", "text", None),
+        ("2020-2020-12", "text", None),
+        ("1970-01-01 00:00", "datetime", 0),
+        ("1970-01-01T00:00:01.5", "datetime", 1_500_000),
+        ("1970-01-01T00:00:00Z", "text", None),
+        ("2020-W01-1", "text", None),
+        ("<script>alert(1)</script>", "text", None),
+        ("=1+1", "text", None),
+        ("\x1b[31m", "text", None),
+        ("٣", "text", None),
+    ],
+)
+def test_a_text_has_the_class_that_the_rules_say(text, name, number):
+    code, found = cell_of(text)
+    assert CLASSES[code] == name
+    assert math.isnan(found) if number is None else found == number
+
+
+@given(st.dates())
+def test_every_day_is_read_in_every_order_in_which_it_is_written(day):
+    elapsed = (day - date(1970, 1, 1)).days
+    for written in (f"{day.year:04}-{day.month}-{day.day}", f"{day.year:04}/{day.month:02}/{day.day:02}"):
+        assert CLASSES[cell_of(written)[0]].startswith("%Y")
+        assert cell_of(written)[1] == elapsed
+    code, found = cell_of(f"{day.day}.{day.month}.{day.year:04}")
+    if day.day > 12:
+        assert (CLASSES[code], found) == ("%d.%m.%Y", elapsed)
+    else:
+        assert (CLASSES[code], found) == ("ambiguous.", elapsed)
+
+
+cells = st.one_of(
+    st.none(), st.text(max_size=12), st.floats(), st.integers(), st.booleans(), st.dates(), st.datetimes(),
+    st.binary(max_size=4), st.decimals(allow_nan=True), st.from_regex(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"),
+)  # fmt: skip
+
+
+@given(st.lists(cells, max_size=20))
+def test_each_cell_has_one_class_that_no_other_cell_changes(values):
+    codes, numbers = cells_of(MixedCells(values))
+    assert codes.shape == numbers.shape == (len(values),)
+    assert (codes < len(CLASSES)).all()
+    for value, code, number in zip(values, codes.tolist(), numbers.tolist(), strict=True):
+        (alone,), (other,) = cells_of(MixedCells([value]))
+        assert alone == code
+        assert other == number or (math.isnan(other) and math.isnan(number))
+        if CLASSES[code] in ("integer", "real"):
+            assert math.isfinite(number)
+            assert (number == math.floor(number)) == (CLASSES[code] == "integer")
+
+
+@pytest.mark.parametrize(
+    ("array", "names", "numbers"),
+    [
+        (pa.array([1, None], pa.int32()), ["integer", "missing"], [1, None]),
+        (pa.array([1.0, 1.5, math.inf, math.nan]), ["integer", "real", "infinite", "missing"], [1, 1.5, None, None]),
+        (pa.array([Decimal("1.50")]), ["real"], [1.5]),
+        (pa.array([True, None]), ["boolean", "missing"], [1, None]),
+        (pa.array([date(1970, 1, 3)]), ["%Y-%m-%d"], [2]),
+        (pa.array([datetime(1970, 1, 1, 0, 0, 1)], pa.timestamp("ns")), ["datetime"], [1_000_000]),
+        (pa.array([datetime(1969, 12, 31, 23, 59, 59)], pa.timestamp("s")), ["datetime"], [-1_000_000]),
+        (pa.array(["a", "7", None]).dictionary_encode(), ["text", "integer", "missing"], [None, 7, None]),
+        (pa.array([b"12", b"\xff"]), ["integer", "text"], [12, None]),
+        (pa.nulls(2), ["missing", "missing"], [None, None]),
+    ],
+)
+def test_cells_of_typed_storages_have_the_classes_of_their_types(array, names, numbers):
+    codes, found = cells_of(array)
+    assert [CLASSES[code] for code in codes] == names
+    assert [None if math.isnan(number) else number for number in found] == numbers
+
+
+def test_a_type_that_has_no_single_values_is_refused_whatever_its_values():
+    for values in ([], [[1]], [None]):
+        with pytest.raises(TypeError):
+            cells_of(pa.array(values, pa.list_(pa.int64())))
+
+
+def test_no_file_can_declare_such_a_column_and_no_cell_is_refused():
+    schema = Schema((RawCells("a"),))
+    with pytest.raises(SchemaError):
+        Schema.from_toml(schema.to_toml())
+    with pytest.raises(SchemaError, match="leave `missing` out"):
+        RawCells("a", missing=True)
+    assert RawCells("a").encode(MixedCells([object(), None, "x"])).tolist() == [
+        CLASSES.index(name) for name in ("stranger", "missing", "text")
+    ]
+    assert np.isnan(RawCells("a").numbers(MixedCells(["x"]))).all()

@@ -1,0 +1,165 @@
+"""`synth --accept`: a release that is written where it keeps its criteria, and of which nothing is left where not."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from command_line import Office, make_office
+from counterfoil.cli.failure import WITHHELD
+
+EASY = """\
+[[bound]]
+pair = ["sex", "income"]
+at_most = 1.9
+confidence = 0.9
+[[bound]]
+column = "age"
+w1_at_most = 60
+"""
+HARD = '[[bound]]\nmeasure = "pairs"\nat_most = 0.0001\n'
+SENTENCE = (
+    "counterfoil: Withheld: no run met the criteria, and nothing is released. Epsilon 1 and delta 1e-07 are spent, for "
+    "everything was computed from the records."
+)
+
+
+@pytest.fixture
+def office(tmp_path, capsys, monkeypatch) -> Office:
+    made = make_office(tmp_path, capsys, monkeypatch)
+    (tmp_path / "easy.toml").write_text(EASY)
+    (tmp_path / "hard.toml").write_text(HARD)
+    return made
+
+
+DELTA = "--delta", "1e-7"
+RECEIPT = "people.synthetic.receipt.json"
+
+
+def test_what_keeps_its_criteria_is_written_and_its_receipt_holds(office):
+    made = office.synth("--accept", "easy.toml", *DELTA, "--ledger", "people.ledger", "--json")
+    assert made.status == 0, made.err
+    acceptance = made.document["acceptance"]
+    assert (acceptance["criteria"], acceptance["attempts"]) == (EASY, 1)
+    verified = office.run("receipt", "verify", RECEIPT, "--ledger", "people.ledger", "--json")
+    assert verified.status == 0, verified.out
+    assert verified.document["unvouched"] == []
+    shown = " ".join(office.run("receipt", "show", RECEIPT).out.split())
+    assert "WHY IT WAS RELEASED" in shown
+    assert "Required was that W_1 of age is at most 60 (its noisy estimate)" in shown
+    assert [release["composition"] for release in office.releases()] == ["judged"]
+
+
+@pytest.mark.parametrize("further", [(), ("--attempts", "6"), ("--keep-model",), ("--out", "kept/")])
+def test_what_does_not_is_withheld_and_leaves_a_sentence(office, further):
+    before = office.files()
+    made = office.synth("--accept", "hard.toml", *further, *DELTA, "--ledger", "people.ledger")
+    assert made.status == WITHHELD == 3
+    lines = made.err.strip().splitlines()
+    assert lines[-1] == SENTENCE
+    assert made.out == ""
+    assert " ".join(lines[:-1]) == "Of a release that may be withheld, nothing is shown before it is accepted."
+    assert office.files() == before
+    (release,) = office.releases()
+    assert (release["epsilon"], release["status"], release["receipts"]) == (1, "closed", [])
+    assert [charge["query"] for charge in release["charges"]] == ["judged_runs"]
+
+
+def test_withheld_as_json_says_no_more(office):
+    made = office.synth("--accept", "hard.toml", *DELTA, "--json", "--quiet")
+    assert made.status == 3
+    assert made.document == {"error": SENTENCE.removeprefix("counterfoil: "), "status": 3}
+    assert made.err.strip() == SENTENCE
+
+
+def test_several_attempts_leave_neither_their_number_nor_their_time(office):
+    made = office.synth(
+        "--accept", "easy.toml", "--attempts", "4", *DELTA, "--ledger", "people.ledger", "--out", "made/"
+    )
+    assert made.status == 0, made.err
+    receipt = json.loads((office.path / "made" / "receipt.json").read_text())
+    assert receipt["composition"]["rule"] == "gaussian-repeated-4"
+    assert receipt["budget"]["epsilon"] == 1
+    (release,) = office.releases()
+    # An entry for the receipt would have the time when the runs ended.
+    assert release["receipts"] == []
+    times = {os.stat(path).st_mtime for path in (office.path / "made").rglob("*")}
+    assert len(times) == 1
+    assert times.pop() <= os.stat(office.path / "people.ledger").st_mtime + 1
+    assert office.run("receipt", "verify", "made").status == 0
+    said = " ".join(office.run("receipt", "show", "made/receipt.json").out.split())
+    assert "at most 4 runs on average were allowed" in said
+
+
+def test_it_is_signed_like_any_release(office):
+    assert office.run("receipt", "key", "key.pem").status == 0
+    made = office.synth("--accept", "easy.toml", "--attempts", "2", *DELTA, "--sign", "key.pem")
+    assert made.status == 0, made.err
+    public = next(name for name in office.files() if name.endswith(".pub") or "public" in name)
+    verified = office.run("receipt", "verify", RECEIPT, "--key", public)
+    assert verified.status == 0, verified.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--attempts", "3"), "add --accept FILE"),
+        (("--accept", "easy.toml", "--attempts", "0"), "`attempts` must be a whole number from 1 to 1,000"),
+        (("--accept", "missing.toml"), "missing.toml"),
+        (("--accept", "people.csv"), "people.csv must be TOML"),
+        (("--accept", "agee.toml"), "Did you mean 'age'"),
+        (("--accept", "easy.toml", "--keep", "."), "`--accept` keeps no answers"),
+        (("--accept", "easy.toml", "--resume"), "`--accept` keeps no answers"),
+        (("--accept", "easy.toml", "--discard-answers"), "`--accept` keeps no answers"),
+        (("--accept", "easy.csv", "--out", "easy.csv", "--force"), "easy.csv"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_charges_nothing(office, arguments, said):
+    (office.path / "agee.toml").write_text(EASY.replace("age", "agee"))
+    (office.path / "easy.csv").write_text(EASY)
+    before = office.files()
+    made = office.synth(*arguments, *DELTA, "--ledger", "people.ledger")
+    assert made.status == 2
+    assert said in " ".join(made.err.split())
+    assert office.files() == before
+    assert office.releases() == []
+    assert (office.path / "easy.csv").read_text() == EASY
+
+
+def test_points_are_not_judged(office):
+    refused = office.synth("--accept", "easy.toml", method="measure-tree")
+    assert refused.status == 2
+    assert "Fidelity can be measured for" in refused.err
+
+
+def test_a_run_that_fails_after_it_was_charged_says_so(office, monkeypatch):
+    from counterfoil.cli.outputs import Outputs
+
+    def full(self, synthesis, key=None):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Outputs, "write", full)
+    made = office.synth("--accept", "easy.toml", *DELTA, "--ledger", "people.ledger")
+    assert made.status == 2
+    assert (
+        "The whole budget was charged: the ledger people.ledger counts epsilon 1 and delta 1e-07 as spent" in made.err
+    )
+    assert not {name for name in office.files() if "synthetic" in name}
+
+
+def test_names_from_a_schema_can_not_write_lines_or_colors(office):
+    name = "a\\u001b[31m <b>\\n=1|"
+    text = (office.path / "people.toml").read_text().replace("[columns.sex]", f'[columns."{name}"]')
+    (office.path / "people.toml").write_text(text)
+    csv = (office.path / "people.csv").read_text().replace("sex,", '"a\x1b[31m <b>\n=1|",', 1)
+    (office.path / "people.csv").write_text(csv)
+    (office.path / "c.toml").write_text(f'[[bound]]\npair = ["{name}", "age"]\nat_most = 2\n')
+    made = office.synth("--accept", "c.toml", *DELTA)
+    assert made.status == 0, made.err
+    assert "\x1b" not in made.out + made.err
+    shown = office.run("receipt", "show", RECEIPT)
+    assert "\x1b" not in shown.out
+    assert not [line for line in shown.out.splitlines() if line.startswith("=1")]
+    assert office.run("receipt", "verify", RECEIPT).status == 0

@@ -1,0 +1,256 @@
+"""`counterfoil schema INPUT --epsilon E`: from a table that nobody has described to a release, without an edit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import counterfoil
+from command_line import Office, make_office
+from counterfoil.cli.schema_bought import default_receipt
+from counterfoil.files import moved
+from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Categorical, Identifier, Integer, Schema
+from counterfoil.schema.errors import SchemaError
+
+ROWS = 3000
+HOSTILE = ["<script>alert(1)</script>", "=1+1|x", "\x1b[31mred", 'say "hi"']
+
+
+def write_town(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.choice(HOSTILE, ROWS)
+    lines = ['age,kind of "x",id,born,notes']
+    for i in range(ROWS):
+        quoted = words[i].replace('"', '""')
+        born = f"{rng.integers(1, 29):02d}.{rng.integers(1, 13):02d}.{rng.integers(1940, 2005)}"
+        lines.append(f'{rng.integers(18, 90)},"{quoted}",{i},{born},note {i} {rng.integers(10**9)}')
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    made = make_office(tmp_path, capsys, monkeypatch)
+    write_town(tmp_path / "town.csv")
+    arguments = ("ledger", "create", "town.ledger", "--source", "town.csv", "--epsilon", "20", "--delta", "1e-6")
+    assert made.run(*arguments).status == 0
+    return made
+
+
+def bought(office: Office, *arguments: str, epsilon: str = "10") -> Path:
+    out = Path("town.schema.toml")
+    ended = office.run("schema", "town.csv", "--epsilon", epsilon, "--out", str(out), *arguments)
+    assert ended.status == 0, ended.err
+    return out
+
+
+def test_two_commands_and_no_edit(office: Office) -> None:
+    out = bought(office, "--ledger", "town.ledger")
+    schema = Schema.from_toml(out)
+    age = schema["age"]
+    assert isinstance(age, Integer)
+    assert age.lower <= 20
+    assert 80 <= age.upper <= 130
+    kinds = schema['kind of "x"']
+    assert isinstance(kinds, Categorical)
+    assert set(kinds.values) == set(HOSTILE)
+    assert schema["born"].kind == "date"
+    assert "notes" in schema.ignore
+    receipt = Receipt.load("town.schema.receipt.json")
+    assert schema.bought is not None
+    assert schema.bought.receipt == receipt.digest
+    assert (schema.bought.epsilon, schema.bought.delta) == (10.0, 1e-9)
+    assert receipt.verify().holds
+    assert office.run("receipt", "verify", "town.schema.receipt.json", "--ledger", "town.ledger").status == 0
+    arguments = ("synth", "town.csv", "--schema", out, "--epsilon", "5", "--method", "independent")
+    made = office.run(*arguments, "--ledger", "town.ledger", "--out", "s.csv")
+    assert made.status == 0, made.err
+    assert "Both together, if they are of the same records, cost epsilon 15 at delta" in " ".join(made.out.split())
+    assert receipt.text().splitlines()[1] == "A schema made from town.csv, method schema."
+    assert "None: what was released is a schema." in receipt.text()
+    document = Receipt.load("s.receipt.json").document
+    assert document["schema_bought"]["receipt"] == receipt.digest
+    assert document["schema_bought"]["together"]["epsilon"] == pytest.approx(15.0)
+    assert [release["epsilon"] for release in office.releases("town.ledger")] == [10, 5]
+    assert office.run("receipt", "verify", "s.receipt.json", "--ledger", "town.ledger").status == 0
+
+
+def test_what_was_found_is_shown_in_80_columns_and_nothing_in_it_is_obeyed(office: Office) -> None:
+    ended = office.run("schema", "town.csv", "--epsilon", "10", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert "\x1b[31m" not in ended.out
+    assert "\x1b" not in Path("t.toml").read_text()
+    for word in ("age", "integer", "left out", "(+-", "t.schema.receipt.json", "Next: counterfoil synth town.csv"):
+        assert word in ended.out, word
+    assert "adds its own cost" in ended.out
+    assert "No ledger" in ended.err
+    assert "epsilon 10" in ended.out
+
+
+def test_what_is_stated_costs_nothing_and_is_kept_word_for_word(office: Office) -> None:
+    words = (
+        '[columns.age]\nkind = "integer"  # by the form\nlower = 0\nupper = 120\n\n[columns.id]\nkind = "identifier"\n'
+    )
+    Path("known.toml").write_text(words)
+    out = bought(office, "--stated", "known.toml")
+    assert words.split("\n\n")[0] in out.read_text()
+    schema = Schema.from_toml(out)
+    assert schema["age"] == Integer("age", 0, 120)
+    assert Identifier("id") in schema.columns
+    charges = Receipt.load("town.schema.receipt.json").document["charges"]
+    asked = [set(charge["parameters"].get("columns", ())) for charge in charges]
+    assert asked
+    assert not any({"age", "id"} & columns for columns in asked)
+
+
+def test_rows_of_a_person_are_protected_together(office: Office) -> None:
+    ended = office.run("schema", "town.csv", "--epsilon", "10", "--out", "t.toml", "--privacy-unit", "id",
+                       "--max-rows", "2", "--relation", "replace_one")  # fmt: skip
+    assert ended.status == 0, ended.err
+    schema = Schema.from_toml("t.toml")
+    assert schema.bought is not None
+    assert schema.bought.neighbors.describe() == "replace_one of id with at most 2 rows"
+    assert Identifier("id", "sequence") in schema.columns
+    assert "--privacy-unit id --max-rows 2" in ended.out
+    assert Receipt.load("t.schema.receipt.json").verify().holds
+    made = office.run("synth", "town.csv", "--schema", "t.toml", "--epsilon", "5", "--method", "independent", "--out",
+                      "s.csv", "--privacy-unit", "id", "--max-rows", "2", "--relation", "replace_one")  # fmt: skip
+    assert made.status == 0, made.err
+    assert Receipt.load("s.receipt.json").document["schema_bought"]["together"]["epsilon"] == pytest.approx(15)
+
+
+def test_a_storage_with_types_says_the_kinds(office: Office) -> None:
+    rng = np.random.default_rng(1)
+    columns = {
+        "n": pa.array(rng.integers(0, 50, ROWS)),
+        "flag": pa.array(rng.integers(0, 2, ROWS).astype(bool)),
+        "tags": pa.array([[1]] * ROWS),
+        "cents": pa.array(np.round(rng.random(ROWS) * 100, 2)).cast(pa.decimal128(9, 2), safe=False),
+    }
+    parquet.write_table(pa.table(columns), "t.parquet")
+    ended = office.run("schema", "t.parquet", "--epsilon", "10", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    schema = Schema.from_toml("t.toml")
+    assert [column.kind for column in schema.columns] == ["integer", "boolean", "real"]
+    assert schema.ignore == ("tags",)
+    assert schema["cents"].decimals == 2  # type: ignore[union-attr]
+    assert (
+        office.run("synth", "t.parquet", "--schema", "t.toml", "--epsilon", "5", "--method", "independent").status == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--epsilon", "1"), "Found no `--out`"),
+        (("--epsilon", "0", "--out", "t.toml"), "`epsilon` must be positive"),
+        (("--epsilon", "1", "--delta", "0", "--out", "t.toml"), "`delta` must be positive"),
+        (("--epsilon", "1", "--delta", "0.2", "--out", "t.toml"), "0.2"),
+        (("--epsilon", "1", "--out", "t.csv"), ".toml"),
+        (("--epsilon", "1", "--out", "t.toml", "--receipt", "town.csv"), "sensitive table"),
+        (("--epsilon", "1", "--out", "t.toml", "--receipt", "t.toml"), "t.toml"),
+        (("--epsilon", "1", "--out", "people.toml"), "is there already"),
+        (("--epsilon", "1", "--out", "none/t.toml"), "no folder"),
+        (("--epsilon", "1", "--out", "t.toml", "--relation", "add"), "`--relation` must be"),
+        (("--epsilon", "1", "--out", "t.toml", "--max-rows", "2"), "go together"),
+        (("--epsilon", "1", "--out", "t.toml", "--privacy-unit", "ids", "--max-rows", "2"), "Did you mean 'id'"),
+        (("--epsilon", "1", "--out", "t.toml", "--stated", "people.toml"), "no column 'sex'"),
+        (("--epsilon", "1", "--out", "t.toml", "--stated", "town.csv"), "must be public"),
+        (("--epsilon", "30", "--out", "t.toml"), "left"),
+        (("--epsilon", "1", "--confirm", "--out", "t.toml"), "Found both"),
+        (("--delta", "1e-9"), "goes with `--epsilon`"),
+        (("--stated", "people.toml"), "goes with `--epsilon`"),
+        (("--piped",), "goes with `--confirm`"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_nothing_is_written_or_charged(
+    office: Office, arguments: tuple[str, ...], said: str
+) -> None:
+    before = office.files()
+    ledger = ("--ledger", "town.ledger") if "--epsilon" in arguments else ()
+    ended = office.run("schema", "town.csv", *arguments, *ledger)
+    assert ended.status == 2, ended.err
+    assert said in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    assert office.files() == before
+    assert office.releases("town.ledger") == []
+
+
+def test_a_failure_after_the_charge_says_so_and_leaves_no_file(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(draft: Path, target: Path) -> None:
+        if target.suffix == ".toml":
+            raise OSError(28, os.strerror(28), str(target))
+        moved(draft, target)
+
+    monkeypatch.setattr("counterfoil.files.moved", full)
+    before = office.files()
+    ended = office.run("schema", "town.csv", "--epsilon", "1", "--ledger", "town.ledger", "--out", "t.toml")
+    assert ended.status == 2
+    assert "The disk is full" in ended.err
+    assert "charges were made: the ledger town.ledger counts epsilon 1 and delta 1e-09 as spent" in ended.err
+    assert office.files() - {"town.ledger-journal"} == before
+
+
+def test_files_that_are_replaced_are_there_again_when_it_fails(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    bought(office)
+    before = {name: Path(name).read_bytes() for name in ("town.schema.toml", "town.schema.receipt.json")}
+
+    def full(draft: Path, target: Path) -> None:
+        if target.suffix == ".toml":
+            raise OSError(28, os.strerror(28), str(target))
+        moved(draft, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("counterfoil.files.moved", full)
+        ended = office.run("schema", "town.csv", "--epsilon", "10", "--out", "town.schema.toml", "--force",
+                           "--receipt", "other.json")  # fmt: skip
+        assert ended.status == 2
+    assert {name: Path(name).read_bytes() for name in before} == before
+    assert not Path("other.json").exists()
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+def test_an_interrupt_ends_with_130_and_says_what_was_charged(
+    office: Office, monkeypatch: pytest.MonkeyPatch, ledger: bool
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterfoil.cli.schema_bought._write", interrupted)
+    arguments = ("--ledger", "town.ledger") if ledger else ()
+    before = office.files()
+    ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "t.toml", *arguments)
+    assert ended.status == 130
+    assert ("charges were made" if ledger else "nothing was released") in ended.err
+    assert "No file was written" in ended.err
+    assert office.files() == before
+    monkeypatch.setattr("counterfoil.fidelity.bought_schema.discover", interrupted)
+    ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "t.toml", *arguments)
+    assert ended.status == 130
+    assert ("Nothing was charged" if ledger else "nothing was released") in ended.err
+
+
+def test_from_python(office: Office) -> None:
+    schema, receipt = counterfoil.buy_schema("town.csv", epsilon=10.0, ledger="town.ledger", name="town")
+    assert schema.bought is not None
+    assert schema.bought.receipt == receipt.digest
+    assert schema.name == "town"
+    assert receipt.verify().holds
+    assert [release["epsilon"] for release in office.releases("town.ledger")] == [10]
+    made = counterfoil.synthesize("town.csv", schema, epsilon=1, method="independent", ledger="town.ledger")
+    assert made.receipt.document["schema_bought"]["receipt"] == receipt.digest
+    with pytest.raises(SchemaError, match="no column 'b'"):
+        counterfoil.buy_schema("town.csv", epsilon=1.0, stated='[columns.b]\nkind = "boolean"\n')
+    with pytest.raises(ValueError, match="delta"):
+        counterfoil.buy_schema("town.csv", epsilon=1.0, delta=0.3)
+
+
+def test_receipts_lie_beside_schemas() -> None:
+    assert default_receipt(Path("a/people.schema.toml")) == Path("a/people.schema.receipt.json")
+    assert default_receipt(Path("people.toml")) == Path("people.schema.receipt.json")
