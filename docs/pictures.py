@@ -732,7 +732,7 @@ def gallery():
     parts = [
         figure(
             heat(truth, "The public survey", "Shares of age and years married in the survey itself."),
-            "<strong>The survey itself</strong>: 6,366 women; darker cells hold more.",
+            "<strong>The survey itself</strong>: 6,366 women; a stronger color means more.",
         )
     ]
     listed = []

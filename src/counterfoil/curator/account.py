@@ -155,10 +155,11 @@ class Account:
                 stay charged, and nothing of them is released.
         """
         asked: Query = query
-        if not isinstance(noise, CountNoise) or isinstance(asked, GradientQuery):
+        other = isinstance(asked, Query) and not isinstance(asked, CountQuery)  # what is no query is refused below
+        if other or not isinstance(noise, CountNoise):
             raise ValueError(
-                f"Answers that read all records get noise for counts. Found {noise} for {query.name}: gradients are "
-                "asked by `train`."
+                f"Numbers are asked of a `CountQuery`, with noise for counts. Found {noise} for {query.name}: texts are "
+                "asked for by `ask_texts`, candidates by `choose`, and gradients by `train`."
             )
         of = _sensitivity_in(query, noise.norm)
         with self._paying(query, noise, of) as paid:
@@ -198,8 +199,12 @@ class Account:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: as for `ask`.
         """
-        if isinstance(query, GradientQuery) or not isinstance(noise, SelectionNoise):
-            raise ValueError(f"Candidates are chosen with noise for selections. Found {noise} for {query.name}.")
+        asked: Query = query
+        other = isinstance(asked, Query) and not isinstance(asked, SelectionQuery)
+        if other or not isinstance(noise, SelectionNoise):
+            raise ValueError(
+                f"Candidates are chosen by a `SelectionQuery`, with noise for selections. Found {noise} for {query.name}."
+            )
         with self._paying(query, noise, query.score_sensitivity) as paid:
             chosen = self._chosen(query, noise, paid.sensitivity) if paid.kept is None else int(paid.kept[0])
             self._keep(paid, np.array([chosen], dtype=np.int64))

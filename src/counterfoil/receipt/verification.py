@@ -44,11 +44,14 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import require_declared
 from counterfoil.curator.queries.gradient import GradientQuery, restated_probability
+from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.inert import inert
 from counterfoil.noise.known import noise_from_json
-from counterfoil.noise.noise import CountNoise, Noise
+from counterfoil.noise.noise import CountNoise, Noise, SelectionNoise
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
+from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.charge_parameters import strange_parameters
@@ -159,6 +162,8 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
         return "this version does not know such a query and can't check it."
     if strange := strange_parameters(charge["query"], charge["parameters"]):
         return f"the query has no parameter {strange[0]!r}."
+    if not _belongs(noise, shipped_queries()[charge["query"]]):
+        return f"noise of kind {noise.kind} is not for such a query."
     if (problem := _sampling_problem(charge, noise, neighbors)) is not None:
         return problem
     try:
@@ -172,6 +177,15 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
     if not _same_event(charge["event_under_other_relation"], noise.event_under(here, there).to_json()):
         return "the event under the other relation does not follow from the sensitivities."
     return ""
+
+
+def _belongs(noise: Noise, query: type[Query]) -> bool:
+    """Whether an account answers the query with such noise: counts of texts that nobody listed need a threshold."""
+    if issubclass(query, TextCounts):
+        return isinstance(noise, ThresholdedGaussianNoise)
+    if issubclass(query, SelectionQuery):
+        return isinstance(noise, SelectionNoise)
+    return isinstance(noise, CountNoise) or not issubclass(query, CountQuery)
 
 
 def _sampling_problem(charge: Mapping[str, Any], noise: Noise, neighbors: Neighbors) -> str | None:
