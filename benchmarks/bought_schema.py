@@ -10,8 +10,8 @@ table, all other columns have a code for each of their real values, and one more
 value of the real table. The error is the mean over all pairs of columns of the L1 distance of normalized marginals.
 Columns that a schema leaves out count as missing in every row.
 
-Noise comes from the operating system: the figures are those of `--runs` runs, of which the mean is given with its
-standard error.
+Noise comes from the operating system: the figures are those of `--runs` runs, of which the median is given with the
+standard error of the mean, and ratios are those of medians.
 
 A second figure is coarser: values that the bought schema does not list count as one, and numbers beyond its bounds as
 the bound, in all tables. It says how well the rest was kept; the first one counts what became `other` as lost.
@@ -145,17 +145,18 @@ def compare(source: Path, schema: Path, *, epsilon: float, share: float, runs: i
     return {
         "rows": len(real),
         "columns": len(real.columns),
-        **{name: _mean(one) for name, one in errors.items()},
+        **{name: _median(one) for name, one in errors.items()},
+        "all_errors": errors,
         **{f"{name}_error": _error(one) for name, one in errors.items()},
-        "ratio": _mean(errors["bought"]) / _mean(errors["by_hand"]),
-        "ratio_coarser": _mean(errors["bought_coarser"]) / _mean(errors["by_hand_coarser"]),
+        "ratio": _median(errors["bought"]) / _median(errors["by_hand"]),
+        "ratio_coarser": _median(errors["bought_coarser"]) / _median(errors["by_hand_coarser"]),
         "left_out": statistics.fmean(left_out),
         "buying_seconds": statistics.fmean(seconds),
     }
 
 
-def _mean(figures: list[float]) -> float:
-    return statistics.fmean(figures) if figures else float("nan")
+def _median(figures: list[float]) -> float:
+    return statistics.median(figures) if figures else float("nan")
 
 
 def _error(figures: list[float]) -> float:

@@ -80,6 +80,7 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
         missing_words=tuple(draw(st.sets(st.sampled_from(["?", "NA", "n/a", "None"]), max_size=2)))
         if kind == "text"
         else (),
+        decimals=draw(st.sampled_from([None, 0, 1, 2])) if kind == "real" else None,
     )
 
 

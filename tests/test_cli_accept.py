@@ -9,6 +9,8 @@ import pytest
 
 from command_line import Office, make_office
 from counterfoil.cli.failure import WITHHELD
+from counterfoil.cli.folder_outputs import FolderOutputs
+from counterfoil.cli.outputs import Outputs
 
 EASY = """\
 [[bound]]
@@ -85,7 +87,7 @@ def test_several_attempts_leave_neither_their_number_nor_their_time(office):
     (release,) = office.releases()
     # An entry for the receipt would have the time when the runs ended.
     assert release["receipts"] == []
-    times = {os.stat(path).st_mtime for path in (office.path / "made").rglob("*")}
+    times = {os.stat(path).st_mtime for path in (office.path / "made", *(office.path / "made").rglob("*"))}
     assert len(times) == 1
     assert times.pop() <= os.stat(office.path / "people.ledger").st_mtime + 1
     assert office.run("receipt", "verify", "made").status == 0
@@ -135,8 +137,6 @@ def test_points_are_not_judged(office):
 
 
 def test_a_run_that_fails_after_it_was_charged_says_so(office, monkeypatch):
-    from counterfoil.cli.outputs import Outputs
-
     def full(self, synthesis, key=None):
         raise OSError(28, "No space left on device")
 
@@ -147,6 +147,41 @@ def test_a_run_that_fails_after_it_was_charged_says_so(office, monkeypatch):
         "The whole budget was charged: the ledger people.ledger counts epsilon 1 and delta 1e-07 as spent" in made.err
     )
     assert not {name for name in office.files() if "synthetic" in name}
+
+
+@pytest.mark.parametrize("out", ["made/", "made.csv"])
+@pytest.mark.parametrize("attempts", ["1", "3"])
+def test_whoever_stops_it_after_it_was_written_is_told_so(office, monkeypatch, out, attempts):
+    write = (FolderOutputs if out.endswith("/") else Outputs).write
+
+    def interrupted(self, *arguments, **options):
+        write(self, *arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FolderOutputs if out.endswith("/") else Outputs, "write", interrupted)
+    made = office.synth(
+        "--accept", "easy.toml", "--attempts", attempts, *DELTA, "--ledger", "people.ledger", "--out", out
+    )
+    assert made.status == 130
+    assert "No file was written" not in made.err
+    assert f"The release was accepted and is whole, in {out.rstrip('/')}: its whole budget was charged" in made.err
+    assert "the ledger people.ledger counts it" in made.err
+    receipt = "made/receipt.json" if out.endswith("/") else "made.receipt.json"
+    assert office.run("receipt", "verify", receipt).status == 0
+    times = {os.stat(path).st_mtime for path in (office.path / out.rstrip("/"), office.path / receipt)}
+    assert len(times) == 1 or attempts == "1", "they have their time before they have their names"
+
+
+def test_a_time_that_can_not_be_set_leaves_nothing(office, monkeypatch):
+    def refused(root, moment):
+        raise PermissionError(1, "Operation not permitted", str(root))
+
+    monkeypatch.setattr("counterfoil.cli.outputs.give_time", refused)
+    before = office.files()
+    made = office.synth("--accept", "easy.toml", "--attempts", "3", *DELTA, "--ledger", "people.ledger")
+    assert made.status == 2
+    assert "No file was written" in made.err
+    assert office.files() == before
 
 
 def test_names_from_a_schema_can_not_write_lines_or_colors(office):

@@ -182,6 +182,30 @@ def test_bad_input_is_a_sentence_and_nothing_is_written_or_charged(
     assert office.releases("town.ledger") == []
 
 
+def test_an_empty_table_is_refused_before_anything_is_charged(office: Office) -> None:
+    Path("empty.csv").write_text("a,b\n")
+    assert (
+        office.run("ledger", "create", "e.ledger", "--source", "empty.csv", "--epsilon", "2", "--delta", "1e-6").status
+        == 0
+    )
+    before = office.files()
+    ended = office.run("schema", "empty.csv", "--epsilon", "1", "--ledger", "e.ledger", "--out", "t.toml")
+    assert ended.status == 2
+    assert "must have rows" in ended.err
+    assert office.files() - {"e.ledger-journal"} == before
+    assert not any(release["charges"] for release in office.releases("e.ledger"))
+
+
+def test_of_too_few_rows_it_is_said_what_would_show_them_and_no_release_is_proposed(office: Office) -> None:
+    Path("few.csv").write_text("a,b\n" + "1,x\n" * 100)
+    ended = office.run("schema", "few.csv", "--epsilon", "0.01", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    assert "would show what a fifth of them share" in " ".join((ended.out + ended.err).split())
+    assert "Too little can be told" in " ".join((ended.out + ended.err).split())
+    assert "Next:" not in ended.out
+    assert [one.column for one in Schema.from_toml("t.toml").confirm] == ["a", "b"]
+
+
 def test_a_failure_after_the_charge_says_so_and_leaves_no_file(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(draft: Path, target: Path) -> None:
         if target.suffix == ".toml":
@@ -236,6 +260,25 @@ def test_an_interrupt_ends_with_130_and_says_what_was_charged(
     assert ("Nothing was charged" if ledger else "nothing was released") in ended.err
 
 
+@pytest.mark.parametrize("ledger", [True, False])
+def test_whoever_stops_it_after_it_was_written_is_told_where_it_is(
+    office: Office, monkeypatch: pytest.MonkeyPatch, ledger: bool
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterfoil.cli.synth_run.close", interrupted)
+    arguments = ("--ledger", "town.ledger") if ledger else ()
+    ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "t.toml", *arguments)
+    assert ended.status == 130
+    said = " ".join(ended.err.split())
+    assert "o file was written" not in said
+    assert "nothing was released" not in said
+    counted = ", and the ledger town.ledger counts what it cost" if ledger else ""
+    assert f"The schema was bought{counted}: t.toml and its receipt t.schema.receipt.json are whole." in said
+    assert Receipt.load("t.schema.receipt.json").verify().holds
+
+
 def test_from_python(office: Office) -> None:
     schema, receipt = counterfoil.buy_schema("town.csv", epsilon=10.0, ledger="town.ledger", name="town")
     assert schema.bought is not None
@@ -254,3 +297,36 @@ def test_from_python(office: Office) -> None:
 def test_receipts_lie_beside_schemas() -> None:
     assert default_receipt(Path("a/people.schema.toml")) == Path("a/people.schema.receipt.json")
     assert default_receipt(Path("people.toml")) == Path("people.schema.receipt.json")
+
+
+def test_a_ledger_knows_what_the_schema_cost(office: Office) -> None:
+    """Whoever edits the line `bought` does not get it vouched for."""
+    out = bought(office, "--ledger", "town.ledger")
+    honest = ("--schema", str(out), "--epsilon", "1", "--method", "independent", "--ledger", "town.ledger")
+    assert office.run("synth", "town.csv", *honest, "--out", "honest.csv").status == 0
+    assert office.run("receipt", "verify", "honest.receipt.json", "--ledger", "town.ledger").status == 0
+    Path("lie.toml").write_text(out.read_text().replace("epsilon = 10.0,", "epsilon = 0.5,"))
+    assert Path("lie.toml").read_text() != out.read_text()
+    arguments = ("--schema", "lie.toml", "--epsilon", "1", "--method", "independent", "--ledger", "town.ledger")
+    assert office.run("synth", "town.csv", *arguments, "--out", "lie.csv").status == 0
+    ended = office.run("receipt", "verify", "lie.receipt.json", "--ledger", "town.ledger")
+    assert ended.status == 1
+    assert "The schema was bought for" in " ".join((ended.out + ended.err).split())
+
+
+def test_a_ledger_says_where_it_does_not_know_what_the_schema_cost(office: Office) -> None:
+    out = bought(office)
+    arguments = ("--schema", str(out), "--epsilon", "1", "--method", "independent", "--ledger", "town.ledger")
+    assert office.run("synth", "town.csv", *arguments, "--out", "other.csv").status == 0
+    ended = office.run("receipt", "verify", "other.receipt.json", "--ledger", "town.ledger")
+    assert ended.status == 0
+    assert "this ledger has no such purchase" in " ".join((ended.out + ended.err).split())
+
+
+def test_the_folder_does_not_say_that_nothing_read_what_the_schema_was_bought_of(office: Office) -> None:
+    out = bought(office)
+    arguments = ("--schema", str(out), "--epsilon", "1", "--method", "independent", "--out", "town_release/")
+    assert office.run("synth", "town.csv", *arguments).status == 0
+    page = Path("town_release/README.md").read_text()
+    assert "read for nothing but the schema" in page
+    assert "never read" not in page

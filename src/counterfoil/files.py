@@ -54,6 +54,16 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         file.write(text.encode())
 
 
+def give_time(root: Path, moment: float) -> None:
+    """Gives a file, or a folder with all that is in it, a time of change, in seconds since 1970.
+
+    Raises:
+        OSError: when one can't be changed.
+    """
+    for path in (*(root.rglob("*") if root.is_dir() else ()), root):
+        os.utime(path, (moment, moment))
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:

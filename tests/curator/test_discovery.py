@@ -10,16 +10,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.discovery import discover
 from counterfoil.curator.discovery_plan import SHARES, plan_discovery
-from counterfoil.curator.discovery_support import extended, mass, shown, support
+from counterfoil.curator.discovery_reach import BLURRED, PLACE, worthwhile
+from counterfoil.curator.discovery_support import FALSE_ALARMS, extended, masses, shown, support, sure
+from counterfoil.curator.discovery_votes import Votes
+from counterfoil.curator.queries.column_places import PLACES
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.stated import Stated
+from counterfoil.schema.value_grid import CELLS, REACH, places_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 
@@ -185,6 +191,9 @@ def test_a_table_of_texts_alone_asks_what_its_plan_foresees(tmp_path):
     ]  # fmt: skip
     assert receipt.verify().holds
     assert [{text for text, _ in column.categories} for column in discovered.columns] == [{"x", "y"}, {"u"}]
+    variances = [charge["noise"]["scale"] ** 2 for charge in receipt.document["charges"][:2]]
+    together = sum(1 / variance for variance in variances) ** -0.5
+    assert discovered.need.hidden == pytest.approx(sure(2) * together, rel=1e-3), "both answers are used"
 
 
 def test_a_table_of_numbers_alone_spends_nothing_on_texts(tmp_path):
@@ -253,33 +262,189 @@ def test_a_plan_spends_all_of_a_budget_and_never_more(budget, ranges, texts):
 # Where noisy counts show
 
 
-def test_nothing_shows_where_there_is_only_noise():
-    """Of 400 lines of 256 places, with 511 sums each that exceed 4 deviations with probability 3.2e-5, 6.5 are expected
-    to show anything: 40 or more with probability below 1e-15."""
-    rng = np.random.default_rng(5)
-    assert sum(support(rng.normal(0, 100, 256).round(), 100.0) is not None for _ in range(400)) < 40
+def test_a_table_of_noise_alone_shows_nothing():
+    """Of 300 tables of 12 columns at most 1% show anything, by the union bound: 16 or more with probability below
+    1e-6. With 4 deviations instead, about 45 would."""
+    rng, least = np.random.default_rng(5), sure(12)
+    assert least == pytest.approx(4.87, abs=0.03)
+    alarms = 0
+    for _ in range(300):
+        votes = [Votes(rng.normal(0, 100, PLACES), 100.0, least) for _ in range(12)]
+        lines = [rng.normal(0, 100, 300) for _ in range(12)]
+        alarms += any(any(vote.masses().values()) or vote.coarse_range("real") for vote in votes) or any(
+            support(line, 100.0, least) is not None for line in lines
+        )
+    assert FALSE_ALARMS == 0.01
+    assert alarms < 16
 
 
 def test_the_support_is_as_narrow_as_the_noise_allows():
     counts = np.zeros(64, dtype=np.int64)
     counts[17], counts[40:44] = 1000, 120
-    assert support(counts, 50.0) == (17, 43)
-    assert mass(counts, 50.0) == 1480
-    assert [(start, end) for start, end, _ in shown(counts, 50.0)] == [(17, 18), (40, 44)]
-    assert support(counts, 2000.0) is None
+    assert support(counts, 50.0, 4.0) == (17, 43)
+    assert masses(counts, 50.0, 4.0).sum() == 1480
+    assert masses(counts, 50.0, 4.0)[[17, 40, 43, 44]].tolist() == [1000, 120, 120, 0]
+    assert [(start, end) for start, end, _ in shown(counts, 50.0, 4.0)] == [(17, 18), (40, 44)]
+    assert support(counts, 2000.0, 4.0) is None
+    assert support(counts, 50.0, 30.0) is None
     counts[44] = 90
-    assert extended(counts, (17, 43), (0, 63), 50.0, 1480) == (17, 44)
-    assert extended(counts, (17, 43), (0, 43), 50.0, 1480) == (17, 43)
-    assert extended(counts, (17, 43), (0, 63), 50.0, 1e6) == (17, 43), "a negligible share, and not sure"
-    assert extended(counts, (17, 43), (0, 63), 20.0, 1e6) == (17, 44), "sure, if negligible"
+    assert extended(counts, (17, 43), (0, 63), 50.0, 1480, 4.0) == (17, 44)
+    assert extended(counts, (17, 43), (0, 43), 50.0, 1480, 4.0) == (17, 43)
+    counts[44:46] = 40, 90
+    assert extended(counts, (17, 43), (0, 63), 50.0, 1480, 4.0) == (17, 45), "130 over two, with a noise of 71"
+    assert extended(counts, (17, 43), (0, 63), 50.0, 1e6, 4.0) == (17, 43), "a negligible share, and not sure"
+    assert extended(counts, (17, 43), (0, 63), 20.0, 1e6, 4.0) == (17, 45), "sure, if negligible"
+
+
+def test_what_is_likely_and_not_sure_adds_little_to_what_was_found():
+    counts = np.zeros(64, dtype=np.int64)
+    counts[0:2], counts[2:16] = 1000, 30
+    assert extended(counts, (0, 1), (0, 63), 50.0, 2000, 4.0) == (0, 1), "a sum of 420 over 14, with a noise of 187"
+    counts[2] = 60
+    assert extended(counts, (0, 1), (0, 63), 50.0, 2e4, 4.0) == (0, 2), "the very next place, for three in a thousand"
+    assert extended(counts, (0, 1), (0, 63), 50.0, 1e5, 4.0) == (0, 1), "too rare to be worth a code"
+    counts[2], counts[3] = 120, 60
+    assert extended(counts, (0, 1), (0, 63), 50.0, 2000, 4.0) == (0, 2), "one part in two of two places"
 
 
 def test_a_line_of_any_length_has_its_sums():
     for length in range(1, 40):
         counts = np.zeros(length, dtype=np.int64)
         counts[-1] = 100
-        assert support(counts, 10.0) == (length - 1, length - 1)
-        assert support(np.append(counts[:-1], 0), 10.0) is None
+        assert support(counts, 10.0, 4.0) == (length - 1, length - 1)
+        assert support(np.append(counts[:-1], 0), 10.0, 4.0) is None
+
+
+# How far bounds reach
+
+
+def at(**shares: float) -> np.ndarray:
+    """Shares of 1,000 records at the places of numbers: p5 is 5, and n5 is -5."""
+    result = np.zeros(CELLS)
+    for name, share in shares.items():
+        number = float(name[1:]) * (-1 if name[0] == "n" else 1)
+        result[places_of(np.array([number]))[0]] += 1000 * share
+    return result
+
+
+def reached(**shares: float) -> tuple[bool, ...]:
+    """Which of the numbers lie within the bounds."""
+    first, last = worthwhile(at(**shares)) or (0, -1)
+    places = places_of(np.array([float(name[1:]) * (-1 if name[0] == "n" else 1) for name in shares]))
+    return tuple(bool(first <= place <= last) for place in places)
+
+
+def test_a_few_far_records_are_clamped_and_do_not_blur_the_others():
+    assert reached(p2=0.97, p70000000000=0.03) == (True, False)
+    assert reached(p2=0.6, p999999999=0.4) == (True, False), "a code for what is missing"
+    assert reached(p100=0.97, n70000000000=0.03) == (True, False)
+    assert reached(p2=0.3, p999999999=0.7) == (True, True), "either way the near ones lose their numbers"
+
+
+def test_real_tails_are_kept():
+    assert reached(p0=0.92, p3000=0.04, p40000=0.04) == (True, True, True), "zero is never blurred"
+    assert reached(p100=0.5, p3000=0.45, p40000=0.05) == (True, True, True)
+    assert reached(n300=0.1, p0=0.1, p300=0.8) == (True, True, True)
+    assert reached(p300=0.999, p40000=0.001) == (True, False), "less than a place costs"
+    assert worthwhile(np.zeros(CELLS)) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.integers(0, CELLS - 1), st.integers(1, 1000), min_size=1, max_size=6))
+def test_no_other_bounds_lose_less(counts):
+    """Against the loss counted place by place, over all pairs of ends."""
+    line = np.zeros(CELLS)
+    line[list(counts)] = list(counts.values())
+
+    def lost(first: int, last: int) -> float:
+        reach = max(abs(first - REACH) if first < REACH else 0, abs(last - REACH) if last > REACH else 0)
+        wrong = 0
+        for place, count in counts.items():
+            outside = not first <= place <= last
+            blurred = place != REACH and abs(place - REACH) <= reach - BLURRED
+            wrong += count if outside or blurred else 0
+        return wrong / sum(counts.values()) + PLACE * reach
+
+    found = worthwhile(line)
+    assert found is not None
+    best = min(lost(first, last) for first in counts for last in counts if first <= last)
+    assert lost(*found) == pytest.approx(best)
+
+
+def test_a_sentinel_far_out_is_clamped_and_its_share_is_told(tmp_path):
+    path = tmp_path / "sentinel.csv"
+    values = np.where(np.arange(3000) % 10 == 0, 9_999_999_999, np.arange(3000) % 7)
+    pd.DataFrame({"a": values}).to_csv(path, index=False)
+    discovered, _ = bought(path)
+    (column,) = discovered.columns
+    assert (column.lower, column.upper) == (0, 6)
+    assert column.tails[0] == 0
+    assert column.tails[1] == pytest.approx(0.1, abs=0.02)
+
+
+def test_noise_is_never_told_as_a_tail(tmp_path):
+    """300 rows at epsilon 1: the sums of all intervals beyond the bounds have a noise of about all rows."""
+    path = tmp_path / "heart.csv"
+    pd.DataFrame({f"c{i}": np.arange(300) % 2 for i in range(13)}).to_csv(path, index=False)
+    ranged = 0
+    for seed in range(5):
+        discovered, curator = discover(path, budget=Budget(1.0, 1e-9), seed=seed)
+        with curator:
+            assert all(column.tails == (0.0, 0.0) for column in discovered.columns)
+        ranged += sum(column.lower is not None for column in discovered.columns)
+    assert ranged > 10, "there are bounds to lie beyond"
+
+
+def test_digits_after_the_point_are_found_with_the_places(tmp_path):
+    rng = np.random.default_rng(3)
+    grades = rng.integers(15, 41, ROWS) / 10
+    table = pd.DataFrame(
+        {"grade": grades, "price": (grades + 0.05).round(2), "time": rng.random(ROWS), "n": rng.integers(0, 17, ROWS)}
+    )
+    table.to_csv(tmp_path / "grades.csv", index=False)
+    discovered, receipt = bought(tmp_path / "grades.csv")
+    found = {column.name: column for column in discovered.columns}
+    assert {name: column.decimals for name, column in found.items()} == {
+        "grade": 1, "price": 2, "time": None, "n": None,
+    }  # fmt: skip
+    assert (found["grade"].lower, found["grade"].upper) == (1.5, 4.0)
+    assert len(receipt.document["charges"]) == 2
+
+
+# What the noise hides
+
+
+def test_a_table_that_the_noise_drowns_says_so_and_what_would_show_it():
+    table = people(300).astype(str)
+    discovered, _ = bought(table, Budget(0.1, 1e-9))
+    need = discovered.need
+    assert need.drowned
+    assert need.epsilon is not None
+    assert f"About epsilon {need.epsilon:g} would show" in need.sentence()
+    plans = [plan_discovery(Budget(epsilon, 1e-9), ranges=True, texts=True) for epsilon in (0.1, need.epsilon)]
+    quieter = plans[0].places.noise_multiplier / plans[1].places.noise_multiplier
+    seen = max(need.rows, need.error)
+    assert need.hidden / quieter <= 0.2 * seen * 1.001
+    assert need.hidden / quieter >= 0.17 * seen, "and hardly more than is needed"
+    enough = bought(people(), Budget(8.0, 1e-9))[0].need
+    assert not enough.drowned
+    assert enough.epsilon is None
+    assert enough.rows == pytest.approx(ROWS, abs=6 * enough.error)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_commands_refuse_an_empty_table_before_anything_is_charged(people_csv, tmp_path, asked):
+    """Elsewhere it is a table as any other: a program that acts on it would reveal that it is empty."""
+    path = tmp_path / "empty.csv"
+    path.write_text("a,b\n")
+    with Ledger.create(tmp_path / "empty.ledger", source=path, total=Budget(2.0, 1e-8)) as ledger:
+        if not asked:
+            with discover(path, budget=Budget(1.0, 1e-9), ledger=ledger)[1]:
+                assert ledger.releases()[0].charges
+            return
+        with pytest.raises(ValueError, match="must have rows"):
+            discover(path, budget=Budget(1.0, 1e-9), ledger=ledger, refuse_empty=True)
+        assert not [charge for release in ledger.releases() for charge in release.charges]
 
 
 def test_stated_columns_are_closed_where_nothing_is_left_to_ask():

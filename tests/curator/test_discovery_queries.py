@@ -49,7 +49,7 @@ def records_of(rows: list[Row], engine: str = "memory", *, units: list[str] | No
 PLACES_OF_BOTH = ColumnPlaces(("a", "b"))
 RANGES = ColumnRanges(
     (
-        Intervals("a", (CODES["integer"], CODES["real"]), (-1.0, 0.0, 1.0, 10.0)),
+        Intervals("a", (CODES["integer"], CODES["hundredths"], CODES["real"]), (-1.0, 0.0, 1.0, 10.0)),
         Intervals("b", (CODES["%Y-%m-%d"], CODES["ambiguous/"]), (0.0, 18_000.0)),
     )
 )

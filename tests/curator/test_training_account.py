@@ -328,7 +328,7 @@ def test_batches_are_asked_by_train_alone():
     with curator_of() as curator:
         account = curator.filter(GaussianFilter())
         for noise in (GaussianNoise(50.0), LaplaceNoise(0.01), WIDE):
-            with pytest.raises(ValueError, match="asked by `train`"):
+            with pytest.raises(ValueError, match="gradients by `train`"):
                 account.ask(query_of(), noise)
         with pytest.raises(ValueError, match="noise for counts"):
             account.ask(COUNTS, WIDE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from datetime import date
 from pathlib import Path
@@ -12,7 +13,7 @@ import jsonschema
 import pytest
 
 from command_line import SCHEMA, Ended, Office, make_office, write_people
-from counterfoil import synthesize
+from counterfoil import buy_schema, synthesize
 from counterfoil.publishing.dossier import QUESTIONS, dossier_text
 from counterfoil.publishing.readme import Contents, readme_text
 from counterfoil.publishing.registry import StewardFacts, registry_entry, registry_yaml, unanswered
@@ -103,7 +104,7 @@ def test_a_schema_that_was_bought_is_part_of_the_price(known: dict[str, dict[str
     bought = {"epsilon": 0.1, "delta": 1e-9, "relation": "add_or_remove_one", "receipt": "0" * 64}
     document = known["pure"] | {"schema_bought": bought | {"together": {"epsilon": 0.6, "delta": 1e-9}}}
     entry = registry_entry(document, NONPROFIT)
-    assert entry["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 0.6, "delta": 1e-9}
+    assert entry["deployment"]["privacy_loss"]["privacy_parameters"] == pytest.approx({"epsilon": 0.6, "delta": 1e-9})
     assert entry["deployment"]["dp_variant"]["variant_name"] == "Approximate DP"
     assert "The schema was bought too" in " ".join(dossier_text(document).split())
     schema = Schema.from_toml(SCHEMA)
@@ -111,6 +112,69 @@ def test_a_schema_that_was_bought_is_part_of_the_price(known: dict[str, dict[str
     assert text.count("epsilon 0.5, delta 0, and for its schema epsilon 0.1, delta 1e-09") == 2
     assert label_of(document)["schema_bought"] == document["schema_bought"]
     jsonschema.validate(entry, RULES)
+
+
+BOUGHT = {"epsilon": 8.0, "delta": 1e-9, "relation": "add_or_remove_one", "receipt": "0" * 64}
+
+
+def words_of(document: dict[str, Any]) -> tuple[str, str]:
+    """The entry's texts, and the dossier's."""
+    return json.dumps(registry_entry(document, NONPROFIT)), " ".join(dossier_text(document).split())
+
+
+def test_a_bought_schema_is_not_said_to_be_public_facts(known: dict[str, dict[str, Any]]) -> None:
+    document = known["approximate"] | {"schema_bought": BOUGHT}
+    entry, dossier = words_of(document)
+    assert "a schema of public facts" not in entry
+    assert "The schema is public." not in entry
+    assert "noisy answers about records made it" in entry
+    assert "more than 100.0% of the time" in entry
+    assert "more than 100.0% of the time" in dossier
+    assert "of the release without its schema is epsilon 1" in dossier
+    assert "so that release and schema together are not purely private" in dossier
+    assert "No single mechanism has a delta of its own" not in dossier
+    assert "No single mechanism of this release, its schema aside, has a delta of its own" in dossier
+    assert "Count the schema with it" in dossier
+    entry, dossier = words_of(known["approximate"])
+    assert "a schema of public facts" in entry
+    assert "No single mechanism has a delta of its own" in dossier
+
+
+def test_a_pure_release_with_a_bought_schema_is_not_pure(known: dict[str, dict[str, Any]]) -> None:
+    entry, dossier = words_of(known["pure"] | {"schema_bought": BOUGHT})
+    assert '"Approximate DP"' in entry
+    assert "no failure is possible" not in dossier
+    assert "The schema was bought with delta 1e-09" in dossier
+
+
+def test_under_replacing_the_schema_counts_twice(known: dict[str, dict[str, Any]]) -> None:
+    document = known["replace"] | {"schema_bought": BOUGHT | {"epsilon": 0.5}}
+    stated = registry_entry(document, NONPROFIT)["deployment"]["privacy_loss"]["privacy_parameters"]
+    delta = document["spent"]["delta"] + (1 + math.exp(0.5)) * 1e-9
+    assert stated == pytest.approx({"epsilon": 2.0, "delta": delta})
+
+
+def test_without_a_total_there_is_no_entry_and_the_dossier_says_so(known: dict[str, dict[str, Any]]) -> None:
+    document = known["approximate"] | {"schema_bought": BOUGHT | {"relation": "replace_one"}}
+    with pytest.raises(ValueError, match="Found none for the release and its schema together: the cost of the schema"):
+        registry_entry(document, NONPROFIT)
+    assert "In plain words, there is no bound" in " ".join(dossier_text(document).split())
+
+
+def test_the_receipt_of_a_schema_is_exported_as_one(tmp_path: Path) -> None:
+    write_people(tmp_path / "people.csv")
+    document = buy_schema(str(tmp_path / "people.csv"), epsilon=5.0)[1].to_json()
+    entry = registry_entry(document, NONPROFIT)
+    jsonschema.validate(entry, RULES)
+    said, dossier = words_of(document)
+    for false in ("a schema of public facts", "The schema is public.", "the rows that were drawn", "Synthetic copy"):
+        assert false not in said
+    assert "kinds, bounds and categories were asked of the records" in " ".join(said.split())
+    assert entry["deployment"]["basic"]["name"].startswith("Schema of ")
+    assert "No single mechanism" not in dossier
+    assert "At least one mechanism can fail" in dossier
+    assert "fixed before this release asked its first question" not in dossier
+    assert "What was released is a schema" in dossier
 
 
 def test_what_the_steward_says_is_in_its_place(known: dict[str, dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +19,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.schema_bought import together, up
+from counterfoil.receipt.signature import SigningKey
 from counterfoil.schema.bought import Bought
 from discovered_strategies import BOUGHT
 
@@ -92,11 +94,33 @@ def test_one_that_was_not_bought_can_not_claim_it(receipt: Receipt) -> None:
 
 def test_without_a_schema_on_the_receipt_nobody_vouches_for_it(receipt: Receipt) -> None:
     document = receipt.to_json()
-    assert "schema_bought" not in receipt.verify().unvouched
+    assert "schema_bought" not in receipt.verify().unvouched, "it is compared with the schema in the answers"
     del document["answers"]
     found = Receipt(document).verify()
     assert found.holds, found.problems
     assert "schema_bought" in found.unvouched
+
+
+def test_a_schema_that_is_said_to_be_free_is_named_among_what_nobody_vouches_for(receipt: Receipt) -> None:
+    """Whoever makes a receipt can leave `bought` out of its schema, and the section with it: nothing contradicts it."""
+    document = deepcopy(receipt.to_json())
+    text = document["answers"]["schema"]
+    forged = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("bought = "))
+    assert forged != text
+    document["answers"]["schema"], document["schema_sha256"] = forged, hashlib.sha256(forged.encode()).hexdigest()
+    del document["schema_bought"]
+    found = Receipt(document).verify()
+    assert found.holds, found.problems
+    assert "answers.schema: bounds, categories, whether it was bought" in found.unvouched
+    del document["answers"]
+    assert "schema_bought: that it was not bought" in Receipt(document).verify().unvouched
+
+
+def test_whether_it_was_repeated_is_named_too(receipt: Receipt) -> None:
+    named = "composition: whether runs were repeated, or the release had to be accepted"
+    assert named in receipt.verify().unvouched
+    key = SigningKey.generate()
+    assert receipt.signed(key).verify(key=key.verify_key).unvouched == ()
 
 
 def test_other_neighbors_have_no_common_figure() -> None:

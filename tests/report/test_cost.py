@@ -18,6 +18,7 @@ from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.report.certificates import certificates
 from counterfoil.report.cost import PURPOSES, cost, curve_of, found_at_most, parts_of
+from counterfoil.report.head import head
 from counterfoil.report.page import page_of
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.schema.bought import Bought
@@ -98,6 +99,39 @@ def test_a_bought_schema_counts(plain: cf.Synthesis) -> None:
     assert curve.found(0.05) == pytest.approx(at_most, abs=1e-9)
     assert curve.found(0.05) > alone.found(0.05)
     assert "(its bought schema counted)" in section.figures[0].caption
+
+
+def test_a_schema_of_another_relation_bends_the_curve_or_there_is_none(plain: cf.Synthesis) -> None:
+    paid = Bought(0.5, 1e-7, "add_or_remove_one", "0f" * 32)
+    made = release(TABLE, replace(SCHEMA, bought=paid), relation=NeighboringRelation.REPLACE_ONE)
+    alone = curve_of(release(TABLE, SCHEMA, relation=NeighboringRelation.REPLACE_ONE).receipt.document)
+    curve = curve_of(made.receipt.document)
+    assert curve is not None
+    assert alone is not None
+    delta = (1 + math.exp(0.5)) * 1e-7
+    at_most = min(math.exp(1.0) * alone.found(0.05) + delta, alone.found(math.exp(1.0) * 0.05 + delta))
+    assert curve.found(0.05) == pytest.approx(at_most, abs=1e-9)
+    made = release(TABLE, replace(SCHEMA, bought=replace(paid, relation="replace_one")))
+    assert curve_of(made.receipt.document) is None
+    section = cost(ReleaseFacts.of(made))
+    assert section is not None
+    assert "How well could anyone tell?" not in [figure.title for figure in section.figures]
+    (alarm,) = section.alarms
+    assert alarm.startswith("No curve is drawn of how well anyone could tell, for the release has its schema in it: ")
+    assert "stated under replace_one" in alarm
+
+
+def test_the_head_counts_a_bought_schema(plain: cf.Synthesis) -> None:
+    paid = Bought(8.0, 1e-7, "add_or_remove_one", "0f" * 32)
+    made = head(ReleaseFacts.of(release(TABLE, replace(SCHEMA, bought=paid))))
+    assert ("Its schema", "epsilon 8, delta 1e-07") in made.facts
+    assert ("Both together", "epsilon 9, delta 1.1e-06") in made.facts
+    assert any("Epsilon 9 means" in said and f"{math.exp(9):.3g}" in said for said in made.sentences)
+    assert any("Epsilon 1 means" in said for said in head(ReleaseFacts.of(plain)).sentences)
+    other = head(ReleaseFacts.of(release(TABLE, replace(SCHEMA, bought=replace(paid, relation="replace_one")))))
+    assert ("Both together", "no figure") in other.facts
+    assert any(said.startswith("Nothing bounds what can be learned about one record") for said in other.sentences)
+    assert not any(" means: " in said for said in other.sentences)
 
 
 def test_parts_are_shares_of_the_capacity(bought: cf.Synthesis) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
 from counterfoil.schema.bought_text import schema_of
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
 
 CELLS = pa.array(
@@ -107,7 +107,7 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
 def test_where_the_noise_leaves_nothing_every_column_is_asked_for() -> None:
     text = document(answers(name="a", kind="text"), answers(name="b", kind="real"))
     assert [one.column for one in Schema.from_toml(text).confirm] == ["a", "b"]
-    assert "No column can be told from the noise" in text
+    assert "Too little can be told from the noise" in text
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,58 @@ def test_decimals_are_taken_from_the_storage_alone() -> None:
     assert (plain.decimals, decimal.decimals) == (None, 2)
 
 
+def test_decimals_that_were_bought_are_in_it_and_values_are_written_so() -> None:
+    found = answers(name="x", kind="real", lower=1.5, upper=4.0, decimals=1)
+    text = document(found)
+    column = Schema.from_toml(text)["x"]
+    assert isinstance(column, Real)
+    assert (column.decimals, column.lower, column.upper) == (1, 1.4, 4.0)
+    assert column.n_bins == 27, "each tenth has a code of its own"
+    written = column.decode(np.arange(27), np.random.default_rng(0)).to_pylist()
+    assert written == [round(1.4 + i / 10, 1) for i in range(27)]
+    whole = Schema.from_toml(document(answers(name="x", kind="real", lower=1.5, upper=4.0, decimals=0)))["x"]
+    assert isinstance(whole, Real)
+    assert whole.decimals is None
+    stored = Schema.from_toml(document(found, types={"x": pa.decimal128(9, 2)}))["x"]
+    assert isinstance(stored, Real)
+    assert stored.decimals == 2, "what the storage says goes first"
+    huge = Schema.from_toml(document(answers(name="x", kind="real", lower=0.0, upper=1e15, decimals=2)))["x"]
+    assert isinstance(huge, Real)
+    assert huge.decimals is None
+
+
+def test_a_column_whose_kind_is_a_guess_from_noise_is_left_out() -> None:
+    nothing = dict.fromkeys(("integer", "text", "boolean"), 0)
+    unknown = answers(name="a", kind="boolean", votes=nothing)
+    known = [answers(name=f"n{i}", kind="integer", votes={"integer": 900}, lower=0.0, upper=8.0) for i in range(2)]
+    text = document(unknown, *known)
+    assert Schema.from_toml(text).ignore == ("a",)
+    assert "can't be told from noise" in text
+
+
+@pytest.mark.parametrize(("rows", "hidden_columns"), [(5000.0, 3), (400.0, 0)])
+def test_a_schema_of_noise_is_not_offered(rows: float, hidden_columns: int) -> None:
+    """Where most columns are hidden, or what all rows share would be; and what it takes is said."""
+    nothing = {"integer": 0}
+    found = [answers(name=f"a{i}", kind="integer", votes=nothing) for i in range(hidden_columns)]
+    found += [answers(name=f"n{i}", kind="integer", lower=0.0, upper=8.0) for i in range(2)]
+
+    def of(need: Need) -> str:
+        return schema_of(Discovered(tuple(found), 0.1, 1e-9, "add_or_remove_one", {}, need), BOUGHT)
+
+    text = of(Need(rows, 100.0, 500.0, 0.7))
+    assert {one.column for one in Schema.from_toml(text).confirm} == {column.name for column in found}
+    assert "About epsilon 0.7 would show" in " ".join(text.replace("#", " ").split())
+    del found[:hidden_columns]
+    assert not Schema.from_toml(of(Need(5000.0, 100.0, 500.0))).confirm
+
+
+def test_tails_that_are_noise_are_not_told() -> None:
+    text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0, tails=(0.0, 0.12)))
+    assert "lower = 0  # bought, rounded outwards: fewer than the noise hides lie below" in text
+    assert "upper = 8  # bought, rounded outwards: about 12% lie above" in text
+
+
 def test_bins_that_were_bought_are_in_it() -> None:
     found = answers(name="n", kind="integer", lower=0.0, upper=64.0, edges=(4.0, 16.0))
     column = Schema.from_toml(document(found))["n"]
@@ -186,7 +238,7 @@ def test_each_fact_says_where_it_comes_from_and_no_comment_holds_a_text_of_the_t
     assert all(line.rpartition("  # ")[2].startswith(marks) for line in facts)
     comments = [line.rpartition("  # ")[2] for line in facts]
     assert not any(hostile in comment for hostile in HOSTILE[1:12] for comment in comments)
-    assert "missing = true  # bought: about 500 cells (+- 10)" in text
+    assert "missing = true  # bought: about 500 cells (+- 10, standard error)" in text
 
 
 def test_words_that_say_that_a_value_is_missing_are_listed_as_such() -> None:

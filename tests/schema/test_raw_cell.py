@@ -30,7 +30,12 @@ from counterfoil.schema.schema import Schema
         ("-7", "integer", -7),
         ("39.0", "integer", 39),
         ("1e3", "integer", 1000),
-        ("-.5", "real", -0.5),
+        ("-.5", "tenths", -0.5),
+        ("3.10", "tenths", 3.1),
+        ("0.25", "hundredths", 0.25),
+        ("0.125", "real", 0.125),
+        ("1e-3", "real", 0.001),
+        ("99999999999.5", "real", 99999999999.5),
         ("1e999", "infinite", None),
         ("-inf", "infinite", None),
         ("9" * 400, "infinite", None),
@@ -96,7 +101,7 @@ def test_each_cell_has_one_class_that_no_other_cell_changes(values):
         (alone,), (other,) = cells_of(MixedCells([value]))
         assert alone == code
         assert other == number or (math.isnan(other) and math.isnan(number))
-        if CLASSES[code] in ("integer", "real"):
+        if CLASSES[code] in ("integer", "tenths", "hundredths", "real"):
             assert math.isfinite(number)
             assert (number == math.floor(number)) == (CLASSES[code] == "integer")
 
@@ -105,8 +110,9 @@ def test_each_cell_has_one_class_that_no_other_cell_changes(values):
     ("array", "names", "numbers"),
     [
         (pa.array([1, None], pa.int32()), ["integer", "missing"], [1, None]),
-        (pa.array([1.0, 1.5, math.inf, math.nan]), ["integer", "real", "infinite", "missing"], [1, 1.5, None, None]),
-        (pa.array([Decimal("1.50")]), ["real"], [1.5]),
+        (pa.array([1.0, 1.5, math.inf, math.nan]), ["integer", "tenths", "infinite", "missing"], [1, 1.5, None, None]),
+        (pa.array([0.25, 1 / 3, 4.35], pa.float32()), ["hundredths", "real", "hundredths"], None),
+        (pa.array([Decimal("1.50")]), ["tenths"], [1.5]),
         (pa.array([True, None]), ["boolean", "missing"], [1, None]),
         (pa.array([date(1970, 1, 3)]), ["%Y-%m-%d"], [2]),
         (pa.array([datetime(1970, 1, 1, 0, 0, 1)], pa.timestamp("ns")), ["datetime"], [1_000_000]),
@@ -119,7 +125,18 @@ def test_each_cell_has_one_class_that_no_other_cell_changes(values):
 def test_cells_of_typed_storages_have_the_classes_of_their_types(array, names, numbers):
     codes, found = cells_of(array)
     assert [CLASSES[code] for code in codes] == names
-    assert [None if math.isnan(number) else number for number in found] == numbers
+    if numbers is not None:
+        assert [None if math.isnan(number) else number for number in found] == numbers
+
+
+@given(st.integers(-(10**8), 10**8), st.integers(0, 4), st.booleans())
+def test_a_number_has_the_digits_after_the_point_that_it_needs(whole, digits, as_text):
+    """Against decimal arithmetic."""
+    number = Decimal(whole).scaleb(-digits)
+    needed = max(-int(number.normalize().as_tuple().exponent), 0)
+    values = pa.array([str(number)] if as_text else [float(number)])
+    (code,), _ = cells_of(values)
+    assert CLASSES[code] == {0: "integer", 1: "tenths", 2: "hundredths"}.get(needed, "real")
 
 
 def test_a_type_that_has_no_single_values_is_refused_whatever_its_values():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from counterfoil.cli.marginal import alarm_if_seeded
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
-from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.inert import inert
 
 
 def describe(release: KeptRelease, json: Json = False) -> None:
     """Describe a release column by column, from its rows and its error bars. No record is read."""
+    from counterfoil.receipt.schema_check import warnings_by_column
     from counterfoil.synthesis.description import described
     from counterfoil.synthesis.saved import load_kept
 
@@ -23,9 +26,12 @@ def describe(release: KeptRelease, json: Json = False) -> None:
         f"{budget['epsilon']:g}, delta {budget['delta']:g}."
     )
     terminal.show(_table(found))
-    terminal.say("In other codes: the share of records that may be in other codes of the column")
+    terminal.say("Off by: the share of records that may be in other codes of the column")
     terminal.say("than these, at most, with probability 95%. It bounds no mean: a few records in")
     terminal.say("a far tail can move that by more. See `infer` for means with intervals.")
+    changed = [sentence for sentences in warnings_by_column(document).values() for sentence in sentences]
+    for sentence in changed:
+        terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
     alarm_if_seeded(terminal, kept)
     terminal.document(
         {
@@ -34,6 +40,7 @@ def describe(release: KeptRelease, json: Json = False) -> None:
             "method": document["method"]["name"],
             "private": kept.receipt.private,
             "columns": [one.to_json() for one in found],
+            "warnings": changed,
         }
     )
 
@@ -46,7 +53,7 @@ def _table(found: list[Any]) -> Any:
     table.add_column("kind")
     table.add_column("values", overflow="fold", ratio=1)
     table.add_column("missing", justify="right")
-    table.add_column("in other\ncodes", justify="right")
+    table.add_column("off by", justify="right")
     for one in found:
         bar = "not known" if one.off_by is None else f"to {one.off_by:.1%}"
         table.add_row(one.name, one.kind, one.values, f"{one.missing:.1%}" if one.missing else "", bar)

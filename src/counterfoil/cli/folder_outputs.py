@@ -104,12 +104,15 @@ class FolderOutputs:
             raise ValueError(f"The output's folder must exist. There is no folder {above}.")
         require_writable(above)
 
-    def write(self, synthesis: SyntheticRelease, key: SigningKey | None = None) -> Receipt:
+    def write(
+        self, synthesis: SyntheticRelease, key: SigningKey | None = None, *, moment: float | None = None
+    ) -> Receipt:
         """Writes all of it, or nothing; returns the receipt, which names the table's file.
 
         Args:
             synthesis: what was made.
             key: signs the receipt; nobody signs it where None.
+            moment: the time of change that all files get, in seconds since 1970; their own where None.
 
         Raises:
             OSError: when something can't be written.
@@ -119,7 +122,7 @@ class FolderOutputs:
         from counterfoil.synthesis.synthesis import Synthesis
 
         assert isinstance(synthesis, (Synthesis, PointSynthesis)), "methods that are named make one of the two"
-        return publish(synthesis, self.folder, form=self.form, key=key).receipt
+        return publish(synthesis, self.folder, form=self.form, key=key, moment=moment).receipt
 
 
 def outputs_of(out: str | None, default: Path, form: str | None, *, keeps_model: bool) -> Outputs | FolderOutputs:

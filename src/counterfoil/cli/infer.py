@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -110,12 +110,24 @@ def infer(
             raise
         raise ValueError(inert(str(error))) from error
     show(terminal, found, misled)
+    changed = _changed(evidence.receipt.document, [*(arguments or []), *([by] if by else [])])
+    for sentence in changed:
+        terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
     if not evidence.receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     results = [one.to_json() for one in found] if isinstance(found, list) else found.to_json()
     naively = {"naive": [one.to_json() for one in misled]} if naive else {}
     asked = {"release": str(release), "private": evidence.receipt.private, "kind": kind, "arguments": arguments or []}
-    terminal.document({**asked, "found": results, **naively})
+    terminal.document({**asked, "found": results, **naively, "warnings": changed})
+
+
+def _changed(document: Mapping[str, Any], asked: Sequence[str]) -> list[str]:
+    """What the schema did to the cells of the columns that are asked about, which no interval counts."""
+    from counterfoil.receipt.schema_check import warnings_by_column
+
+    warned = warnings_by_column(document)
+    named = [name for name in warned if any(name in words for words in asked)]
+    return [f"No interval counts what the schema changed. {sentence}" for name in named for sentence in warned[name]]
 
 
 def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> Kind:

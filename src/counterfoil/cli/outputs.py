@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil.files import moved
+from counterfoil.files import give_time, moved
 from counterfoil.kept_files import KeptFile, kept_ledger, kept_source, require_apart
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ class Outputs:
         if self.model is not None and self.model.exists():
             raise ValueError(f"{self.model} is there already. Choose another name with --out, or move it away.")
 
-    def write(self, synthesis: SyntheticRelease, key: SigningKey | None = None) -> Receipt:
+    def write(
+        self, synthesis: SyntheticRelease, key: SigningKey | None = None, *, moment: float | None = None
+    ) -> Receipt:
         """Writes all of it, or nothing; returns the receipt, which names the table's file.
 
         Everything is made in a folder of its own beside its places, and moved when it is whole.
@@ -85,6 +87,7 @@ class Outputs:
         Args:
             synthesis: what was made.
             key: signs the receipt; nobody signs it where None.
+            moment: the time of change that all files get, in seconds since 1970; their own where None.
 
         Raises:
             OSError: when something can't be written.
@@ -98,6 +101,10 @@ class Outputs:
             receipt.save(draft.receipt)
             if draft.model is not None and self.model is not None:
                 _save_model(synthesis, receipt, draft.model)
+            if moment is not None:
+                for path in (draft.table, draft.receipt, *([] if draft.model is None else [draft.model])):
+                    give_time(path, moment)
+            if draft.model is not None and self.model is not None:
                 undo.callback(shutil.rmtree, self.model, ignore_errors=True)
                 os.rename(draft.model, self.model)
             if self.receipt.exists():
@@ -110,6 +117,24 @@ class Outputs:
             moved(draft.table, self.table)
             undo.pop_all()
         return receipt
+
+
+def is_in_place(path: Path, receipt: Receipt) -> bool:
+    """Whether the receipt at `path` is this one, whoever signed it and whatever files were named in it since.
+
+    Args:
+        path: where the receipt of a release goes; its other files are whole, or none is there.
+        receipt: as the release had it when it was made.
+    """
+    from counterfoil.receipt.canonical import digest_of, unsigned
+    from counterfoil.receipt.receipt import Receipt
+
+    try:
+        there = Receipt.load(path)
+    except (OSError, ValueError):
+        return False
+    one, other = (digest_of({**unsigned(found.document), "outputs": []}) for found in (there, receipt))
+    return one == other
 
 
 def _save_model(synthesis: SyntheticRelease, receipt: Receipt, folder: Path) -> None:

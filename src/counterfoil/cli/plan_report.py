@@ -64,8 +64,8 @@ def outlook_svg(outlook: Outlook) -> str:
 def _opening(outlook: Outlook) -> str:
     return (
         f"Rehearsed {outlook.method} at delta {outlook.delta:g} ({outlook.relation}) on {outlook.rows:,} records of "
-        f"{outlook.columns:,} columns, {_times(outlook.runs)} at each epsilon. Nothing sensitive was read, and nothing "
-        "was charged."
+        f"{outlook.columns:,} columns, {_times(outlook.runs)} at each epsilon. What you gave was read as "
+        "public, and nothing was charged."
     )
 
 

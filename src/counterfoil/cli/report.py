@@ -54,7 +54,7 @@ def report(
     """Write a release as one page of pictures and words, which needs nothing else and asks nothing of any server.
 
     It is made from the release alone, and may be shared as the release may: no record is read, nothing is charged.
-    Needs the extra: pip install 'counterfoil[report]'.
+    Needs the packages of the extra `report`.
 
     With --compare it shows the real records' exact numbers beside the synthetic ones, which is NOT PRIVATE, and says so
     on every page; its name must have `inside` in it, such as --out inside.html.

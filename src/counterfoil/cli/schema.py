@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli.options import Force, LedgerFile, Quiet
-from counterfoil.cli.schema_file import name_of, require_schema_file
+from counterfoil.cli.schema_file import name_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
 
@@ -98,6 +98,7 @@ def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) ->
     if out is not None:
         require_schema_file(out, source, force=force)
     columns = columns_of(source)
+    note_strange_header(terminal, columns.types)
     text = draft(columns.types, name=name_of(source), typed=columns.typed)
     if out is None:
         print(inert_toml(text), end="")

@@ -118,11 +118,14 @@ def default_receipt(out: Path) -> Path:
 
 def _run(terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]) -> BoughtSchema:
     from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+    from counterfoil.cli.schema_file import note_strange_header
     from counterfoil.cli.synth_run import close
     from counterfoil.ledger.ledger import Ledger
 
+    note_strange_header(terminal, purchase.names)
     before: set[int] = set()
     opened: Ledger | None = None
+    made: BoughtSchema | None = None
     with ExitStack() as stack:
         try:
             opened = None if wish.ledger is None else stack.enter_context(Ledger.open(wish.ledger, source=None))
@@ -132,13 +135,15 @@ def _run(terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple
                 opened.require_room(purchase.budget, neighbors.describe())
             with terminal.progress() as progress:
                 progress("asking about the columns", 0.0)
-                made, curator = purchase.make(opened)
+                made, curator = purchase.make(opened, refuse_empty=True)
             _write(made, *places)
             close(curator, made.receipt, terminal)
         except BaseException as error:
             charges = _charges(opened, before)
-            if charges or isinstance(error, KeyboardInterrupt):
-                raise Stopped(_what_was_charged(charges, purchase, wish)) from error
+            written = made is not None and _is_in_place(made, *places)
+            if charges or written or isinstance(error, KeyboardInterrupt):
+                said = _what_was_charged(charges, purchase, wish, places if written else None)
+                raise Stopped(said) from error
             raise
     return made
 
@@ -150,7 +155,26 @@ def _charges(ledger: Ledger | None, before: set[int]) -> int:
     return sum(len(release.charges) for release in ledger.releases() if release.id not in before)
 
 
-def _what_was_charged(charges: int, purchase: SchemaPurchase, wish: Wish) -> str:
+def _is_in_place(made: BoughtSchema, out: Path, receipt: Path) -> bool:
+    from counterfoil.cli.outputs import is_in_place
+
+    return out.is_file() and out.read_bytes() == made.text.encode() and is_in_place(receipt, made.receipt)
+
+
+def _what_was_charged(
+    charges: int, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path] | None = None
+) -> str:
+    """What a purchase that ended early cost, and where its files are if they were written by then.
+
+    Args:
+        charges: how many were made, as the ledger has them.
+        purchase: what was to be bought.
+        wish: the options.
+        places: of the schema and its receipt; None where they were not written.
+    """
+    if places is not None:
+        counted = "" if wish.ledger is None else f", and the ledger {wish.ledger} counts what it cost"
+        return f"The schema was bought{counted}: {places[0]} and its receipt {places[1]} are whole."
     if wish.ledger is None:
         return "No file was written: nothing was released."
     if not charges:
@@ -203,8 +227,11 @@ def _report(
     terminal.show(findings(made, purchase))
     for sentence in made.receipt.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")
+    if (need := made.discovered.need) is not None:
+        say = terminal.say if need.epsilon is None else terminal.alarm
+        say(textwrap.fill(need.sentence(), WIDTH))
     if made.schema.confirm:
-        terminal.alarm("No column can be told from the noise: state them by hand, or spend more.")
+        terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
         return
     for sentence in (
         "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",

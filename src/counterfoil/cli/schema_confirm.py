@@ -21,7 +21,7 @@ from counterfoil.cli.schema_answers import (
     whole,
     yes,
 )
-from counterfoil.cli.schema_file import name_of, require_schema_file
+from counterfoil.cli.schema_file import name_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def ask(terminal: Terminal, source: str, out: Path | None, *, force: bool, piped
             "answers come from a pipe."
         )
     columns = columns_of(source)
+    note_strange_header(terminal, columns.types)
     try:
         document = _document(Answers(terminal), columns, name_of(source))
         write_text(out, document)

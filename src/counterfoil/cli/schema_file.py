@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
+
+from counterfoil.cli.terminal import Terminal
+
+_VALUE = re.compile(r"[-+]?[0-9]+(?:[.,:/-][0-9]+)*(?: [0-9:.]+)?")
 
 
 def require_schema_file(out: Path, source: str, *, force: bool) -> None:
@@ -22,6 +28,17 @@ def require_schema_file(out: Path, source: str, *, force: bool) -> None:
     if out.suffix.lower() != ".toml":
         raise ValueError(f"A schema is written to a .toml file. Found {out.name!r}.")
     require_free([out], force=force)
+
+
+def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
+    """Warns where names look like values: a file without a line of names loses a record, whose values become names."""
+    found = list(names)
+    strange = sum(_VALUE.fullmatch(name.strip()) is not None for name in found)
+    if 2 * strange > len(found):
+        terminal.alarm(
+            f"WARNING: {strange} of {len(found)} columns are named by a number or a date. If the file has no line of "
+            "names, a record is taken for it, and its values become names: add the line."
+        )
 
 
 def name_of(source: str) -> str:

@@ -36,7 +36,7 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
 
 def _line(answers: DiscoveredColumn, schema: Schema, *, open_: bool) -> tuple[str, str, str]:
     column = next((one for one in schema.columns if one.name == answers.name), None)
-    missing = f"{answers.missing:,.0f} (+- {answers.deviation:,.0f})" if _stands_out(answers) else ""
+    missing = f"{answers.missing:,.0f} (+- {answers.missing_error:,.0f})" if _stands_out(answers) else ""
     kind = column.kind if column is not None else answers.kind
     if column is None or kind == "identifier":
         return answers.kind, "left out", missing
@@ -45,7 +45,7 @@ def _line(answers: DiscoveredColumn, schema: Schema, *, open_: bool) -> tuple[st
 
 
 def _stands_out(answers: DiscoveredColumn) -> bool:
-    return answers.missing is not None and answers.missing > STANDARD_ERRORS * answers.deviation
+    return answers.missing is not None and answers.missing > STANDARD_ERRORS * answers.missing_error
 
 
 def _range(column: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.folder_outputs import FolderOutputs
-from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.outputs import Outputs, is_in_place
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.synth_request import Request
 from counterfoil.cli.synth_run import curator_of
@@ -86,6 +85,7 @@ def run_judged(
 
     require_judgeable(synthesizer)
     runs: JudgedRuns | None = None
+    made: Synthesis | None = None
     with ExitStack() as stack:
         try:
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
@@ -104,15 +104,18 @@ def run_judged(
                 )
             )
             if made is not None:
-                digest = outputs.write(made, key).digest
-                if acceptance.attempts > 1:
-                    _give_time(outputs, made)
-                elif opened is not None and runs.release is not None:
-                    _note_receipt(opened, runs.release, digest, terminal)
+                # The files' own times would tell how long several runs took, and an entry in the ledger would.
+                again = acceptance.attempts > 1
+                receipt = outputs.write(made, key, moment=_time_of(made)) if again else outputs.write(made, key)
+                if not again and opened is not None and runs.release is not None:
+                    _note_receipt(opened, runs.release, receipt.digest, terminal)
         except BaseException as error:
             charged = runs is not None and runs.release is not None
-            if charged or isinstance(error, KeyboardInterrupt):
-                raise Stopped(_what_was_charged(request, charged=charged)) from error
+            written = made is not None and is_in_place(outputs.receipt, made.receipt)
+            if charged or written or isinstance(error, KeyboardInterrupt):
+                place = outputs.folder if isinstance(outputs, FolderOutputs) else outputs.table
+                said = _what_was_charged(request, charged=charged, place=place if written else None)
+                raise Stopped(said) from error
             raise
     if made is None:
         raise withheld(request.budget)
@@ -129,17 +132,22 @@ def _note_receipt(ledger: Ledger, release: int, digest: str, terminal: Terminal)
         terminal.note(f"The release is counted, and its ledger does not know its receipt: {error}")
 
 
-def _give_time(outputs: Outputs | FolderOutputs, made: Synthesis) -> None:
-    """Gives the files of a release the time of its receipt, as their own would tell how long its runs took."""
-    moment = datetime.fromisoformat(str(made.receipt.document["created"])).timestamp()
-    roots = [outputs.table, outputs.receipt, *([] if outputs.model is None else [outputs.model])]
-    roots = [outputs.folder] if isinstance(outputs, FolderOutputs) else roots
-    for root in roots:
-        for path in (*(root.rglob("*") if root.is_dir() else ()), root):
-            os.utime(path, (moment, moment))
+def _time_of(made: Synthesis) -> float:
+    """The time of a release's receipt, in seconds since 1970."""
+    return datetime.fromisoformat(str(made.receipt.document["created"])).timestamp()
 
 
-def _what_was_charged(request: Request, *, charged: bool) -> str:
+def _what_was_charged(request: Request, *, charged: bool, place: Path | None = None) -> str:
+    """What a run that ended early cost, and where the release is if it was accepted and written by then.
+
+    Args:
+        request: what was to be made.
+        charged: whether the budget was.
+        place: of the release; None where no file was written.
+    """
+    if place is not None:
+        counted = "" if request.ledger is None else f", and the ledger {request.ledger} counts it"
+        return f"The release was accepted and is whole, in {place}: its whole budget was charged{counted}."
     if not charged:
         return "Nothing was charged, and no file was written."
     budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"

@@ -158,8 +158,8 @@ class Account:
         other = isinstance(asked, Query) and not isinstance(asked, CountQuery)  # what is no query is refused below
         if other or not isinstance(noise, CountNoise):
             raise ValueError(
-                f"Numbers are asked of a `CountQuery`, with noise for counts. Found {noise} for {query.name}: texts are "
-                "asked for by `ask_texts`, candidates by `choose`, and gradients by `train`."
+                f"Numbers are asked of a `CountQuery`, with noise for counts. Found {noise} for {query.name}: texts "
+                "are asked for by `ask_texts`, candidates by `choose`, and gradients by `train`."
             )
         of = _sensitivity_in(query, noise.norm)
         with self._paying(query, noise, of) as paid:
@@ -203,7 +203,8 @@ class Account:
         other = isinstance(asked, Query) and not isinstance(asked, SelectionQuery)
         if other or not isinstance(noise, SelectionNoise):
             raise ValueError(
-                f"Candidates are chosen by a `SelectionQuery`, with noise for selections. Found {noise} for {query.name}."
+                f"Candidates are chosen by a `SelectionQuery`, with noise for selections. Found {noise} for "
+                f"{query.name}."
             )
         with self._paying(query, noise, query.score_sensitivity) as paid:
             chosen = self._chosen(query, noise, paid.sensitivity) if paid.kept is None else int(paid.kept[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,8 +17,10 @@ from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
-from counterfoil.curator.discovery_ranges import Bounds, bounds_from, intervals_of
+from counterfoil.curator.discovery_ranges import Bounds, bounds_from, coarse_bounds, intervals_of
+from counterfoil.curator.discovery_support import sure
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
@@ -26,7 +29,7 @@ from counterfoil.curator.source_facts import columns_of
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.gaussian import GaussianNoise
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
 from counterfoil.schema.raw_cell import MISSING_WORDS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import is_duration
@@ -45,6 +48,7 @@ def discover(
     ledger: Ledger | str | Path | None = None,
     seed: int | None = None,
     in_memory: bool | None = None,
+    refuse_empty: bool = False,
 ) -> tuple[Discovered, Curator]:
     """Spends `budget` on what `stated` leaves open, and returns it with the open curator, for a receipt.
 
@@ -66,6 +70,8 @@ def discover(
         ledger: where charges are recorded durably.
         seed: for tests alone: the answers are then NOT PRIVATE.
         in_memory: as for `Curator`.
+        refuse_empty: for commands alone: an empty table is refused before anything is charged
+            (`Curator.require_rows`).
 
     Raises:
         ValueError: where nothing is left to ask, `stated` names a column that the table lacks, or the budget has no
@@ -91,12 +97,16 @@ def discover(
             in_memory=in_memory,
         )
         until_done.push(curator.__exit__)
+        if refuse_empty:
+            curator.require_rows()
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
         stored = {name for name in asked if name not in given or given[name].kind is None}
-        columns = _Discovery(account, noises, asked, stored).columns()
+        discovery = _Discovery(account, noises, asked, stored)
+        columns, need = discovery.columns(), discovery.need(budget)
         until_done.pop_all()
     spent = account.rule.epsilon(account.events, budget.delta)
-    return Discovered(columns, spent, budget.delta, curator.relation.value, dict(noises.shares)), curator
+    relation_name, shares = curator.relation.value, dict(noises.shares)
+    return Discovered(columns, spent, budget.delta, relation_name, shares, need), curator
 
 
 class _Discovery:
@@ -108,8 +118,15 @@ class _Discovery:
         self._stored = stored
         self._noises = noises
         self._asked = asked
-        self._votes = self._ask_places(noises.places)
-        self._everybody = float(np.mean([vote.total for vote in self._votes.values()]))
+        self._bounds: dict[str, tuple[Bounds, float]] = {}
+        self._hear(self._ask_places(noises.places))
+        self._ask_ranges()
+
+    def _hear(self, votes: dict[str, Votes]) -> None:
+        """What follows from the places of the cells."""
+        asked = self._asked
+        self._votes = votes
+        self._everybody = float(np.mean([vote.total for vote in votes.values()]))
         self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
         self._formats = {
             name: self._votes[name].date_format() if kind == "date" else "" for name, kind in self._kinds.items()
@@ -123,9 +140,18 @@ class _Discovery:
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
-        bounds = self._bounds()
         texts = self._texts()
-        return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0)), texts) for name in self._asked)
+        return tuple(self._column(name, *self._bounds.get(name, (Bounds(), 0.0)), texts) for name in self._asked)
+
+    def need(self, budget: Budget) -> Need:
+        """How many records the noise hides, and what would show."""
+        vote = next(iter(self._votes.values()))
+        return need_of(self._everybody, self._total_error, vote.least * vote.deviation, budget)
+
+    @property
+    def _total_error(self) -> float:
+        """The standard deviation of the noise of the number of records: the mean over columns."""
+        return next(iter(self._votes.values())).total_deviation / math.sqrt(len(self._votes))
 
     def _column(self, name: str, bounds: Bounds, fine: float, texts: FrequentTexts | None) -> DiscoveredColumn:
         vote = self._votes[name]
@@ -144,35 +170,48 @@ class _Discovery:
             missing=vote.missing,
             edges=(),
             deviation=listed or fine or vote.deviation,
+            missing_deviation=vote.deviation,
+            records_deviation=math.hypot(self._total_error, vote.deviation),
             date_format=self._formats[name],
             missing_words=words,
+            decimals=vote.decimals() if self._kinds[name] == "real" else None,
         )
 
     def _ask_places(self, noise: GaussianNoise) -> dict[str, Votes]:
         query = ColumnPlaces(tuple(self._asked))
         answer = self._account.ask(query, noise)
-        return {name: Votes(counts, answer.deviation) for name, counts in query.split(answer.values).items()}
+        least = sure(len(self._asked))
+        return {name: Votes(counts, answer.deviation, least) for name, counts in query.split(answer.values).items()}
 
-    def _bounds(self) -> dict[str, tuple[Bounds, float]]:
-        """By column, its bounds and the deviation of the counts that they come from."""
+    def _ask_ranges(self) -> None:
+        """Finds the bounds of columns, and the deviation of the counts that they come from."""
         noise = self._noises.ranges
         if noise is None:
-            return {}
+            return
         names = tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
         # As many columns have the same sensitivity in either question.
         expected = self._account.deviation(ColumnPlaces(names), noise) if names else 0.0
         intervals = tuple(found for name in names if (found := self._intervals(name, expected)) is not None)
         if not intervals:
-            if self._text_columns:  # what the plan foresees is asked in its order
-                self._ask_places(noise)
-            return {}
+            self._ask_places_again(noise)
+            return
         query = ColumnRanges(intervals)
         answer = self._account.ask(query, noise)
         counts = query.split(answer.values)
-        return {
+        self._bounds = {
             one.column: (self._bounds_of(one, counts[one.column], answer.deviation), answer.deviation)
             for one in intervals
         }
+
+    def _ask_places_again(self, noise: GaussianNoise) -> None:
+        """What the plan foresees is asked in its order: where no number shows yet, what the cells are once more."""
+        again = self._ask_places(noise)
+        self._hear({name: vote.beside(again[name]) for name, vote in self._votes.items()})
+        names = [name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged]
+        self._bounds = {name: (self._coarse(name), self._votes[name].deviation) for name in names}
+
+    def _coarse(self, name: str) -> Bounds:
+        return coarse_bounds(self._kinds[name], self._votes[name], self._present(name))
 
     def _intervals(self, name: str, deviation: float) -> Intervals | None:
         kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]

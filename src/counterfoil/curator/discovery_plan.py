@@ -14,7 +14,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 
-SHARES: Mapping[str, float] = {"places": 0.2, "ranges": 0.25, "texts": 0.55}
+SHARES: Mapping[str, float] = {"places": 0.2, "ranges": 0.4, "texts": 0.4}
 """Of the whole mu**2, by question."""
 
 _DELTA_SHARE = 0.25

@@ -5,20 +5,42 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import ndtri
 
-SURE = 4.0
-"""Standard deviations of the noise that a sum must exceed. A line of 256 counts has 511 sums, of which any reaches it
-by chance with probability below 511 P(N(0, 1) > 4) < 0.017."""
+FALSE_ALARMS = 0.01
+"""How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
+
+SUMS = 1500
+"""Of one column, at most: four lines of 43 places, 15 single ones, and one of up to 500 intervals, each with at most
+twice as many sums as counts."""
 
 LIKELY = 1.5
-"""The same for what lies beside places that are sure and may be more than `NEGLIGIBLE`: a wrong place there is a near
-one, which costs a few codes, and a place that is left out costs all records there, which are clamped."""
+"""Deviations of noise that a sum must exceed beside places that are sure. A wrong place there is a near one, which
+costs a few codes, and a place that is left out costs all records there, which are clamped."""
+
+NEXT = 1.0
+"""The same for the very next place, which costs one code: that is one too many in one of six cases."""
+
+NEAR = 2
+"""What is likely and not sure adds at most one part in so many to what was found, or one place."""
 
 NEGLIGIBLE = 0.005
 """A share of the records that may be clamped where it is not sure that there are any."""
 
+RARE = 0.001
+"""The same share for the very next place."""
 
-def support(counts: np.ndarray, deviation: float) -> tuple[int, int] | None:
+
+def sure(columns: int) -> float:
+    """How many deviations of its noise a sum must exceed, so that what shows in a table of so many columns is real.
+
+    Each of the sums of all columns exceeds x deviations by noise alone with probability P(N(0, 1) > x), so any of them
+    does with at most `SUMS` times `columns` times that: `FALSE_ALARMS`, whatever the dependence. 4.87 for 12 columns.
+    """
+    return float(-ndtri(FALSE_ALARMS / (SUMS * columns)))
+
+
+def support(counts: np.ndarray, deviation: float, least: float) -> tuple[int, int] | None:
     """The first and the last place where there are records, or None where none shows.
 
     The answer reaches from the first to the last interval of `shown`. Any interval beyond holds fewer records than the
@@ -27,17 +49,21 @@ def support(counts: np.ndarray, deviation: float) -> tuple[int, int] | None:
     Args:
         counts: int64 [n], in the order of the line, each with independent noise.
         deviation: of the noise of one.
+        least: deviations that a sum must exceed (`sure`).
     """
-    found = shown(counts, deviation)
+    found = shown(counts, deviation, least)
     return (min(start for start, _, _ in found), max(end for _, end, _ in found) - 1) if found else None
 
 
-def mass(counts: np.ndarray, deviation: float) -> float:
-    """About how many records there are where they show."""
-    return math.fsum(total for _, _, total in shown(counts, deviation))
+def masses(counts: np.ndarray, deviation: float, least: float) -> np.ndarray:
+    """float64 [n]: about how many records are at each place of what shows, 0 elsewhere."""
+    result = np.zeros(len(counts))
+    for start, end, total in shown(counts, deviation, least):
+        result[start:end] = total / (end - start)
+    return result
 
 
-def shown(counts: np.ndarray, deviation: float) -> list[tuple[int, int, float]]:
+def shown(counts: np.ndarray, deviation: float, least: float) -> list[tuple[int, int, float]]:
     """The narrowest intervals whose sums are surely no noise: where each starts, where it ends, and its sum.
 
     Sums over dyadic intervals are compared with their noise: few records in many cells show in a long sum, many in one
@@ -47,7 +73,7 @@ def shown(counts: np.ndarray, deviation: float) -> list[tuple[int, int, float]]:
     found = []
     while True:
         lengths = np.minimum(length, len(counts) - length * np.arange(len(sums)))
-        shows = sums > SURE * deviation * np.sqrt(lengths)
+        shows = sums > least * deviation * np.sqrt(lengths)
         found += [
             (place * length, min((place + 1) * length, len(counts)), float(sums[place]))
             for place in np.flatnonzero(shows & ~below).tolist()
@@ -58,7 +84,12 @@ def shown(counts: np.ndarray, deviation: float) -> list[tuple[int, int, float]]:
 
 
 def extended(
-    counts: np.ndarray, found: tuple[int, int], within: tuple[int, int], deviation: float, records: float
+    counts: np.ndarray,
+    found: tuple[int, int],
+    within: tuple[int, int],
+    deviation: float,
+    records: float,
+    least: float,
 ) -> tuple[int, int]:
     """From the first to the last place that is found, and on either side as far as more records are likely.
 
@@ -68,20 +99,29 @@ def extended(
         within: places beyond which nothing is added.
         deviation: of the noise of one count.
         records: about how many there are in all.
+        least: as for `support`.
     """
-    (first, last), (least, most) = found, within
-    above = _likely(counts[last + 1 : most + 1], deviation, records)
-    return first - _likely(counts[least : max(first, least)][::-1], deviation, records), last + above
+    (first, last), (lowest, highest) = found, within
+    near = max((last - first + 1) // NEAR, 1)
+    above = _likely(counts[last + 1 : highest + 1], deviation, records, near, least)
+    below = _likely(counts[lowest : max(first, lowest)][::-1], deviation, records, near, least)
+    return first - below, last + above
 
 
-def _likely(counts: np.ndarray, deviation: float, records: float) -> int:
+def _likely(counts: np.ndarray, deviation: float, records: float, near: int, least: float) -> int:
     """How many of the first `counts` are added, step by step: each step is the shortest that stands out."""
     reached = 0
     while True:
         rest = np.cumsum(counts[reached:].astype(float))
+        if not len(rest):
+            return reached
         lengths = 2 ** np.arange(len(rest).bit_length())
         sums, noises = rest[lengths - 1], deviation * np.sqrt(lengths)
-        steps = lengths[sums > np.clip(NEGLIGIBLE * records, LIKELY * noises, SURE * noises)]
+        asked = np.where(reached + lengths <= near, LIKELY, least)
+        limits = np.clip(NEGLIGIBLE * records, asked * noises, least * noises)
+        if not reached:
+            limits[0] = np.clip(RARE * records, NEXT * deviation, least * deviation)
+        steps = lengths[sums > limits]
         if not len(steps):
             return reached
         reached += int(steps[0])

@@ -7,9 +7,11 @@ from typing import get_args
 
 import numpy as np
 
-from counterfoil.curator.discovery_support import best_score, mass, support
+from counterfoil.curator.discovery_reach import worthwhile
+from counterfoil.curator.discovery_support import best_score, masses
+from counterfoil.curator.queries.column_places import GRIDS
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS
+from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES
 
 _ISO = DATE_FORMATS[0]
@@ -23,7 +25,16 @@ _REALS = 0.02
 _SURELY = 5.0
 """Deviations of noise; a column of whole numbers that was taken for one of reals would lose what they are."""
 
-NUMBERS = (CODES["integer"], CODES["real"])
+_LONGER = 0.05
+"""A share of the numbers of a column that may have more digits after the point than it is said to have."""
+
+NUMBERS = tuple(CODES[name] for name in GRIDS)
+_BROKEN = tuple(name for name in GRIDS if name != "integer")
+_UNCOUNTED = np.isin(np.arange(len(CLASSES)), NUMBERS)
+_EVERYWHERE = np.ones(CELLS, dtype=bool)
+_WHOLE = np.isin(np.arange(CELLS), WHOLE_PLACES)
+_POSSIBLE = np.concatenate([~_UNCOUNTED, _WHOLE, *[_EVERYWHERE for _ in _BROKEN]])
+"""bool [PLACES]: where a cell can be; the others hold nothing but noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +42,20 @@ class Votes:
     """The noisy places of one column's cells.
 
     Args:
-        counts: int64 [PLACES], as `ColumnPlaces` orders them.
+        counts: float64 [PLACES], as `ColumnPlaces` orders them.
         deviation: of the noise of each.
+        least: how many deviations a sum must exceed (`discovery_support.sure`).
     """
 
     counts: np.ndarray
     deviation: float
+    least: float
+
+    def beside(self, other: Votes) -> Votes:
+        """Both answers to the same question as one, each weighted by its precision."""
+        one, two = self.deviation**-2.0, other.deviation**-2.0
+        counts = (one * self.counts + two * other.counts) / (one + two)
+        return Votes(counts, (one + two) ** -0.5, self.least)
 
     @property
     def missing(self) -> int:
@@ -46,7 +65,12 @@ class Votes:
     @property
     def total(self) -> int:
         """The noisy number of records."""
-        return int(self.counts.sum())
+        return round(float(self.counts[_POSSIBLE].sum()))
+
+    @property
+    def total_deviation(self) -> float:
+        """Of its noise."""
+        return self.deviation * float(_POSSIBLE.sum()) ** 0.5
 
     def kind(self) -> Kind:
         """What most cells are; the best guess where nothing shows above the noise."""
@@ -65,13 +89,23 @@ class Votes:
 
     def number_kind(self) -> Kind:
         """Whether the numbers of a column are whole."""
-        whole, broken = (mass(self.grid(kind), self.deviation) for kind in ("integer", "real"))
+        whole, broken = self._mass("integer"), self._broken
         return "real" if broken > max(_REALS * (whole + broken), _SURELY * self.deviation) or not whole else "integer"
+
+    def decimals(self) -> int | None:
+        """How many digits after the point say nearly all numbers of a column of reals; None for more than two."""
+        parts = {name: self._mass(name) for name in GRIDS}
+        whole = sum(parts.values())
+        for digits in DECIMALS.values():
+            longer = sum(parts[other] for other in GRIDS if DECIMALS.get(other, 9) > digits)
+            if whole and longer <= _LONGER * whole:
+                return digits
+        return None
 
     def masses(self) -> dict[Kind, float]:
         """By kind, about how many cells there are; 0 where none show."""
         kinds: tuple[Kind, ...] = get_args(Kind)
-        return {kind: mass(self._counts_for(kind), self.deviation) for kind in kinds}
+        return {kind: self._broken if kind == "real" else self._mass(kind) for kind in kinds}
 
     def date_format(self) -> str:
         """How most dates are written, as `strftime`; empty for ISO 8601. Days come first where that can't be told."""
@@ -79,29 +113,55 @@ class Votes:
         return "" if best == _ISO else best
 
     def coarse_range(self, kind: Kind) -> tuple[int, int] | None:
-        """From which place of the grid to which numbers show; None where none do."""
-        if kind == "integer":
-            found = support(self.grid("integer"), self.deviation)
-            return None if found is None else (int(WHOLE_PLACES[found[0]]), int(WHOLE_PLACES[found[1]]))
-        counts, whole = self.grid("real").copy(), self.grid("integer")
-        both = mass(whole, self.deviation) > 0
-        if both:  # whole numbers among reals
-            counts[WHOLE_PLACES] += whole
-        return support(counts, self.deviation * (2**0.5 if both else 1.0))
+        """Between which places of the grid bounds are worth their codes; None where no numbers show."""
+        return worthwhile(self.numbers(kind))
 
-    def grid(self, kind: str) -> np.ndarray:
-        """int64 [n]: the counts along the line, of reals at all places, of integers at those that hold any."""
-        start = len(CLASSES) + (CELLS if kind == "real" else 0)
-        counts = self.counts[start : start + CELLS]
-        return counts if kind == "real" else counts[WHOLE_PLACES]
+    def tails(self, kind: Kind, first: int, last: int) -> tuple[float, float]:
+        """About how many numbers show at the places below the first and above the last one."""
+        numbers = self.numbers(kind)
+        return float(numbers[:first].sum()), float(numbers[last + 1 :].sum())
+
+    def numbers(self, kind: Kind) -> np.ndarray:
+        """float64 [CELLS]: about how many numbers are at each place, 0 where none show.
+
+        Whole numbers and such of few digits may be among reals: the grids of the classes that show are added up.
+        """
+        names = ("integer",) if kind == "integer" else tuple(name for name in GRIDS if self._mass(name))
+        result = np.zeros(CELLS)
+        if names == ("integer",):
+            result[WHOLE_PLACES] = masses(self.grid("integer"), self.deviation, self.least)
+        elif names:
+            together = np.sum([self._whole_grid(name) for name in names], axis=0)
+            result = masses(together, self.deviation * len(names) ** 0.5, self.least)
+        return result
+
+    def grid(self, name: str) -> np.ndarray:
+        """float64 [n]: the counts of a class of numbers along the line, of integers at the places that hold any."""
+        counts = self._whole_grid(name)
+        return counts[WHOLE_PLACES] if name == "integer" else counts
+
+    def _whole_grid(self, name: str) -> np.ndarray:
+        start = len(CLASSES) + GRIDS.index(name) * CELLS
+        return self.counts[start : start + CELLS]
+
+    @property
+    def _broken(self) -> float:
+        return float(sum(masses(self.grid(name), self.deviation, self.least).sum() for name in _BROKEN))
+
+    def _mass(self, kind: str) -> float:
+        """About how many cells of a kind, or of a class of numbers, there are where they show."""
+        counts = self.grid(kind) if kind in GRIDS else self._counts_for(kind)
+        return float(masses(counts, self.deviation, self.least).sum())
 
     def _of(self, name: str) -> int:
         return int(self.counts[CODES[name]])
 
-    def _counts_for(self, kind: Kind) -> np.ndarray:
-        """int64 [n]: the counts that speak for a kind."""
-        if kind == "integer" or kind == "real":
+    def _counts_for(self, kind: str) -> np.ndarray:
+        """float64 [n]: the counts that speak for a kind; of reals those with any digits."""
+        if kind == "integer":
             return self.grid(kind)
+        if kind == "real":
+            return np.concatenate([self.grid(name) for name in _BROKEN])
         if kind != "date":
             return np.array([self._of(kind)])
         return self.counts[[code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -102,17 +103,18 @@ class SchemaPurchase:
 
             hint = did_you_mean(unit.column, names)
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
-        kept = kept_source(source) if isinstance(source, str) else ()
+        kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
         return SchemaPurchase(
             source, budget, relation, unit, names, columns.types if columns.typed else {}, partial, name
         )
 
-    def make(self, ledger: Ledger | None) -> tuple[BoughtSchema, Curator]:
+    def make(self, ledger: Ledger | None, *, refuse_empty: bool = False) -> tuple[BoughtSchema, Curator]:
         """Asks, and writes down what was answered; the curator stays open, for its receipt to be recorded.
 
         Args:
             ledger: where it is charged.
+            refuse_empty: for commands alone: an empty table is refused.
 
         Raises:
             ValueError: in one sentence, before anything is charged.
@@ -126,6 +128,7 @@ class SchemaPurchase:
             relation=self.relation,
             privacy_unit=self.unit,
             ledger=ledger,
+            refuse_empty=refuse_empty,
         )
         try:
             return self._written(discovered, curator), curator

@@ -17,7 +17,8 @@ from typing import Any
 from counterfoil.inert import inert_document
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.registry import mechanism_sentences
-from counterfoil.receipt.schema_bought import bought_sentences
+from counterfoil.receipt.schema_bought import bought_sentences, describes_table
+from counterfoil.receipt.schema_total import bought_of
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 
 SOURCE = (
@@ -52,17 +53,26 @@ class Question:
 
 
 def _parameters(document: Document) -> list[str]:
+    alone = " of the release without its schema" if "schema_bought" in document else ""
     return [
-        f"The guarantee is epsilon {document['budget']['epsilon']:g} at delta {document['spent']['delta']:g}, fixed "
-        "before the first question.",
+        f"The guarantee{alone} is epsilon {document['budget']['epsilon']:g} at delta {document['spent']['delta']:g}, "
+        "fixed before the first question.",
         *(sentence for sentence in cost_sentences(document) if sentence.startswith("In plain words")),
         *bought_sentences(document),
     ]
 
 
 def _variant(document: Document) -> list[str]:
+    return [*_own_variant(document), *_variant_of_schema(document)]
+
+
+def _own_variant(document: Document) -> list[str]:
+    """The variant of the release without its schema."""
     if document["spent"]["delta"] == 0:
+        if "schema_bought" in document:
+            return ["The questions of this release, without its schema, are purely private: their delta is 0."]
         return ["Pure differential privacy: delta is 0, and no failure is possible."]
+    whose = "of this release, its schema aside, " if "schema_bought" in document else ""
     rule = document["composition"]["rule"]
     kinds = sorted({str(charge["event"]["kind"]).replace("_", " ") for charge in document["charges"]})
     what = f"The events of the charges are {', '.join(kinds)}; they are composed by the rule {rule}."
@@ -71,17 +81,33 @@ def _variant(document: Document) -> list[str]:
         return [what, "At least one mechanism can fail with the small probability that its own delta states."]
     return [
         what,
-        "No single mechanism has a delta of its own: the delta comes from stating the composed guarantee as epsilon "
-        "and delta, and is not the probability of a catastrophic failure.",
+        f"No single mechanism {whose}has a delta of its own: the delta comes from stating the composed guarantee as "
+        "epsilon and delta, and is not the probability of a catastrophic failure.",
+    ]
+
+
+def _variant_of_schema(document: Document) -> list[str]:
+    """What the schema's own guarantee does to the variant; nothing where it was not bought."""
+    bought = bought_of(document)
+    if bought is None:
+        return []
+    if bought.delta == 0:
+        return ["The schema was bought with delta 0."]
+    return [
+        f"The schema was bought with delta {bought.delta:g}, so that release and schema together are not purely "
+        "private. Its own receipt says which of its mechanisms can fail with a delta of their own; those that release "
+        "texts do.",
     ]
 
 
 def _comparable(document: Document) -> list[str]:
     unit = document["privacy_unit"]
     whose = "one row" if unit is None else f"all rows of one value of {unit['column']}, at most {unit['max_rows']}"
+    also = [] if bought_of(document) is None else ["Count the schema with it, which was bought too (see Epsilon)."]
     return [
         f"Compare only with guarantees for the same delta ({document['spent']['delta']:g}), the same unit ({whose}) "
         f"and the same neighboring relation ({document['neighboring_relation']}).",
+        *also,
         "The receipt has the parameter of each noise, from which others can convert to another delta.",
     ]
 
@@ -112,6 +138,11 @@ def _libraries(document: Document) -> list[str]:
 
 
 def _histograms(document: Document) -> list[str]:
+    if describes_table(document):
+        return [
+            "They were not given: categories, bounds and bins are what this release asked for, with noise, and what is "
+            "among its charges. What the steward stated by hand was not asked.",
+        ]
     return [
         "Categories, bounds and bins are those of the schema, which was fixed before this release asked its first "
         "question. A count of combinations of values covers every cell, empty ones too. The schema's SHA-256 is "
@@ -135,6 +166,8 @@ def _bias(document: Document) -> list[str]:
 
 def _synthetic(document: Document) -> list[str]:
     name = document["method"]["name"]
+    if describes_table(document):
+        return ["What was released is a schema, with the guarantee above: no synthetic data were made for it."]
     if document.get("released", "table") != "table":
         return [f"What was released is not a table but {document['released']}, by {name}, with the guarantee above."]
     return [

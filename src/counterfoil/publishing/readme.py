@@ -138,15 +138,16 @@ def _kept(contents: Contents) -> Iterator[str]:
 
 def _not_kept(contents: Contents) -> Iterator[str]:
     noisy, schema = contents.noisy, contents.schema
+    unread = "never read" if schema.bought is None else "read for nothing but the schema"
     yield "No record, and no link from a row to one: rows can't be matched with people."
     for column in schema.columns:
         if isinstance(column, Identifier):
             instead = "left out" if column.replace == "drop" else "made anew"
-            yield f"The values of {plain(column.name)}, an identifier: never read, and {instead}."
+            yield f"The values of {plain(column.name)}, an identifier: {unread}, and {instead}."
     if schema.ignore:
         shown = ", ".join(plain(name, most=40) for name in schema.ignore[:20])
         rest = f", and {len(schema.ignore) - 20:,} more" if len(schema.ignore) > 20 else ""
-        yield f"Columns that were never read: {shown}{rest}."
+        yield f"Columns that were {unread}: {shown}{rest}."
     if contents.model != "points":
         yield (
             "Relations among two or more columns that were not counted together: they hold only as far as they follow "

@@ -15,6 +15,8 @@ from typing import Any
 
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert_document
+from counterfoil.receipt.schema_bought import describes_table
+from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 
 CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
@@ -67,14 +69,20 @@ def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str
         facts: the steward's.
 
     Raises:
-        ValueError: for a release whose noise came from a seed, which protects nobody.
+        ValueError: for a release whose noise came from a seed, which protects nobody, and for one that has no figure
+            for what it cost together with its schema.
     """
     if not document["private"]:
         raise ValueError(
             "A release whose noise came from a seed is not differentially private, and has no place in a registry of "
             "such releases. Export the receipt of one made without --seed."
         )
-    name = facts.name or f"Synthetic copy of {document['source']}"
+    if reason := why_no_total(document):
+        raise ValueError(
+            "The registry asks for one epsilon and one delta of a deployment. Found none for the release and its "
+            f"schema together: {reason}. Export the receipt of a release under the schema's own relation and unit."
+        )
+    name = facts.name or f"{'Schema' if describes_table(document) else 'Synthetic copy'} of {document['source']}"
     entry: dict[str, Any] = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", f"{name}-{document['created'][:4]}".lower())[:120].strip("-"),
         "deployment": {
@@ -138,7 +146,7 @@ def _basic(document: Mapping[str, Any], facts: StewardFacts, name: str) -> dict[
     what = {
         "table": f"{document['rows']['drawn']:,} synthetic rows, none of which is a real person",
         "model": "A model",
-        "measures": "Noisy measures",
+        "measures": "A schema (kinds, bounds, categories)" if describes_table(document) else "Noisy measures",
     }[released]
     return {
         "name": name,
@@ -161,6 +169,7 @@ def _basic(document: Mapping[str, Any], facts: StewardFacts, name: str) -> dict[
 
 def _variant(document: Mapping[str, Any]) -> dict[str, Any]:
     pure = document["spent"]["delta"] == 0 == document.get("schema_bought", {}).get("delta", 0)
+    domain, schema = _domain(document)
     if document["neighboring_relation"] == "add_or_remove_one":
         in_the_clear = "None: the number of rows is not released exactly either."
     elif groups := document.get("public_groups"):
@@ -171,18 +180,42 @@ def _variant(document: Mapping[str, Any]) -> dict[str, Any]:
         in_the_clear = "None: the number of rows of a unit is not released exactly."
     return {
         "variant_name": "Pure DP" if pure else "Approximate DP",
-        "data_domain": "Tables of any number of rows that follow a schema of public facts (columns, bounds, "
-        f"categories, rules), which was fixed before the first question; its SHA-256 is {document['schema_sha256']}.",
-        "unprotected_quantities": f"{in_the_clear} The schema is public.",
+        "data_domain": domain,
+        "unprotected_quantities": f"{in_the_clear} {schema}",
     }
+
+
+def _domain(document: Mapping[str, Any]) -> tuple[str, str]:
+    """Which tables are meant, and what is public of their schema."""
+    digest = document["schema_sha256"]
+    if describes_table(document):
+        return (
+            "Tables of any number of rows with the columns of this one. What their cells are was not public: kinds, "
+            f"bounds and categories were asked of the records. The SHA-256 of what was fixed beforehand is {digest}.",
+            "The names of the columns, their types where the storage has any, and what the steward stated of them.",
+        )
+    bought = bought_of(document)
+    if bought is not None:
+        return (
+            "Tables of any number of rows that follow a schema (columns, bounds, categories, rules). It was bought: "
+            "noisy answers about records made it, or parts of it, by the receipt whose SHA-256 is "
+            f"{bought.receipt}. It was fixed before this release asked its first question; its SHA-256 is {digest}.",
+            "The names of the columns, and what of the schema was not bought, are public; what was bought of it is "
+            "protected by the guarantee of its own receipt alone.",
+        )
+    return (
+        "Tables of any number of rows that follow a schema of public facts (columns, bounds, categories, rules), "
+        f"which was fixed before the first question; its SHA-256 is {digest}.",
+        "The schema is public.",
+    )
 
 
 def _privacy_loss(document: Mapping[str, Any]) -> dict[str, Any]:
     unit = document["privacy_unit"]
-    # Where the schema was bought from the same records, the deployment cost what both did.
-    own = {"epsilon": document["budget"]["epsilon"], "delta": document["spent"]["delta"]}
-    cost = document.get("schema_bought", {}).get("together", own)
-    epsilon, delta = float(cost["epsilon"]), float(cost["delta"])
+    # Where the schema was bought of the same records, the deployment cost what both did.
+    whole = None if bought_of(document) is None else total_of(document)
+    epsilon = float(document["budget"]["epsilon"] if whole is None else whole.epsilon)
+    delta = float(document["spent"]["delta"] if whole is None else whole.delta)
     records = document.get("answers", {}).get("records")
     return {
         "privacy_unit": "One row" if unit is None else f"All rows with the same value in {unit['column']}",
@@ -212,8 +245,12 @@ def _implementation(document: Mapping[str, Any]) -> dict[str, Any]:
         "were chosen, and that nothing was tried on the same records without being charged",
         "mechanisms": " ".join(mechanism_sentences(document)),
         "composition": document["composition"]["sentence"],
-        "post_processing": "Everything but the noisy answers follows from them: the fit of the model, the rows that "
-        "were drawn from it, error bars, the report and the noisy tables.",
+        "post_processing": "Everything but the noisy answers follows from them: "
+        + (
+            "kinds, bounds, categories and bins."
+            if describes_table(document)
+            else "the fit of the model, the rows that were drawn from it, error bars, the report and the noisy tables."
+        ),
         "justification": f"{_TO_WRITE}: why this epsilon, this delta and this privacy unit",
         "utility": " ".join([*good_for(document), *warning_sentences(document)]) or "No measure of utility was bought.",
         "additional_information": "Each charge of the budget is on the receipt, from which `counterfoil receipt "

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.files import write_text
+from counterfoil.files import give_time, write_text
 from counterfoil.kept_files import require_replaceable
 from counterfoil.publishing.checksums import CHECKSUMS, checksum_problems, files_in, write_checksums
 from counterfoil.publishing.data_package import DATA_PACKAGE, data_package
@@ -72,6 +72,7 @@ def publish(
     form: str = "parquet",
     key: SigningKey | None = None,
     draw: Draws | None = None,
+    moment: float | None = None,
 ) -> Published:
     """Writes a release to `folder`, or nothing at all.
 
@@ -84,6 +85,7 @@ def publish(
         form: of the table, "csv" or "parquet".
         key: signs the receipt; nobody signs it where None.
         draw: gives the report as HTML, or None for none; `drawn_report` where None.
+        moment: the time of change that the folder and its files get, in seconds since 1970; their own where None.
 
     Raises:
         ValueError: for another format, or a folder that holds anything else.
@@ -100,6 +102,8 @@ def publish(
         final.save(draft)
         os.rename(table, draft / name)
         _explain(final, draft, name, (draw or drawn_report)(final))
+        if moment is not None:
+            give_time(draft, moment)
         has_report = (draft / REPORT).is_file()
         _take_place(draft, target, Path(made) / "before")
     report = target / REPORT if has_report else None

@@ -54,6 +54,28 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
             f"{len(charges)}: they are not the same, in the same order."
         )
 
+    yield from _purchase(document, ledger, known)
+
+
+def _purchase(document: Mapping[str, Any], ledger: Ledger, known: Mapping[str, int]) -> Iterator[str]:
+    """Whether the schema cost what the ledger counted when it was bought, where it was bought there."""
+    section = document.get("schema_bought")
+    number = None if section is None else known.get(str(section.get("receipt")))
+    if section is None or number is None:
+        return
+    spent = ledger.releases()[number - 1].budget
+    stated = Budget.unrestricted(float(section["epsilon"]), float(section["delta"]))
+    if (spent.epsilon, spent.delta) != (stated.epsilon, stated.delta):
+        yield f"The schema was bought for {spent} in the ledger (release {number}). The receipt states {stated}."
+
+
+def unknown_purchase(document: Mapping[str, Any], ledger: Ledger) -> tuple[str, ...]:
+    """What a ledger that knows the receipt can't vouch for: the cost of a schema that it did not count."""
+    section = document.get("schema_bought")
+    if section is None or str(section.get("receipt")) in ledger.receipts():
+        return ()
+    return ("what the schema cost (schema_bought): this ledger has no such purchase",)
+
 
 def _counted(document: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The rule and the charges that a ledger has of a release: of one that had to be accepted, the whole as one."""

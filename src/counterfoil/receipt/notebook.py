@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.pictures.notebook_table import notebook_line, notebook_page, notebook_table
-from counterfoil.receipt.text import NOT_PRIVATE, good_for, odds
+from counterfoil.receipt.schema_bought import bought_sentences
+from counterfoil.receipt.schema_total import why_no_total
+from counterfoil.receipt.text import NOT_PRIVATE, good_for, right_at_most
 
 
 def receipt_html(document: Mapping[str, Any]) -> str:
@@ -38,8 +39,15 @@ def _terms(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "guarantee", f"epsilon {budget['epsilon']:g} at delta {delta:g}"
     # Without private noise there is no guarantee, whatever the budget says.
     if document["private"]:
-        share = math.ceil(odds(budget["epsilon"], delta) * 1000) / 10
-        yield "in plain words", f"one person's guess is right at most {share:.1f}% of the time; a coin, 50%"
+        share = right_at_most(document)
+        yield (
+            "in plain words",
+            f"no bound on guesses with its bought schema: {why_no_total(document)}"
+            if share is None
+            else f"one person's guess is right at most {share} of the time; a coin, 50%",
+        )
+    if "schema_bought" in document:
+        yield "its schema", " ".join(bought_sentences(document))
     unit = document["privacy_unit"]
     whose = "each row" if unit is None else f"everyone in {unit['column']!r}, up to {unit['max_rows']} rows each"
     yield "protects", f"{whose} ({document['neighboring_relation']})"

@@ -6,13 +6,14 @@ import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.neighbors import Neighbors
 from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.inert import inert
+from counterfoil.receipt.schema_total import added, bought_in, bought_of, converted, total_of, why_no_total
 from counterfoil.receipt.terms import neighbors_of
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.errors import SchemaError
@@ -37,11 +38,8 @@ def bought_section(bought: Bought | None, budget: Budget, rule: str, neighbors: 
 def together(bought: Bought, guarantee: Budget, neighbors: Neighbors) -> Budget | None:
     """What the schema and a release of the same records cost in all; None where there is no such figure.
 
-    Formal guarantee: the answers that made the schema are (e1, d1)-differentially private, and the release, whatever
-    schema it is given, is (e2, d2)-differentially private; adaptive composition of two mechanisms, of which the second
-    sees the outcome of the first, is (e1 + e2, d1 + d2)-differentially private (Dwork and Roth 2014, Theorem 3.16).
-    Both must hold between the same neighbors; replacing within public groups is a special case of replacing. Sums are
-    rounded up.
+    Formal guarantee: that of `schema_total`, with both stated between the same neighbors. What can be said of others is
+    not on the receipt, and follows from it (`schema_total.total_of`).
 
     Args:
         bought: what the schema cost.
@@ -50,20 +48,14 @@ def together(bought: Bought, guarantee: Budget, neighbors: Neighbors) -> Budget 
     """
     if bought.neighbors != replace(neighbors, groups=()):
         return None
-    epsilon, delta = _sum(bought.epsilon, guarantee.epsilon), _sum(bought.delta, guarantee.delta)
-    return Budget.unrestricted(epsilon, delta) if delta < 1 else None
-
-
-def _sum(one: float, other: float) -> float:
-    total = one + other
-    return total if Fraction(total) >= Fraction(one) + Fraction(other) else math.nextafter(total, math.inf)
+    return added(Budget.unrestricted(bought.epsilon, bought.delta), guarantee)
 
 
 def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What on a receipt contradicts what its schema says that it cost, and a total that is not the sum."""
     section = document.get("schema_bought")
     try:
-        stated = None if section is None else _read(section)
+        stated = None if section is None else bought_in(section)
         told, known = _of_answers(document)
     except SchemaError as error:
         yield f"What the schema cost is not understood: {error}"
@@ -77,10 +69,6 @@ def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
         yield "`schema_bought.together` is not what the schema and this release cost in all."
 
 
-def _read(section: Mapping[str, Any]) -> Bought:
-    return Bought.of_facts({key: value for key, value in section.items() if key != "together"})
-
-
 def _of_answers(document: Mapping[str, Any]) -> tuple[Bought | None, bool]:
     """What the schema on the receipt says that it cost, and whether there is one that can be read."""
     try:
@@ -92,20 +80,25 @@ def _of_answers(document: Mapping[str, Any]) -> tuple[Bought | None, bool]:
 
 def bought_sentences(document: Mapping[str, Any]) -> Iterator[str]:
     """What a privacy officer has to know of it; nothing where the schema was not bought."""
-    section = document.get("schema_bought")
-    if section is None:
+    bought = bought_of(document)
+    if bought is None:
         return
-    bought = _read(section)
+    neighbors, whole = neighbors_of(document), total_of(document)
     yield (
         f"The schema was bought too, and its cost is not in this budget: epsilon {bought.epsilon:g} at delta "
-        f"{bought.delta:g} ({bought.neighbors.describe()}), by the receipt whose SHA-256 is {bought.receipt}."
+        f"{bought.delta:g} ({inert(bought.neighbors.describe())}), by the receipt whose SHA-256 is {bought.receipt}."
     )
-    if (whole := section.get("together")) is None:
-        yield "There is no figure for both together: they do not protect between the same neighboring tables."
-    else:
+    if whole is None:
+        yield f"There is no figure for both together: {why_no_total(document)}."
+        return
+    yield (
+        f"Both together, if they are of the same records, cost epsilon {up(whole.epsilon)} at delta {up(whole.delta)}."
+    )
+    schema = converted(bought, neighbors)
+    if schema is not None and bought.neighbors.relation is not neighbors.relation:
         yield (
-            f"Both together, if they are of the same records, cost epsilon {up(whole['epsilon'])} at delta "
-            f"{up(whole['delta'])}."
+            f"There the schema counts with epsilon {up(schema.epsilon)} at delta {up(schema.delta)}, as this release "
+            f"is under {neighbors.relation.value}: replacing is removing one and adding another."
         )
 
 

@@ -121,12 +121,14 @@ class NoisyPlacements:
 
     def warnings(self) -> list[str]:
         """A sentence for each share that stands out from noise, is above 1%, and speaks against the schema."""
-        return [
-            f"About {_percent(share, error)} of {column.words.name} {column.words.happened(way)}: "
-            f"{column.words.remedy(way)}."
-            for column, way, share, error in self.told()
-            if share > SMALLEST_SHARE and column.words.is_wrong(way)
-        ]
+        return [warning for _, warning in self.warned()]
+
+    def warned(self) -> Iterator[tuple[str, str]]:
+        """Each warning with the name of its column."""
+        for column, way, share, error in self.told():
+            if share > SMALLEST_SHARE and column.words.is_wrong(way):
+                happened = f"About {_percent(share, error)} of {column.words.name} {column.words.happened(way)}"
+                yield column.words.name, f"{happened}: {column.words.remedy(way)}."
 
     def summary(self) -> str:
         """What was counted, how exactly, and what else stands out."""
@@ -220,6 +222,20 @@ def check_sentences(document: Mapping[str, Any]) -> list[str]:
     if not section["columns"]:
         return ["The schema needs no check: a value that is not as declared would have been refused."]
     return NoisyPlacements.from_json(section).sentences()
+
+
+def warnings_by_column(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the schema check warns of, by column: shares of the cells that the schema changed.
+
+    A number of a release can't be nearer to the real table than its schema allows; whoever states one says these too.
+    """
+    section = document.get("schema_check")
+    if section is None or not section["columns"]:
+        return {}
+    warned: dict[str, list[str]] = {}
+    for column, warning in NoisyPlacements.from_json(section).warned():
+        warned.setdefault(column, []).append(warning)
+    return warned
 
 
 def check_problems(document: Mapping[str, Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
@@ -18,8 +19,10 @@ from counterfoil.inert import inert, inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.schema_bought import bought_sentences, describes_table, up
-from counterfoil.receipt.schema_check import check_charges, check_sentences
-from counterfoil.receipt.terms import Terms, declares
+from counterfoil.receipt.schema_check import check_charges, check_sentences, warnings_by_column
+from counterfoil.receipt.schema_total import added, bought_of, converted, total_of, why_no_total
+from counterfoil.receipt.terms import Terms, declares, neighbors_of
+from counterfoil.schema.bought import Bought
 
 WIDTH = 80
 
@@ -70,8 +73,9 @@ def cost_sentences(document: Mapping[str, Any]) -> list[str]:
 
 
 def warning_sentences(document: Mapping[str, Any]) -> list[str]:
-    """The warnings of the receipt, and those that follow from its budget."""
-    return list(_warnings(document))
+    """The warnings of the receipt, those that follow from its budget, and those of its schema check."""
+    changed = [sentence for sentences in warnings_by_column(document).values() for sentence in sentences]
+    return [*_warnings(document), *changed]
 
 
 def odds(epsilon: float, delta: float) -> float:
@@ -128,19 +132,41 @@ def _protected(document: Mapping[str, Any]) -> Iterator[str]:
 def _cost(document: Mapping[str, Any]) -> Iterator[str]:
     budget = document["budget"]
     delta = COMPOSITIONS[document["composition"]["rule"]].delta(Budget(**budget))
-    yield f"epsilon {budget['epsilon']:g} at delta {delta:g}: the guarantee, fixed before the first question."
-    share = math.ceil(odds(budget["epsilon"], delta) * 1000) / 10
-    yield (
-        f"In plain words: take someone who sees the release, knows every other row, and has to tell "
-        f"{guess(document)}, both being equally likely beforehand. A coin is right 50% of the time; nobody is "
-        f"right more than {share:.1f}% of the time, however clever."
-    )
-    if delta:
-        yield f"Delta, {delta:g}, is counted in that figure; it should be far below one over the number of rows."
+    on_top = "; what its schema cost comes on top" if "schema_bought" in document else ""
+    yield f"epsilon {budget['epsilon']:g} at delta {delta:g}: the guarantee, fixed before the first question{on_top}."
+    yield from _in_plain_words(document)
     yield _within(document)
     yield document["composition"]["sentence"]
     yield _elsewhere(document)
     yield from bought_sentences(document)
+
+
+def right_at_most(document: Mapping[str, Any]) -> str | None:
+    """How often a guess about one row or person is right, as a percentage that is rounded up; None for no bound.
+
+    A schema that was bought is seen by whoever sees the release, so that its cost counts.
+    """
+    whole = total_of(document)
+    return None if whole is None else f"{math.ceil(odds(whole.epsilon, whole.delta) * 1000) / 10:.1f}%"
+
+
+def _in_plain_words(document: Mapping[str, Any]) -> Iterator[str]:
+    whole, share, schema = total_of(document), right_at_most(document), "schema_bought" in document
+    if whole is None or share is None:
+        yield (
+            f"In plain words, there is no bound on how often someone is right who sees the release, which has its "
+            f"schema in it, and has to tell {guess(document)}: {why_no_total(document)}."
+        )
+        return
+    seen = "the release, of which its bought schema is a part" if schema else "the release"
+    yield (
+        f"In plain words: take someone who sees {seen}, knows every other row, and has to tell "
+        f"{guess(document)}, both being equally likely beforehand. A coin is right 50% of the time; nobody is "
+        f"right more than {share} of the time, however clever."
+    )
+    if whole.delta:
+        both = f"the two together, {up(whole.delta)}," if schema else f"{whole.delta:g},"
+        yield f"Delta, {both} is counted in that figure; it should be far below one over the number of rows."
 
 
 def _within(document: Mapping[str, Any]) -> str:
@@ -168,7 +194,34 @@ def _elsewhere(document: Mapping[str, Any]) -> str:
         epsilon, delta = guarantee(Terms.of_receipt(document))
         if delta >= 1:
             return f"No guarantee under {relation}: its delta would not be below 1."
-    return f"Under {relation} the guarantee is epsilon {up(epsilon)} at delta {up(delta)}."
+    if (bought := bought_of(document)) is None:
+        return f"Under {relation} the guarantee is epsilon {up(epsilon)} at delta {up(delta)}."
+    return _elsewhere_with(
+        bought, Neighbors(NeighboringRelation(relation), neighbors_of(document).unit), epsilon, delta
+    )
+
+
+def _elsewhere_with(bought: Bought, neighbors: Neighbors, epsilon: float, delta: float) -> str:
+    """The guarantee of a release and its bought schema, between other neighbors than the release was made for.
+
+    Args:
+        bought: what the schema cost.
+        neighbors: the other neighbors.
+        epsilon: of the release alone, between them.
+        delta: likewise.
+    """
+    relation, schema = neighbors.relation.value, converted(bought, neighbors)
+    finite = math.isfinite(epsilon)
+    whole = added(schema, Budget.unrestricted(epsilon, delta)) if schema is not None and finite else None
+    if whole is None:
+        return (
+            f"No guarantee under {relation}: the release alone would have epsilon {up(epsilon)} at delta {up(delta)}, "
+            "and none follows for its schema, or for both together."
+        )
+    return (
+        f"Under {relation} the guarantee, with what the schema cost, is epsilon {up(whole.epsilon)} at delta "
+        f"{up(whole.delta)}."
+    )
 
 
 def guess(document: Mapping[str, Any]) -> str:
@@ -264,6 +317,8 @@ def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
         line for line in budget_warnings(Budget(**document["budget"]), None) if line not in document["warnings"]
     )
     yield from document["warnings"]
+    if "schema_bought" in document and (whole := total_of(document)) is not None:
+        yield from (f"With its bought schema: {line}" for line in budget_warnings(whole, None))
     if document.get("ledger") is False:  # older receipts don't say
         yield "No ledger counts this release: its cost is not added to that of others of the same table."
 
@@ -278,8 +333,9 @@ def _check(document: Mapping[str, Any]) -> Iterator[str]:
             "It is signed. `counterfoil receipt verify --key` with the steward's public key, which you have from the "
             "steward and not from here, says whether every word of it is as it was signed."
         )
+    written = "what was not bought of the schema" if "schema_bought" in document else "the schema"
     yield (
-        "What no receipt shows: that the program was the published one, that the schema was written without looking "
+        f"What no receipt shows: that the program was the published one, that {written} was written without looking "
         "at the data, and what other releases of the same table cost (the ledger adds those up)."
     )
 

@@ -18,7 +18,10 @@ _ALWAYS = (
     "method.parameters",
     "noise_source",
     "charges: parameters beyond the sensitivity",
+    "composition: whether runs were repeated, or the release had to be accepted",
 )
+
+_OF_SCHEMA = "bounds, categories, whether it was bought"
 
 
 def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[str, ...]:
@@ -35,9 +38,11 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
     if document.get("released", "table") == "table":
         fields += ["rows.how"] if counted else ["rows.drawn", "rows.how"]
     if "answers" not in document:
-        fields += ["schema_sha256", *(("schema_bought",) if "schema_bought" in document else ())]
+        bought = "schema_bought" if "schema_bought" in document else "schema_bought: that it was not bought"
+        fields += ["schema_sha256", bought]
     else:
         answers = document["answers"]
+        fields.append(f"answers.schema: {_OF_SCHEMA}")
         fields += [f"answers.{name}" for name in ("marginals", "averages", "error_bars") if answers.get(name)]
     fields += [f"outputs: {output['file']}" for output in absent]
     if document.get("fidelity"):

@@ -55,7 +55,7 @@ from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.charge_parameters import strange_parameters
-from counterfoil.receipt.ledger_check import ledger_problems
+from counterfoil.receipt.ledger_check import ledger_problems, unknown_purchase
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
 from counterfoil.receipt.programs import program_problems
 from counterfoil.receipt.schema_bought import bought_problems
@@ -139,6 +139,8 @@ def verify_receipt(
     counted = [] if ledger is None else list(ledger_problems(document, ledger))
     vouched = (key is not None and not signature) or (ledger is not None and not counted)
     unvouched = () if vouched else unvouched_fields(document, folder)
+    if vouched and key is None and ledger is not None:
+        unvouched = unknown_purchase(document, ledger)
     problems += [*([signature] if signature else []), *counted]
     return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched)
 
@@ -162,10 +164,10 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
         return "this version does not know such a query and can't check it."
     if strange := strange_parameters(charge["query"], charge["parameters"]):
         return f"the query has no parameter {strange[0]!r}."
-    if not _belongs(noise, shipped_queries()[charge["query"]]):
-        return f"noise of kind {noise.kind} is not for such a query."
     if (problem := _sampling_problem(charge, noise, neighbors)) is not None:
         return problem
+    if not _belongs(noise, shipped_queries()[charge["query"]]):
+        return f"noise of kind {noise.kind} is not for such a query."
     try:
         here, there = (_sensitivity(charge, neighbors, of) for of in (neighbors.relation, neighbors.relation.other))
     except (ArithmeticError, KeyError, TypeError, ValueError):

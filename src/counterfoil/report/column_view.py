@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.receipt.schema_check import warnings_by_column
 from counterfoil.report.noisy_shares import NoisyShares, noisy_shares
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.schema.column import Column
@@ -25,6 +26,7 @@ class ColumnView:
         apart: single numbers that have a code of their own among intervals, drawn as a bar of their own.
         off_by: the largest share of the real records that may be in other codes, with probability 95%; None where the
             release bounds nothing.
+        changed: what the schema check says that the schema did to its cells.
     """
 
     column: Column
@@ -33,6 +35,7 @@ class ColumnView:
     bars: Bars
     apart: Bars | None
     off_by: float | None
+    changed: tuple[str, ...] = ()
 
     @property
     def missing(self) -> float | None:
@@ -57,7 +60,8 @@ def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
 def _view(facts: ReleaseFacts, column: Column) -> ColumnView:
     shares, noisy = released_shares(facts, column), noisy_shares(facts.answers, column.name)
     bars, apart = bars_of(column, shares, noisy)
-    return ColumnView(column, shares, noisy, bars, apart, _off_by(facts, column.name))
+    changed = tuple(warnings_by_column(facts.receipt.document).get(column.name, ()))
+    return ColumnView(column, shares, noisy, bars, apart, _off_by(facts, column.name), changed)
 
 
 def _off_by(facts: ReleaseFacts, name: str) -> float | None:

@@ -13,14 +13,19 @@ from counterfoil.report.sentences import named
 from counterfoil.synthesis.bars import Bars
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 
+_UNKNOWN = (
+    "Columns are not drawn: nothing beside this table says what its values can be. A release in a folder keeps its "
+    "schema."
+)
+
 _UNIT = {"date": "day", "datetime": "time (UTC where the column has a zone)"}
 
 
-def columns(facts: ReleaseFacts) -> Section | None:
-    """A picture of each column that has codes; None where no schema is known."""
+def columns(facts: ReleaseFacts) -> Section:
+    """A picture of each column that has codes; a sentence where no schema is known."""
     views = facts.once(column_views)
     if not views:
-        return None
+        return Section("columns", "Each column", _UNKNOWN, ())
     what = "weighted points" if isinstance(facts.kept, PointSynthesis) else "synthetic rows"
     figures = tuple(figure for view in views for figure in _figures(view, what))
     lines = any(np.isfinite(view.bars.lower).any() for view in views)
@@ -57,7 +62,7 @@ def _figures(view: ColumnView, what: str) -> list[Figure]:
         sentences.append("Its bins differ too much in width to be drawn to scale.")
     if not even:
         sentences.append("Bins differ in width; the area of a bar is its share.")
-    sentences += [_missing(view) if bars.ends is not None else "", _off(view)]
+    sentences += [_missing(view) if bars.ends is not None else "", _off(view), *view.changed]
     caption = " ".join(filter(None, sentences))
     if bars.ends is None:
         chart = category_bars(bars.labels, bars.shares, bars.lower, bars.upper)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.trade_off import TradeOff, trade_off
 from counterfoil.curator.queries.registry import shipped_queries
@@ -18,6 +17,7 @@ from counterfoil.pictures.ledger_timeline import spent_over_time
 from counterfoil.pictures.svg import render
 from counterfoil.pictures.trade_off import trade_off_curve
 from counterfoil.receipt.schema_bought import bought_sentences
+from counterfoil.receipt.schema_total import bought_of, converted, total_of, why_no_total
 from counterfoil.receipt.terms import Terms
 from counterfoil.receipt.text import guess
 from counterfoil.report.release import ReleaseFacts
@@ -61,8 +61,11 @@ def cost(facts: ReleaseFacts) -> Section | None:
     document = facts.receipt.document
     budget, delta = document["budget"], Terms.of_receipt(document).delta
     figures = [_parts(document), None if facts.ledger is None else _ledger(facts.ledger, facts.receipt.digest)]
-    lead, alarms = f"Epsilon {budget['epsilon']:g} at delta {delta:g}, fixed before the first question.", []
-    if document["private"]:
+    on_top = "; what its schema cost comes on top" if "schema_bought" in document else ""
+    lead, alarms = f"Epsilon {budget['epsilon']:g} at delta {delta:g}, fixed before the first question{on_top}.", []
+    if document["private"] and (reason := why_no_total(document)):
+        alarms = [f"No curve is drawn of how well anyone could tell, for the release has its schema in it: {reason}."]
+    elif document["private"]:
         figures.insert(0, _curve(document))
     else:
         lead, alarms = "", ["No guarantee: the noise came from a seed, so that anyone can take it away again."]
@@ -79,6 +82,8 @@ def cost(facts: ReleaseFacts) -> Section | None:
 def curve_of(document: Mapping[str, Any]) -> TradeOff | None:
     """The trade-off curve of a receipt's guarantee, with that of its schema where this was bought; None for none.
 
+    The curve is between the release's neighbors. There is none where nothing follows for the schema between them.
+
     Args:
         document: of a receipt.
     """
@@ -88,10 +93,12 @@ def curve_of(document: Mapping[str, Any]) -> TradeOff | None:
         curve = trade_off(terms.rule, terms.budget, plan)
     except ValueError:  # a budget under which the rule promises nothing
         return None
-    section = document.get("schema_bought")
-    if section is None or "together" not in section:
+    bought = bought_of(document)
+    if bought is None:
         return curve
-    before = Budget.unrestricted(float(section["epsilon"]), float(section["delta"]))
+    before = converted(bought, terms.neighbors)
+    if before is None or total_of(document) is None:
+        return None
     return TradeOff(curve.mu, curve.pairs, curve.slack, before)
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from counterfoil.pictures.labels import short
+from counterfoil.receipt.schema_bought import up
+from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.report.release import ReleaseFacts
 
 NOT_REAL = "NOT REAL PEOPLE"
@@ -64,12 +68,13 @@ def head(facts: ReleaseFacts) -> Head:
         ("Made from", short(str(document["source"]), 120)),
         ("Method", _METHODS.get(method, short(method, 60))),
         ("Privacy", _budget(float(budget["epsilon"]), float(budget["delta"]))),
+        *_of_schema(document),
         ("Made", short(str(document["created"]), 40).replace("T", " ").replace("+00:00", " UTC")),
     )
     sentences = (
         "Every row of this table was made up by a program. It was drawn from noisy counts of a real table, so that the "
         "whole resembles it and no row stands for anyone in it.",
-        _meaning(facts, float(budget["epsilon"]), float(budget["delta"])),
+        _meaning(document),
         "This report was made from the release alone: no real record was read for it.",
     )
     source = short(str(document["source"]), 80)
@@ -81,15 +86,38 @@ def _budget(epsilon: float, delta: float) -> str:
     return f"epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
 
 
-def _meaning(facts: ReleaseFacts, epsilon: float, delta: float) -> str:
-    """What (epsilon, delta) says, for the release's own relation and unit."""
-    unit = facts.receipt.document["privacy_unit"]
+def _of_schema(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What the schema cost, where it was bought, and what both cost together."""
+    bought, whole = bought_of(document), total_of(document)
+    if bought is None:
+        return ()
+    own = ("Its schema", _budget(bought.epsilon, bought.delta))
+    both = "no figure" if whole is None else f"epsilon {up(whole.epsilon)}, delta {up(whole.delta)}"
+    return own, ("Both together", both)
+
+
+def _meaning(document: Mapping[str, Any]) -> str:
+    """What (epsilon, delta) says, for the release's own relation and unit; with a schema that was bought, of both."""
+    unit = document["privacy_unit"]
     one = "one record" if unit is None else f"one {short(str(unit['column']), 40)} with all of its records"
-    about = _RELATIONS.get(facts.receipt.document["neighboring_relation"], "because of {one}").format(one=one)
+    about = _RELATIONS.get(document["neighboring_relation"], "because of {one}").format(one=one)
+    whole = total_of(document)
+    if whole is None:
+        return (
+            f"Nothing bounds what can be learned about {one} from this release, which has its schema in it: "
+            f"{why_no_total(document)}."
+        )
+    bought = "schema_bought" in document
+    epsilon, delta = (whole.epsilon, whole.delta) if bought else _stated(document)
     factor = math.exp(epsilon) if epsilon < 700 else math.inf
     times = f"{factor:.3g}" if factor < 1e4 else "more than 10,000"
-    but = f", and a further probability of {delta:g}" if delta else ""
+    but = f", and a further probability of {up(delta) if bought else f'{delta:g}'}" if delta else ""
+    shown, seen = (up(epsilon), "the release and its schema") if bought else (f"{epsilon:g}", "the release")
     return (
-        f"Epsilon {epsilon:g} means: nothing that anyone can learn from the release is more than {times} times as "
+        f"Epsilon {shown} means: nothing that anyone can learn from {seen} is more than {times} times as "
         f"likely{but}, {about}."
     )
+
+
+def _stated(document: Mapping[str, Any]) -> tuple[float, float]:
+    return float(document["budget"]["epsilon"]), float(document["budget"]["delta"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.labels import short
+from counterfoil.receipt.schema_check import warnings_by_column
 from counterfoil.report.column_view import column_views
 from counterfoil.report.relations import noise_tests, relations
 from counterfoil.report.release import ReleaseFacts
@@ -45,7 +46,9 @@ def uses(facts: ReleaseFacts) -> Section:
 def limits(facts: ReleaseFacts) -> Section:
     """What the release can't tell, and what its receipt warns of."""
     found = [*_lost_columns(facts), *_lost_relations(facts), *_assumed(facts), *_ALWAYS]
-    warnings = tuple(str(line) for line in facts.receipt.document["warnings"])
+    document = facts.receipt.document
+    changed = [sentence for sentences in warnings_by_column(document).values() for sentence in sentences]
+    warnings = (*(str(line) for line in document["warnings"]), *changed)
     return Section("limits", "What it cannot be used for", "It can't tell:", (), (), tuple(found), warnings)
 
 

@@ -45,6 +45,11 @@ class BoughtColumn:
     facts: Facts
     seen: str = ""
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is left out for the noise alone, which hides what it is or where its values lie."""
+        return not self.facts and self.seen in (_NO_KIND, _NO_RANGE)
+
 
 def bought_column(
     column: DiscoveredColumn, *, stated: Mapping[str, Any] | None = None, storage: pa.DataType | None = None
@@ -57,6 +62,8 @@ def bought_column(
         storage: the type of the column in its storage, where that has types.
     """
     given = dict(stated or {})
+    if _is_unknown(column):
+        return BoughtColumn(column.name, {}, _NO_KIND)
     make = _MAKERS[column.kind]
     made = make(column, given, storage)
     if not made.facts:
@@ -65,13 +72,19 @@ def bought_column(
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
+def _is_unknown(column: DiscoveredColumn) -> bool:
+    """Whether its kind was asked for and none shows: what stands there is a guess from noise."""
+    return bool(column.votes) and not column.categories and max(column.votes.values()) <= 0
+
+
 _KIND_NAMES: Mapping[Kind, str] = {"text": "categorical"}
 
 
 def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
     if votes := column.votes:
         others = max(sum(votes.values()), 1)
-        share = min(max(votes.get(column.kind, 0) / others, 0.0), 1.0)
+        so = votes.get(column.kind, 0) + (votes.get("integer", 0) if column.kind == "real" else 0)
+        share = min(max(so / others, 0.0), 1.0)
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
         written = "; they come back as true and false" if wordless else ""
         return f"bought: about {_percent(share)} of the cells that are not missing read so{written}"
@@ -96,13 +109,14 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     if absent and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, _missing_words(column))
         facts["missing_values"] = (absent, "bought: frequent, and words that say so; delete those that are values")
-    elif column.missing is not None and column.missing > STANDARD_ERRORS * column.deviation:
+    elif column.missing is not None and column.missing > STANDARD_ERRORS * column.missing_error:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
 
 
 _NO_TEXT = "none of its texts is frequent enough to be told from noise"
 _NO_RANGE = "no range of its values can be told from noise"
+_NO_KIND = "what its cells are can't be told from noise"
 
 
 def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[float, float]:
@@ -114,7 +128,9 @@ def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[fl
         categories: how many there are.
     """
     records = max(column.records, 1)
-    return min(max(listed / records, 0.0), 1.0), min(math.sqrt(categories + 1) * column.deviation / records, 1.0)
+    share = min(max(listed / records, 0.0), 1.0)
+    error = math.hypot(math.sqrt(categories) * column.deviation, share * column.records_error)
+    return share, min(error / records, 1.0)
 
 
 def _can_be_listed(text: str) -> bool:
@@ -171,6 +187,9 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     decimals = given.get("decimals")
     if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
         facts["decimals"] = (decimals, "the type in storage")
+    if not whole and decimals is None and column.decimals and max(map(abs, ends)) <= _SPACED:
+        decimals = column.decimals
+        facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     bounds = _kept(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     facts |= _bounds(column, *bounds)
@@ -180,6 +199,10 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
     return BoughtColumn(column.name, facts | _missing(column))
+
+
+_SPACED = 2.0**36
+"""Numbers up to here have hundredths that floating point tells apart (`raw_cell`)."""
 
 
 def _decimals(storage: pa.DataType | None) -> int | None:
@@ -258,11 +281,16 @@ def _kept(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple
 
 
 def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
-    below, above = (f"{_percent(min(max(share, 0.0), 1.0))}" for share in column.tails)
+    below, above = (_tail(share) for share in column.tails)
     return {
-        "lower": (low, f"bought, rounded outwards: about {below} lie below and count as it"),
-        "upper": (high, f"bought, rounded outwards: about {above} lie above and count as it"),
+        "lower": (low, f"bought, rounded outwards: {below} below and count as it"),
+        "upper": (high, f"bought, rounded outwards: {above} above and count as it"),
     }
+
+
+def _tail(share: float) -> str:
+    """How many lie beyond a bound, in words: nobody knows of those that the noise hides."""
+    return f"about {_percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
 
 
 def _missing(column: DiscoveredColumn) -> Facts:
@@ -270,9 +298,9 @@ def _missing(column: DiscoveredColumn) -> Facts:
 
 
 def _missing_words(column: DiscoveredColumn) -> str:
-    if column.missing is None or column.missing <= STANDARD_ERRORS * column.deviation:
+    if column.missing is None or column.missing <= STANDARD_ERRORS * column.missing_error:
         return CAUTION
-    return f"bought: about {column.missing:,.0f} cells (+- {max(column.deviation, 1):,.0f})"
+    return f"bought: about {column.missing:,.0f} cells (+- {max(column.missing_error, 1):,.0f}, standard error)"
 
 
 def _percent(share: float) -> str:

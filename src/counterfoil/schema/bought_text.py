@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -24,8 +25,9 @@ _HEAD = """\
 """
 _DRAFT = """\
 #
-# No column can be told from the noise. State each by hand and delete its line `confirm = true`, or spend more.
+# Too little can be told from the noise. State each column by hand and delete its line `confirm = true`, or spend more.
 """
+_WIDTH = 118
 
 
 def schema_of(
@@ -41,7 +43,8 @@ def schema_of(
     """TOML text that `Schema.from_toml` reads, and in which each value of a column's kind has a place.
 
     Columns of which nothing can be made, texts that are too various for one, are left out, with a comment on what was
-    seen. Where that leaves no column, all are, with `confirm = true`.
+    seen. Where that leaves no column, or the noise hides what all rows share or most of the columns, all are, with
+    `confirm = true`: what seems to show is noise then, and little of the table would be in a copy.
 
     Args:
         discovered: the answers.
@@ -58,11 +61,13 @@ def schema_of(
         for column in _with_words(discovered.columns)
     }
     order = list(columns) or [column.name for column in discovered.columns]
+    if _is_drowned(discovered, made) and not partial.synthesizes:
+        made = {one: BoughtColumn(one, {}) for one in made}
     usable = partial.synthesizes or any(column.facts for column in made.values())
     known = {*made, *partial.blocks, unit}
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
-    head = [_HEAD + ("" if usable else _DRAFT), _top(bought, partial, name, order, made, ignored)]
+    head = [_HEAD + ("" if usable else _DRAFT) + _noise(discovered), _top(bought, partial, name, order, made, ignored)]
     parts = []
     for column in order:
         if column in made and usable and column in ignored:
@@ -75,6 +80,20 @@ def schema_of(
         elif column == unit and not partial.covers(column):
             parts.append(_UNIT.format(header=_header(column)))
     return "\n".join(part.rstrip("\n") + "\n" for part in [*head, *parts, *partial.others] if part.strip())
+
+
+def _is_drowned(discovered: Discovered, made: Mapping[str, BoughtColumn]) -> bool:
+    """Whether the noise hides what all rows share, or most of the columns that were asked about."""
+    hidden = sum(made[column.name].is_hidden for column in discovered.columns)
+    return 2 * hidden > len(made) or (discovered.need is not None and discovered.need.drowned)
+
+
+def _noise(discovered: Discovered) -> str:
+    """How many rows the noise hides, as a comment."""
+    if discovered.need is None:
+        return ""
+    lines = textwrap.wrap(discovered.need.sentence(), _WIDTH, break_on_hyphens=False)
+    return "#\n" + "".join(f"# {line}\n" for line in lines)
 
 
 def _unasked(column: str, storage: pa.DataType | None) -> BoughtColumn:

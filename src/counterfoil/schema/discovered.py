@@ -20,15 +20,18 @@ class DiscoveredColumn:
         votes: by kind, the noisy number of cells; empty where the storage's types or the user said the kind.
         lower, upper: bounds of a number, or of a date or time in days or microseconds since 1970, edges of the public
             grid; None for texts.
-        tails: noisy shares of the cells below `lower` and above `upper`.
+        tails: noisy shares of the cells that surely lie below `lower` and above `upper`; 0 where that is noise.
         categories: values whose noisy counts reached the threshold, most frequent first, with these counts.
         records: the noisy number of cells that are not missing; what `categories` leave out of it is in no category.
         missing: the noisy number of missing cells, or None where it was not asked.
         edges: inner edges of bins between the bounds, ascending; empty where bounds are enough.
-        deviation: the standard deviation of the noise of a count of this column.
+        deviation: the standard deviation of the noise of a count of this column's categories or intervals.
         date_format: how its dates are written, as `strftime`; "" for ISO.
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
             the threshold; they are not among `categories`.
+        decimals: of reals, how many digits after the point nearly all of them have, 0 to 2; None for more.
+        missing_deviation, records_deviation: of the noise of `missing` and of `records`, which are of another question;
+            None for `deviation`.
     """
 
     name: str
@@ -44,6 +47,50 @@ class DiscoveredColumn:
     deviation: float
     date_format: str = ""
     missing_words: tuple[str, ...] = ()
+    decimals: int | None = None
+    missing_deviation: float | None = None
+    records_deviation: float | None = None
+
+    @property
+    def missing_error(self) -> float:
+        """The standard deviation of the noise of `missing`."""
+        return self.deviation if self.missing_deviation is None else self.missing_deviation
+
+    @property
+    def records_error(self) -> float:
+        """The standard deviation of the noise of `records`."""
+        return self.deviation if self.records_deviation is None else self.records_deviation
+
+
+@dataclass(frozen=True)
+class Need:
+    """How many records the noise of a discovery hides, against how many there are; released numbers alone.
+
+    Args:
+        rows: the noisy number of records.
+        error: the standard deviation of its noise.
+        hidden: what fewer records than this share does not show.
+        epsilon: about what would show whatever a fifth of the records share; None where this purchase does, or no
+            budget would.
+    """
+
+    rows: float
+    error: float
+    hidden: float
+    epsilon: float | None = None
+
+    @property
+    def drowned(self) -> bool:
+        """Whether not even what all records share can be told from the noise."""
+        return self.rows < self.hidden
+
+    def sentence(self) -> str:
+        """What this means, for who bought it."""
+        seen = f"about {max(self.rows, 0):,.0f} rows (+- {self.error:,.0f})"
+        known = f"The noise hides what fewer than {self.hidden:,.0f} of {seen} share."
+        if self.epsilon is None:
+            return known
+        return f"{known} About epsilon {self.epsilon:g} would show what a fifth of them share."
 
 
 @dataclass(frozen=True)
@@ -55,6 +102,7 @@ class Discovered:
         epsilon, delta: what was charged for all of it.
         relation: of neighbors.
         shares: by question, its public share of the budget.
+        need: how many records the noise hides, and what would show them.
     """
 
     columns: tuple[DiscoveredColumn, ...]
@@ -62,3 +110,4 @@ class Discovered:
     delta: float
     relation: str
     shares: Mapping[str, float]
+    need: Need | None = None

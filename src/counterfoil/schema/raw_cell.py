@@ -6,7 +6,8 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 * by the storage's own type where that is no text: booleans, numbers, dates, datetimes;
 * a text that is true, false, yes, no, t, f, y or n in any case is a boolean;
 * a number, of the storage's own or written in digits, is an *integer* where it is whole, however it is written (39.0,
-  1e3), and else a *real*; numbers beyond floating point, like infinities, are *infinite*;
+  1e3), of *tenths* where one digit after the point says all of it, of *hundredths* where two do, and else a *real*;
+  numbers beyond floating point, like infinities, are *infinite*;
 * a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
 * a date in ISO 8601 followed by a time of day without a zone is a datetime;
@@ -41,10 +42,18 @@ DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, th
 """As `strftime` writes them; the first is that of ISO 8601."""
 
 _AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
-CLASSES = ("missing", "boolean", "integer", "real", "infinite", "datetime", "text", "stranger", *DATE_FORMATS,
-           *_AMBIGUOUS)  # fmt: skip
+CLASSES = (
+    *("missing", "boolean", "integer", "tenths", "hundredths", "real", "infinite", "datetime", "text", "stranger"),
+    *DATE_FORMATS,
+    *_AMBIGUOUS,
+)
 """In the order of their codes."""
 CODES: Mapping[str, int] = {name: code for code, name in enumerate(CLASSES)}
+
+DECIMALS: Mapping[str, int] = {"integer": 0, "tenths": 1, "hundredths": 2}
+"""Digits after the point, by class; reals have more."""
+_MOST_SPACED: Mapping[str, float] = {"f8": 2.0**36, "f4": 2.0**12, "f2": 0.0}
+"""By type of float: from here on numbers are so far apart that many are the nearest one to some hundredth."""
 
 _DAY = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
@@ -75,7 +84,7 @@ def _cell_of(text: str) -> Cell:
         number = float(text)
         if math.isinf(number):
             return CODES["infinite"], math.nan
-        return CODES["integer" if number.is_integer() else "real"], number
+        return int(_number_codes(np.array([number]))[0]), number
     return _day(text) or _moment(text) or (CODES["text"], math.nan)
 
 
@@ -133,11 +142,11 @@ def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if pa.types.is_integer(kind):
         return _numbers(array.cast(pa.float64(), safe=False))
     if pa.types.is_float16(kind):  # older Arrow can't widen them
-        return _numbers(pa.array(array.to_numpy(zero_copy_only=False).astype(np.float64)))
+        return _numbers(pa.array(array.to_numpy(zero_copy_only=False).astype(np.float64)), "f2")
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _numbers(array.cast(pa.float64(), safe=False))
+        return _numbers(array.cast(pa.float64(), safe=False), "f4" if pa.types.is_float32(kind) else "f8")
     if pa.types.is_date(kind):
-        return _typed("%Y-%m-%d", array.cast(pa.date32()).cast(pa.int32()).cast(pa.float64()))
+        return _typed("%Y-%m-%d", array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
     if pa.types.is_timestamp(kind):
         ticks = array.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         per_tick = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[kind.unit]
@@ -148,10 +157,23 @@ def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return codes[positions], np.array([number for _, number in cells])[positions]
 
 
-def _numbers(values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(values: pa.Array, float_type: str = "f8") -> tuple[np.ndarray, np.ndarray]:
     codes, numbers = _typed("real", values)
-    codes[(codes == CODES["real"]) & (numbers == np.floor(numbers))] = CODES["integer"]
+    finite = codes == CODES["real"]
+    codes[finite] = _number_codes(numbers[finite], float_type)
     return codes, numbers
+
+
+def _number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
+    """uint8 [n]: the classes of finite numbers of a type of float, by the digits after the point that they need."""
+    codes = np.full(len(numbers), CODES["real"], dtype=np.uint8)
+    near = np.abs(numbers) < _MOST_SPACED[float_type]
+    for name, places in (("hundredths", 100.0), ("tenths", 10.0)):
+        # The float nearest to a whole number of hundredths, as reading its digits gives it.
+        rounded = (np.rint(numbers[near] * places) / places).astype(float_type).astype(np.float64)
+        codes[np.flatnonzero(near)[rounded == numbers[near]]] = CODES[name]
+    codes[numbers == np.floor(numbers)] = CODES["integer"]
+    return codes
 
 
 def _typed(name: str, values: pa.Array) -> tuple[np.ndarray, np.ndarray]:

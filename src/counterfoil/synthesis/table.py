@@ -92,7 +92,10 @@ def check_suffix(path: str | Path) -> None:
     """Raise ValueError unless `write_table` knows how to write to the path."""
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
-        raise ValueError(f"A table is written as {' or '.join(WRITERS)}. Found {suffix or 'no suffix'!r} in {path}.")
+        raise ValueError(
+            f"A table is written as {' or '.join(WRITERS)}. Found {suffix or 'no suffix'!r} in {path}. A "
+            "release's folder is named with a slash at its end."
+        )
 
 
 def write_table(

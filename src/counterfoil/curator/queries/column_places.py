@@ -18,15 +18,17 @@ from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.value_grid import CELLS, places_of
 
-PLACES = len(CLASSES) + 2 * CELLS
-"""Of one column: a place for each class, of which those of integers and reals stay empty, and a grid for each of these
-two."""
+GRIDS = ("integer", "tenths", "hundredths", "real")
+"""The classes of numbers, each of which has a grid of its own, in this order."""
+
+PLACES = len(CLASSES) + len(GRIDS) * CELLS
+"""Of one column: a place for each class, of which those of numbers stay empty, and a grid for each of these."""
 
 
 @shipped
 @dataclass(frozen=True)
 class ColumnPlaces(CountQuery):
-    """How many cells of each column are of each class, integers and reals at each place of a public grid.
+    """How many cells of each column are of each class, numbers of each class at each place of a public grid.
 
     Formal guarantee: a cell has exactly one class, and a number one place on the grid (`schema.value_grid`): the answer
     for a column has a count for each class without numbers, and one for each place of each class with them. Which one
@@ -86,7 +88,7 @@ class ColumnPlaces(CountQuery):
 def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """int64 [n]: the one place, below `PLACES`, of each cell with this code and this number."""
     places = codes.astype(np.int64)
-    for grid, name in enumerate(("integer", "real")):
+    for grid, name in enumerate(GRIDS):
         of_kind = codes == CODES[name]
         places[of_kind] = len(CLASSES) + grid * CELLS + places_of(numbers[of_kind])
     return places
