@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Office, make_office
+from counterfoil.cli import synth_run
 
 SCRIPT = """
 import importlib, sys, time
@@ -48,7 +49,7 @@ def heed_interrupts() -> None:
             "curator.account.Account.ask",
             False,
             1,
-            "1 charges were made. No file was written. Their answers are kept in",
+            "1 charge was made. No file was written. Their answers are kept in",
         ),
         ("curator.account.Account.ask", True, 1, "people.ledger counts epsilon 1 and delta 1e-09 as spent. No file"),
         ("receipt.receipt.Receipt.save", True, 2, "No file was written."),
@@ -82,3 +83,17 @@ def test_an_interrupted_release_says_what_it_cost(
     assert office.files() == before | ({"people.synthetic.answers"} if charged else set())
     releases = [release for release in office.releases() if release["status"] != "abandoned"]
     assert sum(len(release["charges"]) for release in releases) == (charged if ledger else 0)
+
+
+def test_an_interrupt_after_the_files_were_written_says_that_they_are_whole(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(synth_run, "close", interrupted)
+    ended = office.run("synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--out", "made.csv")
+    assert ended.status == 130
+    assert "its files are whole: its receipt is made.receipt.json" in " ".join(ended.err.split())
+    assert Path("made.csv").is_file()
+    assert office.run("receipt", "verify", "made.receipt.json").status == 0

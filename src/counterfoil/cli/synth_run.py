@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.folder_outputs import FolderOutputs
-from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.outputs import Outputs, is_in_place
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.synth_keeping import Keeping
 from counterfoil.cli.synth_request import Request
@@ -79,6 +79,8 @@ def run(
             kept = leave(log, charged=bool(charges))
             if charges or isinstance(error, KeyboardInterrupt):
                 said = what_was_charged(charges, request, keeping if kept else None, finishable=can_be_finished(error))
+                if synthesis is not None and is_in_place(outputs.receipt, synthesis.receipt):
+                    said = f"The release was made, and its files are whole: its receipt is {outputs.receipt}."
                 raise Stopped(said) from error
             raise
         return synthesis
@@ -177,8 +179,10 @@ def what_was_charged(charges: int, request: Request, kept: Keeping | None = None
         )
     budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
     if request.ledger is None and kept is None:
-        return (
-            f"{charges} answers had been computed; they are discarded, and no file was written: nothing was released."
+        computed = (
+            "1 answer had been computed; it is" if charges == 1 else f"{charges} answers had been computed; they are"
         )
+        return f"{computed} discarded, and no file was written: nothing was released."
     counted = "" if request.ledger is None else f": the ledger {request.ledger} counts {budget} as spent"
-    return f"{charges} charges were made{counted}. No file was written.{finish}"
+    made = "1 charge was" if charges == 1 else f"{charges} charges were"
+    return f"{made} made{counted}. No file was written.{finish}"
