@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -43,7 +43,8 @@ def read_header(path: Path) -> CSVHeader:
             line = stream.readline()
             delimiter = _delimiter(line)
             stream.seek(0)
-            names = next(csv.reader(stream, delimiter=delimiter, strict=True), [])
+            read: list[str] = []
+            names = next(csv.reader(_noted(stream, read), delimiter=delimiter, strict=True), [])
     except _BROKEN_GZIP:
         raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
     except csv.Error:
@@ -52,7 +53,20 @@ def read_header(path: Path) -> CSVHeader:
         raise SourceError(f"{path.name}: the text is not UTF-8; save the file as UTF-8.")
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
+    if len({line[len(line.rstrip("\r\n")) :] for line in read} - {""}) > 1:
+        # DuckDB would take the table for one without rows.
+        raise SourceError(
+            f"{path.name}: the name of a column breaks its line in another way than the lines of the file end. Rename "
+            "the column."
+        )
     return CSVHeader(unique_names([name.strip() for name in names], path.name), delimiter)
+
+
+def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:
+    """The lines, each of which is put into `read` as it is taken."""
+    for line in lines:
+        read.append(line)
+        yield line
 
 
 def require_whole_gzip(path: Path) -> None:
