@@ -52,7 +52,7 @@ what they leave to later ones."""
 MOST_SCORES = 20_000
 """Candidates times rounds: the work of a wide table, where more rounds gain little."""
 
-SMALL_ERROR = 0.1
+SMALL_ERROR = 0.07
 """More rounds are worth their noise while a marginal that is measured in one of them is less far off (L1, of 2), by
 the mean over the candidates."""
 
