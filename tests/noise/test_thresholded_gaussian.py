@@ -18,7 +18,7 @@ from counterfoil.accounting.event import ApproximateGaussianEvent, GaussianEvent
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.noise.known import noise_from_json
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
-from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise, told_alone
+from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise, released_alone
 
 
 def survival(count: int, scale: float, threshold: int) -> float:
@@ -83,7 +83,7 @@ def test_the_sum_is_the_exact_one_rounded_up(scale, columns, above):
     threshold = math.ceil(scale) + most + above
     costs = [-math.log1p(-survival(c, scale, threshold)) / c**2 for c in range(1, most + 1)]
     exact = -math.expm1(-columns * max(costs))
-    found = told_alone(math.sqrt(columns), scale, threshold)
+    found = released_alone(math.sqrt(columns), scale, threshold)
     assert found >= exact * (1 - 1e-9)
     if most <= 2 and threshold - most > scale:  # between the ends, what is added is bounded by an integral
         assert found <= exact * (1 + 1e-6) or exact < 1e-250

@@ -171,7 +171,7 @@ class Account:
         return answer
 
     def ask_texts(self, query: TextCounts, noise: ThresholdedGaussianNoise) -> FrequentTexts:
-        """The texts whose noisy counts reach the threshold of `noise`; nothing else of them is told.
+        """The texts whose noisy counts reach the threshold of `noise`; nothing else of them is released.
 
         Raises:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
@@ -183,13 +183,13 @@ class Account:
             raise ValueError("Texts are asked for with a threshold, `ThresholdedGaussianNoise`. Found something else.")
         sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
         with noting_refusals(self._release), silent():
-            told = [
+            released = [
                 (name, text, count)
                 for part in query.tallied(self._records)
-                for name, text, count in _told(query, part, noise.add(part.counts, sensitivity, self._randomness))
+                for name, text, count in _released(query, part, noise.add(part.counts, sensitivity, self._randomness))
             ]
-        # Not in the order of the table: where a text stands among those that were not told would show.
-        ordered = tuple(sorted(told, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
+        # Not in the order of the table: where a text stands among those that were not released would show.
+        ordered = tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
         return FrequentTexts(ordered, noise, noise.threshold(sensitivity), noise.deviation(sensitivity))
 
     def choose(self, query: SelectionQuery, noise: SelectionNoise) -> Choice:
@@ -465,8 +465,8 @@ class FilterAccount(Account):
         return math.fsum(self._rule.cost(event) for event in events)
 
 
-def _told(query: TextCounts, part: Tallied, noisy: np.ndarray) -> Iterator[tuple[str, str, int]]:
-    """The column, the text and the noisy count of each text that is told."""
+def _released(query: TextCounts, part: Tallied, noisy: np.ndarray) -> Iterator[tuple[str, str, int]]:
+    """The column, the text and the noisy count of each text that is released."""
     for i in np.flatnonzero(noisy).tolist():
         yield query.columns[int(part.columns[i])], part.texts[i].as_py(), int(noisy[i])
 

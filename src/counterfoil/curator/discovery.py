@@ -155,9 +155,9 @@ class _Discovery:
 
     def _column(self, name: str, bounds: Bounds, fine: float, texts: FrequentTexts | None) -> DiscoveredColumn:
         vote = self._votes[name]
-        told = [(text, count) for column, text, count in texts.texts if column == name] if texts else []
+        released = [(text, count) for column, text, count in texts.texts if column == name] if texts else []
         listed = texts.deviation if texts and name in self._text_columns else 0.0
-        words = tuple(text for text, _ in told if text.casefold() in MISSING_WORDS)
+        words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS)
         return DiscoveredColumn(
             name=name,
             kind=self._kinds[name],
@@ -165,7 +165,7 @@ class _Discovery:
             lower=bounds.lower,
             upper=bounds.upper,
             tails=bounds.tails,
-            categories=tuple((text, count) for text, count in told if text not in words),
+            categories=tuple((text, count) for text, count in released if text not in words),
             records=max(round(self._everybody - vote.missing), 0),
             missing=vote.missing,
             edges=(),

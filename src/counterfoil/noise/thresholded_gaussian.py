@@ -7,17 +7,17 @@ of D is two independent parts: of the cells that exist in both tables, and of th
 
 - In the first part counts differ by at most s in l2 norm, and what is done after the noise is post-processing: the part
   costs a Gaussian event, of `noise_multiplier` times s.
-- In the second part the counts c_i >= 1 are changes themselves, as D' has 0 there, so that the sum of c_i**2 is at most
-  s**2. With q(c) = P(c + Z >= H), any of these cells is told with probability 1 - prod(1 - q(c_i)). Write
+- In the second part the counts c_i >= 1 are changes themselves, as D' has 0 there, so that the sum of c_i**2 is at
+  most s**2. With q(c) = P(c + Z >= H), any of these cells is released with probability 1 - prod(1 - q(c_i)). Write
   f(c) = -log(1 - q(c)). Then sum f(c_i) <= s**2 max f(c) / c**2, the maximum taken over the whole numbers c from 1 to
   s, and the probability is at most delta = 1 - exp(-s**2 max f(c) / c**2).
 
-Where none is told, which is drawn independently of the first part, the answer of D is that of its first part; likewise
-for D'. So each answer is a mixture as `accounting.event.ApproximateGaussianEvent` says, in either direction: reveal
-everything with probability delta in both, and make up what is told more rarely. One row that brings a new value in
-each of m columns has s**2 = m, c_i = 1, and delta is exactly 1 - (1 - q(1))**m: the bound is attained. Under
-`replace_one` s**2 is twice as large and the new values as many, as the other half of s**2 is what is taken away: delta
-is about twice what it need be, which raises the threshold by less than 2% of its value.
+Where none is released, which is drawn independently of the first part, the answer of D is that of its first part;
+likewise for D'. So each answer is a mixture as `accounting.event.ApproximateGaussianEvent` says, in either direction:
+reveal everything with probability delta in both, and make up what is released more rarely. One row that brings a new
+value in each of m columns has s**2 = m, c_i = 1, and delta is exactly 1 - (1 - q(1))**m: the bound is attained. Under
+`replace_one` s**2 is twice as large and the new values as many, as the other half of s**2 is what is taken away:
+delta is about twice what it need be, which raises the threshold by less than 2% of its value.
 
 q(c) is summed term by term, up to `_TERMS`, and what remains is bounded by an integral: where the density
 exp(-x**2 / (2 sigma**2)) is convex, beyond sigma, each term is at most its integral over the unit around it. The sum
@@ -56,7 +56,7 @@ class ThresholdedGaussianNoise(CountNoise):
 
     Args:
         noise_multiplier: the standard deviation of the continuous noise that is charged for, over the l2 sensitivity.
-        delta: bounds the probability that a value which only one of two neighbors has is told; sets the threshold.
+        delta: bounds the probability that a value which only one of two neighbors has is released; sets the threshold.
 
     Raises:
         ValueError: unless both are positive, and `delta` below 1.
@@ -88,11 +88,11 @@ class ThresholdedGaussianNoise(CountNoise):
                 f"{_LARGEST_SENSITIVITY:g}. Found {scale:g} and {sensitivity:g}: keep fewer rows of each unit."
             )
         least, enough = 0, 1
-        while told_alone(sensitivity, scale, enough) > self.delta:
+        while released_alone(sensitivity, scale, enough) > self.delta:
             least, enough = enough, 2 * enough
         while enough - least > 1:
             middle = (least + enough) // 2
-            if told_alone(sensitivity, scale, middle) > self.delta:
+            if released_alone(sensitivity, scale, middle) > self.delta:
                 least = middle
             else:
                 enough = middle
@@ -113,7 +113,7 @@ class ThresholdedGaussianNoise(CountNoise):
 
     def event_under(self, sensitivity: float, other_sensitivity: float) -> ApproximateGaussianEvent:
         """The event of the same answer, had the sensitivity been the other one."""
-        delta = told_alone(other_sensitivity, self.scale(sensitivity), self.threshold(sensitivity))
+        delta = released_alone(other_sensitivity, self.scale(sensitivity), self.threshold(sensitivity))
         return ApproximateGaussianEvent(
             self.noise_multiplier * sensitivity / other_sensitivity, min(max(delta, 1e-300), _CERTAIN)
         )
@@ -129,13 +129,13 @@ class ThresholdedGaussianNoise(CountNoise):
         return ApproximateGaussianEvent(self.noise_multiplier / factor, _CERTAIN)
 
 
-def told_alone(sensitivity: float, scale: float, threshold: int) -> float:
-    """delta, rounded up: bounds the probability that a value which only one of two neighbors has is told.
+def released_alone(sensitivity: float, scale: float, threshold: int) -> float:
+    """delta, rounded up: bounds the probability that a value which only one of two neighbors has is released.
 
     Args:
         sensitivity: s, at least 1.
         scale: of the noise, in records.
-        threshold: the smallest noisy count that is told.
+        threshold: the smallest noisy count that is released.
     """
     most = max(math.floor(sensitivity * _ROUNDING), 1)
     if threshold - most <= scale:
