@@ -148,9 +148,9 @@ class ApproximateGaussianEvent(PrivacyEvent):
     """Gaussian noise of standard deviation `noise_multiplier` times the l2 sensitivity, but for probability `delta`.
 
     Each of two neighbors' laws is a mixture: with probability `delta`, which is drawn by itself, anything may be
-    released, and otherwise laws are told apart no better than a Gaussian mechanism's. It has none of the three currencies, and
-    composes in a plan only, as a Gaussian event beside one that reveals everything with probability `delta`: both
-    mixtures are made from the answers of these two.
+    released, and otherwise laws are told apart no better than a Gaussian mechanism's. It has none of the three
+    currencies, and composes in a plan only, as a Gaussian event beside one that reveals everything with probability
+    `delta`: both mixtures are made from the answers of these two.
 
     Raises:
         ValueError: for a delta of 1 or more.
