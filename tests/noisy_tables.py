@@ -51,9 +51,10 @@ def evidence_of(
     averages: Sequence[RecordedAverages] = (),
     error_bars: Sequence[ErrorBarEntry] = (),
     records: int | None = None,
+    first_look: int | None = None,
 ) -> Evidence:
     """Evidence with these answers; what rests on rows or on a receipt can't be asked of it."""
-    answers = RecordedAnswers(schema, tuple(marginals), tuple(averages), tuple(error_bars), records)
+    answers = RecordedAnswers(schema, tuple(marginals), tuple(averages), tuple(error_bars), records, first_look)
     return Evidence(None, None, answers)  # type: ignore[arg-type]
 
 

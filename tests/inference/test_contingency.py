@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from counterfoil.inference import Unanswerable, chi2
+from counterfoil import synthesize
+from counterfoil.inference import Evidence, Unanswerable, chi2
 from counterfoil.inference.contingency import _shares, _statistic
 from counterfoil.receipt.answers import RecordedMarginal
 from counterfoil.schema import Categorical, Integer, Schema
@@ -99,3 +103,55 @@ def test_what_is_refused():
     merged = RecordedMarginal(("a", "b"), np.array([[50, 50]]), {"a": np.array([0, 0])}, GAUSSIAN, 5.0, 1)
     with pytest.raises(Unanswerable, match="relation of a and b was never measured"):
         chi2(evidence_of(schema, [merged], records=100), "a", "b")
+
+
+def chosen_rejections(chosen: bool, columns: int = 6, trials: int = 300) -> tuple[int, int]:
+    """Of independent columns the pair that looks most dependent is counted: how often it is called dependent.
+
+    Second, how often it would be by its own p-value.
+    """
+    names = [f"c{i}" for i in range(columns)]
+    schema = Schema(tuple(Integer(name, 0, 2) for name in names))
+    rng, rejected, alone = np.random.default_rng(columns), 0, 0
+    pairs = list(itertools.combinations(range(columns), 2))
+    for trial in range(trials):
+        rows = rng.integers(0, 3, (400, columns))
+        tables = [np.bincount(rows[:, i] * 3 + rows[:, j], minlength=9).reshape(3, 3) for i, j in pairs]
+        worst = int(np.argmax([_statistic(table[None].astype(float), 0.0)[0] for table in tables]))
+        marginal = noisy_marginal(rng, tuple(names[i] for i in pairs[worst]), tables[worst], GAUSSIAN, 2, 3)
+        release = evidence_of(schema, [marginal], records=400, first_look=2 if chosen else 3)
+        found = chi2(release, *marginal.clique, seed=trial)
+        rejected += found.p_value <= 0.05
+        alone += found.parameters["p_value_alone"] <= 0.05
+    return rejected, alone
+
+
+def test_a_pair_that_was_chosen_for_looking_dependent_keeps_the_level() -> None:
+    """At most 5% of all releases call a pair dependent; a false alarm has probability 1e-6."""
+    rejected, alone = chosen_rejections(chosen=True)
+    assert rejected <= binom.isf(1e-6, 300, 0.05)
+    assert alone > 2 * binom.isf(1e-6, 300, 0.05), "by its own p-value the chosen pair looks dependent far too often"
+    assert chosen_rejections(chosen=False, trials=40)[0] > 10, "counted before the first look, it is not corrected"
+
+
+def test_what_is_said_of_a_chosen_pair() -> None:
+    marginal = RecordedMarginal(("a", "b"), np.array([[300, 200], [100, 400]]), {}, GAUSSIAN, 5.0, 3)
+    found = chi2(evidence_of(schema_of(2, 2), [marginal], records=1000, first_look=1), "a", "b")
+    assert found.parameters["chosen_among"] == 3
+    assert found.p_value == pytest.approx(3 * found.parameters["p_value_alone"])
+    assert any("which of 3 pairs it counted" in sentence for sentence in found.basis)
+    few = chi2(evidence_of(schema_of(2, 2), [marginal], records=1000, first_look=1), "a", "b", simulations=19)
+    assert any("give more by `simulations`" in sentence for sentence in few.basis)
+    assert not any("give more" in sentence for sentence in found.basis)
+
+
+def test_a_receipt_says_where_its_first_look_was() -> None:
+    people = {"a": ["x", "y"] * 200, "b": ["u", "u", "v", "v"] * 100, "k": [0, 1, 2, 3] * 100}
+    schema = Schema((Categorical("a", ("x", "y")), Categorical("b", ("u", "v")), Integer("k", 0, 3)))
+    names = ("mst", "aim", "direct")
+    made = (synthesize(pa.table(people), schema=schema, epsilon=5.0, method=name) for name in names)
+    mst, aim, direct = (Evidence.of(one).answers.first_look for one in made)
+    assert direct is None
+    assert mst is not None
+    assert aim is not None
+    assert min(mst, aim) > 1

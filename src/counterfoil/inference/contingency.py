@@ -18,9 +18,13 @@ from counterfoil.inference.unmeasured import never_measured
 
 _MOST_RECORDS = 2**53
 _CELLS_AT_ONCE = 4_000_000
+_FEWEST_SIMULATIONS = 999
+_MOST_SIMULATED_CELLS = 100_000_000
 
 
-def chi2(release: Any, one: str, other: str, *, seed: int = 0, simulations: int = 999, level: float = 0.95) -> Test:
+def chi2(
+    release: Any, one: str, other: str, *, seed: int = 0, simulations: int | None = None, level: float = 0.95
+) -> Test:
     """A test that two columns are independent in the population, by noisy counts of both together.
 
     With counts c whose noise has the variance v in each cell, E the product of their margins over their sum, the
@@ -28,6 +32,10 @@ def chi2(release: Any, one: str, other: str, *, seed: int = 0, simulations: int 
     many records as are estimated, in cells with the product of the estimated margins, plus noise of the recorded law;
     the margins of each simulated table are estimated anew. The p-value is (1 + the number of simulated statistics that
     are at least the observed one) / (1 + simulations).
+
+    Where the release chose by noisy scores which pairs to count, it chose pairs that look dependent in these very
+    records: the p-value is then multiplied by the number of pairs that it chose among (Bonferroni), so that one of all
+    pairs that are independent is called dependent with at most the probability that the significance level states.
 
     Pearson's test on synthetic rows, which this replaces, takes noise for dependence and the method's assumptions for
     independence.
@@ -37,7 +45,7 @@ def chi2(release: Any, one: str, other: str, *, seed: int = 0, simulations: int 
         one: a column.
         other: another.
         seed: of the simulations, which are public.
-        simulations: how many.
+        simulations: how many; as many as the smallest p-value needs where None.
         level: 1 - the significance level that the test's sentence speaks of.
 
     Raises:
@@ -47,29 +55,64 @@ def chi2(release: Any, one: str, other: str, *, seed: int = 0, simulations: int 
     Source: the parametric bootstrap of Gaboardi et al. 2016 (their MCIndep), with weights that count the noise.
     """
     require_level(level)
-    if simulations < 19:
+    if simulations is not None and simulations < 19:
         raise ValueError(f"`simulations` must be at least 19, for a p-value of 0.05. Found {simulations}.")
     evidence = Evidence.of(release)
     if len({require_column(evidence.schema, name) for name in (one, other)}) < 2:
         raise ValueError(f"A test of independence needs two columns. Found {one!r} twice.")
     pooled = _finest(evidence, one, other)
+    chosen_among = pairs_chosen_among(evidence, pooled)
+    simulations = simulations or _enough_simulations(chosen_among, level, pooled.counts.size)
     records = pooled.total.value
     if not 1 <= records < _MOST_RECORDS:
         raise Unanswerable("The number of records can't be told from none with this noise: no test is possible.")
     counts, variance = pooled.counts, pooled.variance
     statistic, shares = _statistic(counts[None], variance)[0], _null_shares(counts, records)
     simulated = _simulated(pooled, shares, round(records), simulations, np.random.default_rng(seed))
-    p_value = (1 + int((simulated >= statistic).sum())) / (1 + simulations)
+    alone = (1 + int((simulated >= statistic).sum())) / (1 + simulations)
+    p_value = min(chosen_among * alone, 1.0)
     noise_share = _noise_share(shares * records, variance)
     said = "rejected" if p_value <= 1 - level else "not rejected"
     basis = (
         f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",
         total_sentence(pooled.total),
+        *_choice_sentences(chosen_among, alone, simulations, 1 - level),
         f"At the significance level {1 - level:.3g} independence is {said}, by {simulations:,} simulated tables.",
     )
     parameters = {"simulations": simulations, "seed": seed, "level": level, "cells": counts.size}
+    parameters |= {"chosen_among": chosen_among, "p_value_alone": alone}
     about = f"{one} and {other} are independent"
     return Test(about, float(statistic), p_value, noise_share, pooled.charges, basis, parameters)
+
+
+def pairs_chosen_among(evidence: Evidence, pooled: PooledMarginal) -> int:
+    """Among how many pairs of columns the release chose those that it counted; 1 where it had not looked before.
+
+    It had where a charge that says where a model is wrong comes before the first one that counted the pair. A larger
+    marginal is chosen for any of its pairs, so that all pairs of the schema's columns count.
+    """
+    first = evidence.answers.first_look
+    chosen = first is not None and min(pooled.charges) > first
+    return math.comb(len(evidence.schema.domain.attributes), 2) if chosen else 1
+
+
+def _enough_simulations(chosen_among: int, level: float, cells: int) -> int:
+    """So many that the smallest p-value is a twentieth of the significance level, as far as time allows."""
+    wanted = math.ceil(20 * chosen_among / (1 - level)) - 1
+    return max(min(wanted, _MOST_SIMULATED_CELLS // cells), _FEWEST_SIMULATIONS)
+
+
+def _choice_sentences(chosen_among: int, alone: float, simulations: int, significance: float) -> list[str]:
+    """What is said where the pair was chosen by its records."""
+    if chosen_among == 1:
+        return []
+    said = [
+        f"The release chose by noisy scores which of {chosen_among:,} pairs it counted: the p-value of this pair "
+        f"alone, {alone:.3g}, is multiplied by their number."
+    ]
+    if chosen_among > significance * (1 + simulations):
+        said.append("With so few simulations no pair can be called dependent: give more by `simulations`.")
+    return said
 
 
 def _finest(evidence: Evidence, one: str, other: str) -> PooledMarginal:

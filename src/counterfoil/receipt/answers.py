@@ -16,6 +16,8 @@ import numpy as np
 
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
+from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.domain import Clique
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import Functions, function_of
@@ -118,6 +120,8 @@ class RecordedAnswers:
         averages: noisy averages of functions, likewise.
         error_bars: bounds on marginals that were not measured.
         records: the number of real records where it is public (`replace_one`, one row a unit), else None.
+        first_look: the first charge, from 1, after which it was known where a model is wrong: what was counted later
+            may have been counted for what the records looked like. None where there is no such charge.
     """
 
     schema: Schema
@@ -125,6 +129,7 @@ class RecordedAnswers:
     averages: tuple[RecordedAverages, ...]
     error_bars: tuple[ErrorBarEntry, ...] = ()
     records: int | None = None
+    first_look: int | None = None
 
 
 def deviation_of(noise: str, scale: float) -> float:
@@ -188,10 +193,14 @@ def read_answers(document: Mapping[str, Any]) -> RecordedAnswers:
         if records is not None and not public:
             raise ValueError("the number of records is there, which is not public under this relation.")
         bars = tuple(_bar(entry, schema) for entry in section.get("error_bars", ()))
+        first_look = next((i + 1 for i, one in enumerate(document["charges"]) if one["query"] in LOOKS_AT_ERRORS), None)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The answers on this receipt can't be read: {error}") from None
-    return RecordedAnswers(schema, marginals, averages, bars, records)
+    return RecordedAnswers(schema, marginals, averages, bars, records, first_look)
 
+
+LOOKS_AT_ERRORS = frozenset(one.name for one in (WorstApproximatedMarginal, WorstOfManyMarginals, MarginalDistances))
+"""Queries that say where a model is wrong, by which adaptive methods choose what to count."""
 
 _FAMILY_KEYS = ("family", "order", "counted")
 
