@@ -9,13 +9,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-# What touches records, budgets and files, and so must be right with every release of what it stands on.
-BOUNDARY := tests/curator tests/ledger tests/noise tests/test_api.py tests/test_cli*.py tests/test_dependencies.py \
+# What touches records, budgets, files and other libraries, and so must be right with every release of what it stands on.
+BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
+	tests/test_api.py tests/test_cli.py tests/test_cli_bad_input.py tests/test_cli_points.py tests/test_dependencies.py \
 	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
-# `make test` installs what is newest already where nothing is installed; here are the parts that meet other libraries.
-NEWEST := tests/curator/engines tests/curator/sources tests/ledger tests/noise tests/test_api.py tests/test_cli.py \
-	tests/test_cli_bad_input.py tests/test_cli_points.py tests/test_dependencies.py tests/synthesis/test_folder.py \
-	tests/synthesis/test_table.py tests/test_wall.py
 PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
@@ -37,9 +34,10 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/counterfoil demo --out out/demo
 
-# Examples are the same in every run and have no deadline; `pytest` by itself looks for new ones.
+# Examples are the same in every run and have no deadline; `pytest` by itself looks for new ones. The slowest tests are
+# listed, as all of them together must stay short.
 test: $(VENV)/.installed-test
-	$(ONE_THREAD) $(BIN)/python $(PYTEST)
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
 
 test-lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pip freeze --exclude-editable
@@ -53,7 +51,7 @@ test-newest:
 	@$(PIP_ENV) .venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager \
 		--constraint constraints.txt --editable '.[test]'
 	.venv-newest/bin/python -m pip freeze --exclude-editable
-	$(ONE_THREAD) .venv-newest/bin/python $(PYTEST) $(NEWEST)
+	$(ONE_THREAD) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
 
 wheel: $(BIN)/python
 	PYTHON=$(PYTHON) .ci/wheel $(abspath $(BIN)/python)

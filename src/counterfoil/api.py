@@ -18,13 +18,14 @@ from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease
+from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.time_limit import TimeLimit
 from counterfoil.synthesis.unit_sizes import UnitHistogram
 
 
@@ -51,6 +52,7 @@ def synthesize(
     unit_sizes: float = 0,
     confirm_delta: float | None = None,
     accept: Acceptance | None = None,
+    time_limit: TimeLimit | float | None = None,
     **options: Unpack[CuratorOptions],
 ) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -73,6 +75,9 @@ def synthesize(
         confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
         accept: criteria that the release must meet, by noisy measures that a share of the budget buys; the whole budget
             is charged before the first run. None asks nothing of it.
+        time_limit: seconds of processor time that the fits of a run may take, all together; reading, counting and
+            drawing are not limited. When it is reached, the release has the best model so far, and its receipt how far
+            that is from the best one. None for as long as they take, which depends on no clock.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -97,6 +102,7 @@ def synthesize(
     else:
         synthesizer = method
     check_schema = schema_check_share(check_schema, synthesizer)
+    limit = time_limit_for(time_limit, synthesizer)
     budget = Budget(epsilon, delta)
     require_moderate_delta(budget.delta, confirm_delta)
     if relation is None:
@@ -115,6 +121,7 @@ def synthesize(
             fidelity=measured,
             check_schema=check_schema,
             unit_sizes=unit_sizes,
+            time_limit=limit,
         )
         if accept is None:
             return make(curator)
@@ -213,6 +220,7 @@ def release_from(
     check_schema: float = 0,
     unit_sizes: float = 0,
     progress: Progress = quiet,
+    time_limit: TimeLimit | float | None = None,
 ) -> SyntheticRelease:
     """Spends the budget of an open curator, which stays open: the one way from a curator to a release.
 
@@ -223,12 +231,15 @@ def release_from(
         fidelity: the error measures to buy, or None.
         check_schema: the share of the budget that buys counts of cells which were not placed as declared; none at 0.
         unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; none at 0.
-        progress: called with what is being done and the share of the budget that is spent.
+        progress: called with what is being done and the share of the work that is done.
+        time_limit: of the fits of the synthesizer, or seconds; None for as long as they take.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
         TypeError: where error measures are asked for, and `synthesizer` gives something else than a `Synthesis`.
     """
+    limit = time_limit_for(time_limit, synthesizer)
+    limited: dict[str, Any] = {} if limit is None else {"time_limit": limit}
     check = SchemaCheck(check_schema) if check_schema else None
     units = UnitHistogram(unit_sizes) if unit_sizes else None
     if units is not None:
@@ -237,12 +248,15 @@ def release_from(
         check.prepare(curator)
     if fidelity is not None:
         fidelity.prepare(curator)
-    made = synthesizer.synthesize(curator, rows=rows, progress=progress)
+    own = 1 - curator.reserved
+    made = synthesizer.synthesize(
+        curator, rows=rows, progress=lambda message, share: progress(message, share * own), **limited
+    )
     if check is not None:
-        progress("checking the schema", 1 - curator.reserved)
+        progress("checking the schema", own)
         made = check.measure(curator, made)
     if units is not None:
-        progress("counting rows per unit", 1 - curator.reserved)
+        progress("counting rows per unit", own)
         made = units.measure(curator, made)
     if fidelity is None:
         return made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.durations import seconds_of
 from counterfoil.cli.folder_outputs import outputs_of
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
@@ -270,6 +271,16 @@ def synth(
             rich_help_panel=METHOD,
         ),
     ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--time-limit",
+            help="With aim, mst, direct and independent: end fits after so long, such as 90s, 10m or 1h30m, with the "
+            "best model so far.",
+            metavar="T",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -343,6 +354,7 @@ def synth(
     from counterfoil.accounting.sanity import require_moderate_delta
     from counterfoil.api import schema_check_share
     from counterfoil.curator.resolved_schema import schema_for
+    from counterfoil.methods.method import time_limit_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema.possibility import rarely_met, require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
@@ -397,6 +409,7 @@ def synth(
         fidelity=measured,
         check_schema=schema_check_share(check_schema, synthesizer),
         unit_sizes=unit_sizes or 0.0,
+        time_limit=time_limit_for(None if time_limit is None else seconds_of(time_limit), synthesizer),
     )
     key = None if sign is None else key_of(sign)
     keeping = None

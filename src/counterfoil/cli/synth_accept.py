@@ -101,6 +101,7 @@ def run_judged(
                     fidelity=request.fidelity,
                     check_schema=request.check_schema,
                     unit_sizes=request.unit_sizes,
+                    time_limit=request.time_limit,
                 )
             )
             if made is not None:

@@ -59,7 +59,7 @@ class Keeping:
         """
         from counterfoil.curator.answer_log import AnswerLog
 
-        return AnswerLog.create(self.path, self.facts)
+        return AnswerLog.create(self.path, self.facts, decisions=self.facts["time limit"] is not None)
 
 
 def place_of(outputs: Outputs | FolderOutputs, keep: Path | None) -> Path:
@@ -133,6 +133,7 @@ def facts_of(request: Request, synthesizer: Synthesizer, *, method: str) -> dict
         "fidelity": None if fidelity is None else [fidelity.share, fidelity.target, fidelity.protected],
         "schema check": request.check_schema,
         "unit sizes": request.unit_sizes,
+        "time limit": None if request.time_limit is None else request.time_limit.seconds,
         "ledger": "in a file" if request.ledger is not None else "none",
     }
 

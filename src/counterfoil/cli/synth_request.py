@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.methods.method import Method
     from counterfoil.schema import Schema
+    from counterfoil.synthesis.time_limit import TimeLimit
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Request:
         fidelity: the error measures to buy, or None.
         check_schema: the share of the budget that checks the schema; 0 for none.
         unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; 0 for none.
+        time_limit: of the fits; None for as long as they take.
     """
 
     source: str
@@ -45,6 +47,7 @@ class Request:
     fidelity: Fidelity | None
     check_schema: float = 0.0
     unit_sizes: float = 0.0
+    time_limit: TimeLimit | None = None
 
 
 def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:

@@ -70,6 +70,7 @@ def run(
                     check_schema=request.check_schema,
                     unit_sizes=request.unit_sizes,
                     progress=progress,
+                    time_limit=request.time_limit,
                 )
             receipt = outputs.write(synthesis, key)
             close(curator, receipt, terminal)

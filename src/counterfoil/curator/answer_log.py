@@ -8,6 +8,11 @@ last, and the same public draws, which follow from a seed in the file (`Resumabl
 the release's own, so that the file may be as public as the release. It belongs to a release that is not finished yet,
 and so its owner alone may read it.
 
+**Decisions.** A method with a time limit is also a function of when its clock ended a fit. Each such decision is a
+whole number, kept here before the next question is asked, and a resumed run takes the same one at the same place. It
+follows from answers and from the time that fits took (`synthesis.time_limit`), and no answer is drawn again because of
+it.
+
 **Why nothing is answered twice for one charge.** An answer is computed in one place, right after a charge of its own;
 an answer from the file is returned as it was written. Whatever happens to the file (copied, cut back, used by two runs
 at once), a further noisy answer is a further charge in the ledger, and is refused when the budget does not cover it.
@@ -43,7 +48,7 @@ from counterfoil.curator.answer_file import AnswerFile
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.noise.randomness import SystemRandomness
 
-FORMAT = "counterfoil.answers/1"
+FORMAT, WITH_DECISIONS = "counterfoil.answers/1", "counterfoil.answers/2"
 SUFFIX = ".answers"
 
 
@@ -70,6 +75,21 @@ class Kept:
     record: dict[str, Any]
     asked: str
     values: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class KeptDecision:
+    """What a clock decided in an earlier run.
+
+    Args:
+        kind: what was decided.
+        after: how many answers the method had seen.
+        value: the decision.
+    """
+
+    kind: str
+    after: int
+    value: int
 
 
 class ResumableRandomness(SystemRandomness):
@@ -117,14 +137,17 @@ class AnswerLog:
         self.carries_charges = False
         self.answers_before = 0
         self._waiting: list[Kept] = []
+        self._decisions: list[KeptDecision] = []
 
     @classmethod
-    def create(cls, path: Path, facts: Mapping[str, Any]) -> AnswerLog:
+    def create(cls, path: Path, facts: Mapping[str, Any], *, decisions: bool = False) -> AnswerLog:
         """A new file of answers.
 
         Args:
             path: where; nothing may be there.
             facts: what the release is made of, as JSON by name; a resumed run must state the same.
+            decisions: whether the method has a clock, so that its decisions are kept too; older versions then say that
+                they don't read the file.
 
         Raises:
             ValueError: when something is there already.
@@ -139,7 +162,8 @@ class AnswerLog:
         try:
             log = cls(file, os.urandom(32), resumed=False)
             file.reserve(4096)
-            header = {"format": FORMAT, "version": version("counterfoil"), "facts": dict(facts)}
+            form = WITH_DECISIONS if decisions else FORMAT
+            header = {"format": form, "version": version("counterfoil"), "facts": dict(facts)}
             file.append(_packed(header | {"seed": log._seed.hex()}))
         except BaseException:
             file.remove()
@@ -179,7 +203,7 @@ class AnswerLog:
     @classmethod
     def _read(cls, file: AnswerFile, facts: dict[str, Any]) -> AnswerLog:
         header, _ = _unpacked(file.bodies[0])
-        if header["format"] != FORMAT:
+        if header["format"] not in (FORMAT, WITH_DECISIONS):
             raise CantResume(
                 f"{file.path} was written by version {header['version']}, in a form that this one does not read. "
                 "Finish the release with that version."
@@ -190,6 +214,9 @@ class AnswerLog:
             entry, values = _unpacked(body)
             if entry["kind"] == "release":
                 log.release = int(entry["release"])
+                continue
+            if entry["kind"] == "decision":
+                log._decisions.append(KeptDecision(str(entry["of"]), int(entry["after"]), int(entry["value"])))
                 continue
             kept = Kept(int(entry["number"]), dict(entry["record"]), str(entry["asked"]), values)
             if values is not None and log.charges and log.charges[-1].number == kept.number:
@@ -260,6 +287,43 @@ class AnswerLog:
             )
         del self._waiting[0]
         return values
+
+    def next_decision(self, kind: str) -> int | None:
+        """What an earlier run decided here; None where the clock decides now.
+
+        Args:
+            kind: what is to be decided.
+
+        Raises:
+            CantResume: when it decided something else, or at another place.
+        """
+        if not self._decisions:
+            return None
+        kept = self._decisions.pop(0)
+        if (kept.kind, kept.after) != (kind, self._seen):
+            raise CantResume(
+                f"A release is finished by deciding again what its clock decided. After {self._seen} answers there is "
+                f"another decision in {self.path}: finish it with the version that it was begun with. Nothing was "
+                "charged, and nothing is lost."
+            )
+        return kept.value
+
+    def write_decision(self, kind: str, value: int) -> None:
+        """Keeps what a clock decided, before anything follows from it.
+
+        Args:
+            kind: what was decided.
+            value: the decision.
+
+        Raises:
+            OSError: when the disk has no room.
+        """
+        self._file.append(_packed({"kind": "decision", "of": kind, "after": self._seen, "value": value}))
+
+    @property
+    def _seen(self) -> int:
+        """How many answers the method has seen."""
+        return self.answers - len(self._waiting)
 
     def reserve(self, record: Mapping[str, Any], cells: int) -> None:
         """Makes room for a charge and its answer of `cells` numbers, before anything is charged.

@@ -394,6 +394,27 @@ class Curator:
         self._resumed_charges = max(self._resumed_charges, len(log.charges))
         self._log, self.randomness = log, log.randomness
 
+    def kept_decision(self, kind: str) -> int | None:
+        """What the clock of an earlier run of this release decided here; None where it decides now.
+
+        Args:
+            kind: what is to be decided.
+
+        Raises:
+            CantResume: when the earlier run decided something else here.
+        """
+        return None if self._log is None else self._log.next_decision(kind)
+
+    def keep_decision(self, kind: str, value: int) -> None:
+        """Has the decision of a clock kept where answers are, so that a resumed run takes the same.
+
+        Args:
+            kind: what was decided.
+            value: the decision, which must not depend on the records but through answers (`synthesis.time_limit`).
+        """
+        if self._log is not None:
+            self._log.write_decision(kind, value)
+
     def pay_for_runs(self, criteria_sha256: str, attempts: int) -> int:
         """Charges the whole budget for runs that are judged, before the first: whatever becomes of them, it is spent.
 

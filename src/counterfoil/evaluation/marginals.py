@@ -10,9 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
-
-# Above this many cells for each row, sorting the cells that occur is faster than an array of them all.
-_CELLS_A_ROW = 4
+from counterfoil.evaluation.marginal_distances import BesideEachOther
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,8 @@ def compare_marginals(
     total = math.comb(len(domain.attributes), order)
     if order < 1 or total == 0:
         raise ValueError(f"`order` must be from 1 to the number of columns, {len(domain.attributes)}. Found {order}.")
-    joined = {name: np.concatenate([real[name], synthetic[name]]).astype(np.int64) for name in domain.attributes}
-    cliques = _spread(domain.attributes, order, total, at_most)
-    errors = {clique: _error(joined, _rows(real), clique, domain) for clique in cliques}
-    return MarginalComparison(order, errors, total)
+    cliques = list(_spread(domain.attributes, order, total, at_most))
+    return MarginalComparison(order, BesideEachOther.of(real, synthetic, domain.attributes).distances(cliques), total)
 
 
 def _spread(attributes: Sequence[str], order: int, total: int, at_most: int) -> Iterator[Clique]:
@@ -85,24 +81,6 @@ def _spread(attributes: Sequence[str], order: int, total: int, at_most: int) -> 
         return every
     wanted = {round(i * (total - 1) / max(at_most - 1, 1)) for i in range(at_most)}
     return (clique for i, clique in enumerate(every) if i in wanted)
-
-
-def _error(joined: Mapping[str, np.ndarray], real_rows: int, clique: Clique, domain: Domain) -> float:
-    """sum over cells of abs(share of real rows - share of synthetic rows), the real rows coming first."""
-    rows = _rows(joined)
-    cells, key = 1, np.zeros(rows, dtype=np.int64)
-    for name in clique:
-        if cells * domain[name] > 2**62:
-            # Only the cells that occur are numbered; there are at most as many as rows.
-            _, key = np.unique(key, return_inverse=True)
-            cells = rows
-        key = key * domain[name] + joined[name]
-        cells *= domain[name]
-    if cells > _CELLS_A_ROW * rows:
-        _, key = np.unique(key, return_inverse=True)
-        cells = rows
-    real, synthetic = (np.bincount(part, minlength=cells) for part in (key[:real_rows], key[real_rows:]))
-    return float(np.abs(real / real_rows - synthetic / (rows - real_rows)).sum())
 
 
 def _rows(codes: Mapping[str, np.ndarray]) -> int:

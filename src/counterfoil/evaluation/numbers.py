@@ -60,8 +60,9 @@ def compare_numbers(
         name: known[name] if name in known else _on_the_line(points[0][:, i], points[1][:, i])
         for i, name in enumerate(names)
     }
-    filled = [np.clip(np.nan_to_num(part, nan=0.5), 0.0, 1.0) for part in points]
-    together = sliced.distance(*filled, rng=rng, n_projections=_PROJECTIONS, p=2)
+    for part in points:
+        np.clip(np.nan_to_num(part, copy=False, nan=0.5), 0.0, 1.0, out=part)
+    together = sliced.distance(*points, rng=rng, n_projections=_PROJECTIONS, p=2)
     return NumberComparison(distances, together)
 
 

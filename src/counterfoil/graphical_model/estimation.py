@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.elimination import compile_program
+from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.interactions import Interactions, Vector
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
@@ -70,13 +71,15 @@ def estimate(
     warm_start: GraphicalModel | None = None,
     relative_gap: float = 1e-3,
     max_evaluations: int = 1000,
+    watch: FitWatch = UNWATCHED,
 ) -> Estimate:
     """Fit a graphical model to noisy marginals of any cliques and scales.
 
     `total` is the number of records N, by default estimated from the marginals (at least 1).
     `structural_zeros` maps cliques to tables that are True where no record can be. `entropy_weight` is in nats:
     the weight of one record's log-likelihood is 1. `warm_start` is any model over the same domain; a close one saves
-    most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective.
+    most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective, or when `watch`
+    ends it: the model is then the best so far, with its certified gap.
 
     Raises ValueError for no measurements, shapes that don't match the domain, parameters out of range, and
     zeros that leave nothing possible.
@@ -93,11 +96,13 @@ def estimate(
         total = max(1.0, estimate_total(measured)[0])
     if not (math.isfinite(total) and total > 0):
         raise ValueError(f"`total` must be a positive finite number of records. Found {total}.")
+    watch.begins(relative_gap)
     zeros = _zero_potentials(domain, structural_zeros or {})
     dual = _Dual(domain, measured, zeros, total=total, entropy_weight=entropy_weight)
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
-    point, status = _maximize(dual, start, relative_gap=relative_gap, max_evaluations=max_evaluations)
+    point, status = _maximize(dual, start, watch, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
+    watch.ends(dual.evaluations, stopped=status is Status.TIME)
     outcome = FitOutcome(
         status,
         gap=entropy_weight * point.gap,
@@ -242,7 +247,9 @@ class _InverseCurvature:
         return result
 
 
-def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluations: int) -> tuple[_Point, Status]:
+def _maximize(
+    dual: _Dual, start: Vector, watch: FitWatch, *, relative_gap: float, max_evaluations: int
+) -> tuple[_Point, Status]:
     """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap."""
     point = best = dual(start)
     ridge = _RIDGE_MARGIN * dual.ridge
@@ -253,6 +260,8 @@ def _maximize(dual: _Dual, start: Vector, *, relative_gap: float, max_evaluation
             return best, Status.PRECISION
         if dual.evaluations >= max_evaluations:
             return best, Status.EVALUATIONS
+        if not watch.may_go_on(dual.evaluations, best.gap / best.objective):
+            return best, Status.TIME
         direction = -inverse.times_gradient(point)
         reached = _search(dual, point, direction, max_evaluations)
         if reached is None:

@@ -21,6 +21,10 @@ class Status(enum.Enum):
         "Floating-point precision ended the fit before the duality gap closed. Increase `entropy_weight` or give "
         "columns fewer bins; `estimate` also takes a larger `relative_gap`."
     )
+    TIME = (
+        "The time limit ended the fit before the duality gap closed. A longer limit, fewer marginals or fewer bins "
+        "bring the model closer."
+    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.entropy_weight import entropy_weight_for
 from counterfoil.graphical_model.estimation import estimate
+from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.outcome import FitOutcome
@@ -28,6 +29,7 @@ class WarmEstimator:
             (see `entropy_weight`).
         wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
             number of records says how many.
+        watch: hears how each fit goes on, and may end it.
 
     After a fit, `counted` is the number of records, as it is or as measured, `total_error` its standard error, and
     `outcome` says how the fit ended.
@@ -43,6 +45,7 @@ class WarmEstimator:
     counted: float = 0.0
     total_error: float = 0.0
     wanted: int | None = None
+    watch: FitWatch = UNWATCHED
 
     @property
     def outcomes(self) -> tuple[FitOutcome, ...]:
@@ -65,6 +68,7 @@ class WarmEstimator:
             entropy_weight=self.entropy_weight or entropy_weight_for(total, self.measurements),
             warm_start=self.model,
             relative_gap=relative_gap,
+            watch=self.watch,
         )
         self.model, self.outcome = fit.model, fit.outcome
         return fit.model

@@ -20,7 +20,7 @@ What differs from the published algorithm (`aim_published`), and why:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals
@@ -40,10 +41,13 @@ from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.width import require_width
-from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
 
 _LAST_GAP = 2e-3
+
+_OF_ROUNDS, _LAST_FIT = 0.8, 0.95
+"""Where rounds and the last fit end, as shares of the work: for the progress alone."""
 
 FEWEST_ROUNDS, MOST_ROUNDS = 8, 48
 """Of a run whose user names no number: fewer gain nothing on small tables either, as rounds that teach nothing give
@@ -94,6 +98,9 @@ class BatchedAIM:
         choice: how a round's marginals are chosen.
         focus: a column whose pairs with all others are measured before any rounds, or None.
         rows: how many rows the user asks for; None for about as many as there are records.
+        pace: is told how far the run is, and ends its rounds where a time limit is near: what is left of the budget is
+            then spent on marginals of one last round, as many as the rounds that are left out would have had, but no
+            more than join all columns.
         rounds: the most rounds; there are fewer when a round improves the model little, because later rounds then get
             more of the budget. None for as many as the noise allows.
     """
@@ -104,7 +111,7 @@ class BatchedAIM:
     entropy_weight: float | None
     choice: MarginalSelection
     rounds: int | None
-    progress: Progress
+    pace: Pace
     focus: str | None = None
     rows: int | None = None
 
@@ -118,26 +125,30 @@ class BatchedAIM:
         Candidates.of(self.workload, domain, self.max_model_size)  # refuses before anything is charged
         account = self.curator.filter(GaussianFilter())
         capacity = account.divisible
-        self.progress("measuring columns", 0.0)
+        self.pace.step("measuring columns", 0.0)
         noise = account.noise(self.shares.columns * capacity)
-        one_way = measure_one_way(self.curator, account, noise, entropy_weight=self.entropy_weight, rows=self.rows)
+        one_way = measure_one_way(
+            self.curator, account, noise, entropy_weight=self.entropy_weight, rows=self.rows, watch=self.pace
+        )
         candidates = Candidates.of(
             self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain
         )
         estimator = one_way.coarse_estimator()
         left = (self.shares.focus + self.shares.marginals) * capacity
         if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
-            self.progress("measuring pairs with the focus", self.shares.columns)
+            asked = self.shares.columns + self.shares.focus
+            self.pace.step("measuring pairs with the focus", _OF_ROUNDS * self.shares.columns, _OF_ROUNDS * asked)
             noise = account.noise(self.shares.focus * capacity)
             estimator.fit(measure(account, self.curator.domain, pairs, noise, coarsening=one_way.coarsening))
             left -= self.shares.focus * capacity
         coarse = self._rounds(account, one_way, candidates, estimator, left)
-        self.progress("measuring error bars", 1 - self.shares.error_bars)
+        self.pace.step("measuring error bars", _LAST_FIT)
         model = one_way.refine(coarse)
         bounds = noisy_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
-        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), one_way.warnings)
+        warnings = (*one_way.warnings, *self.pace.warnings())
+        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), warnings)
 
     def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
         """The pairs of the focus that are small enough, and that together keep the model within its size."""
@@ -160,25 +171,41 @@ class BatchedAIM:
         choosing = self.shares.choosing * capacity / rounds
         patience = 1.0
         for number in range(rounds):
-            portion = min(patience * left / (rounds - number), left)
-            self.progress(f"round {number + 1} of at most {rounds}", 1 - left / capacity)
+            last = number + 1 < rounds and self.pace.ends_rounds()
+            choice = self._wider(rounds - number) if last else self.choice
+            portion = left if last else min(patience * left / (rounds - number), left)
+            spent, after = (_OF_ROUNDS * (1 - rest / capacity) for rest in (left, left - portion))
+            self.pace.step(f"round {number + 1} of at most {rounds}", spent, after)
             now = Round(
                 candidates,
                 one_way.coarsening,
                 model_cliques=estimator.cliques,
                 estimates=model.marginals(candidates.weights),
-                deviation=marginal_deviation(account, self.curator.domain, portion / self.choice.size),
+                deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=1 - (left - portion) / capacity,
-                mu_squared=choosing,
+                mu_squared=choosing * (rounds - number) if last else choosing,
             )
-            selected = self.choice.choose(account, now)
-            model = estimator.fit(measure_by_size(account, one_way.coarsening, selected.estimates, portion))
+            selected = choice.choose(account, now)
+            measured = measure_by_size(account, one_way.coarsening, selected.estimates, portion)
+            if last:
+                return self._last_fit(estimator, measured)
+            model = estimator.fit(measured)
             left -= portion
             if left <= 1e-9 * capacity:
                 break
             if _taught_nothing(selected, model):
                 patience *= 2
-        return estimator.fit([], relative_gap=_LAST_GAP)
+        return self._last_fit(estimator, [])
+
+    def _last_fit(self, estimator: WarmEstimator, measured: Sequence[NoisyMarginal]) -> GraphicalModel:
+        self.pace.step("fitting the model", _OF_ROUNDS, _LAST_FIT)
+        self.pace.last_fit()
+        return estimator.fit(measured, relative_gap=_LAST_GAP)
+
+    def _wider(self, rounds: int) -> MarginalSelection:
+        """The selection of one round in place of `rounds`."""
+        joining = len(self.curator.domain.attributes) - 1
+        return self.choice.of_size(min(rounds * self.choice.size, max(joining, self.choice.size)))
 
     def _affordable(self, account: FilterAccount, estimates: Mapping[Clique, np.ndarray], left: float) -> int:
         """The most rounds whose measurements would be about `SMALL_ERROR` off, at least `FEWEST_ROUNDS`.

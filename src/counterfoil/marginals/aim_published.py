@@ -24,7 +24,7 @@ from counterfoil.marginals.measure import measure
 from counterfoil.marginals.scores import rounded
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
-from counterfoil.synthesis.progress import Progress
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
 
 MEASURING = 0.9
@@ -77,7 +77,7 @@ class PublishedAIM:
     workload: Workload | int
     max_model_size: float
     entropy_weight: float | None
-    progress: Progress
+    pace: Pace
     rows: int | None = None
 
     def run(self) -> Fitted:
@@ -85,12 +85,12 @@ class PublishedAIM:
         candidates = Candidates.of(self.workload, domain, self.max_model_size)
         total = float(self.curator.public_row_count()) if self.curator.row_count_is_public else None
         zeros = self.curator.schema.structural_zeros
-        estimator = WarmEstimator(domain, zeros, total, self.entropy_weight, wanted=self.rows)
+        estimator = WarmEstimator(domain, zeros, total, self.entropy_weight, wanted=self.rows, watch=self.pace)
         account = self.curator.filter(ConcentratedFilter())
         rho = account.divisible
         noise = _Noise.spending(rho / (ROUNDS_PER_COLUMN * len(domain.attributes)))
         columns = [(name,) for name in domain.attributes]
-        self.progress("measuring columns", 0.0)
+        self.pace.step("measuring columns", 0.0)
         # One query with the noise of separate ones: its sensitivity is sqrt(len(columns)) times theirs.
         together = GaussianNoise(noise.sigma / math.sqrt(len(columns)))
         require_total(self.curator, account, [(columns, together)], self.rows)
@@ -100,10 +100,11 @@ class PublishedAIM:
         number = 0
         while (left := rho - account.spent) > 1e-9 * rho:
             number += 1
-            last = left < 2 * noise.rho
+            last = left < 2 * noise.rho or self.pace.ends_rounds()
             if last:
                 noise = _Noise.spending(left)
-            self.progress(f"round {number}", 1 - left / rho)
+                self.pace.last_fit()
+            self.pace.step(f"round {number}", 1 - left / rho, 1 - (left - noise.rho) / rho)
             cliques = candidates.admitted(estimator.cliques, 1 - (left - noise.rho) / rho)
             weights = np.array([candidates.weights[clique] for clique in cliques])
             estimates = model.marginals(cliques)
@@ -120,7 +121,8 @@ class PublishedAIM:
         bounds = measured_bounds(answers, model)
         for clique, bound in _passed_over(done, model).items():
             bounds[clique] = (*bounds.get(clique, ()), bound)
-        return Fitted(model, ErrorBars(domain, bounds, model.total, counted, total_error), estimator.outcomes)
+        error_bars = ErrorBars(domain, bounds, model.total, counted, total_error)
+        return Fitted(model, error_bars, estimator.outcomes, self.pace.warnings())
 
     def _round(
         self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise

@@ -78,6 +78,10 @@ class MarginalSelection(Protocol):
     @property
     def size(self) -> int: ...
 
+    def of_size(self, size: int) -> MarginalSelection:
+        """The same selection of up to `size` marginals."""
+        ...
+
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         """At least one marginal. Costs at most `now.mu_squared`."""
         ...
@@ -91,6 +95,9 @@ class ExponentialChoice:
     """
 
     size: int = 4
+
+    def of_size(self, size: int) -> ExponentialChoice:
+        return ExponentialChoice(size)
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
@@ -109,6 +116,9 @@ class GaussianChoice:
     """One query for the errors of all candidates, with Gaussian noise; then the candidates with the largest gains."""
 
     size: int = 4
+
+    def of_size(self, size: int) -> GaussianChoice:
+        return GaussianChoice(size)
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         cliques = tuple(now.candidates.weights)

@@ -12,6 +12,7 @@ from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -60,6 +61,7 @@ class OneWay:
             self.coarsening.zeros(self.estimator.structural_zeros),
             self.model.total,
             self.estimator.entropy_weight,
+            watch=self.estimator.watch,
         )
         estimator.fit([merge_column(self.coarsening, self._smooth(one)) for one in self.estimator.measurements])
         return estimator
@@ -83,6 +85,7 @@ def measure_one_way(
     *,
     entropy_weight: float | None = None,
     rows: int | None = None,
+    watch: FitWatch = UNWATCHED,
 ) -> OneWay:
     """All one-way marginals, in one query or two.
 
@@ -97,13 +100,14 @@ def measure_one_way(
         noise: of one query; where there are two, each has Gaussian noise that is larger by sqrt(2).
         entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
+        watch: hears how fits go on, and may end them.
 
     Raises:
         ValueError: before anything is charged, where the number of records would be noise and `rows` is not given.
     """
     domain, schema = curator.domain, curator.schema
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
-    estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows)
+    estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows, watch=watch)
     columns: list[Clique] = [(name,) for name in domain.attributes]
     require_total(curator, account, [(columns, noise)], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}

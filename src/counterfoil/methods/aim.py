@@ -14,9 +14,11 @@ from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice
 from counterfoil.methods.method import Method
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.time_limit import TimeLimit
 
 
 class AIMVariant(StrEnum):
@@ -78,31 +80,48 @@ class AIM(Method):
         """The target, whose pairs with other columns models learn from; the published variant has no focus."""
         return None if parameters.get("variant") == AIMVariant.PUBLISHED else target
 
-    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
+    @property
+    def takes_time_limit(self) -> bool:
+        """Rounds and fits end when a limit is near."""
+        return True
+
+    def synthesize(
+        self,
+        curator: Curator,
+        *,
+        rows: int | None = None,
+        progress: Progress = quiet,
+        time_limit: TimeLimit | float | None = None,
+    ) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive.
 
         Args:
             curator: the table, its budget and its neighbors.
             rows: how many rows to draw; by default as many as the table has, by a noisy count where that is private.
-            progress: called with what is being done and the share of the budget that is spent.
+            progress: called with what is being done and the share of the work that is done.
+            time_limit: seconds of processor time for all fits together, in two halves: when rounds have used the first,
+                what is left of the budget is spent on one more, and the last fit has the second. None for as long as
+                they take.
 
         Raises:
-            ValueError: before anything is charged, for a workload or focus that names unknown columns, or a delta of 0.
+            ValueError: before anything is charged, for a workload or focus that names unknown columns, a delta of 0, or
+                a time limit that is not positive.
         """
         check_rows(rows)
         known = curator.domain.attributes
         if self.focus is not None and self.focus not in known:
             hint = did_you_mean(self.focus, known)
             raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
-        fitted = self._run(curator, progress, rows).run()
-        return release(curator, fitted, method="aim", parameters=self._describe(), rows=rows)
+        pace = Pace(curator, progress, time_limit)
+        fitted = self._run(curator, pace, rows).run()
+        return release(curator, fitted, method="aim", parameters={**self._describe(), **pace.facts()}, rows=rows)
 
-    def _run(self, curator: Curator, progress: Progress, rows: int | None = None) -> BatchedAIM | PublishedAIM:
+    def _run(self, curator: Curator, pace: Pace, rows: int | None = None) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)
         if self.variant is AIMVariant.PUBLISHED:
-            return PublishedAIM(*common, progress, rows)
+            return PublishedAIM(*common, pace, rows)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(*common, choice_type(self.batch), self.rounds, progress, self.focus, rows)
+        return BatchedAIM(*common, choice_type(self.batch), self.rounds, pace, self.focus, rows)
 
     def _describe(self) -> dict[str, object]:
         workload = self.workload

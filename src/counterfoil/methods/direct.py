@@ -21,15 +21,19 @@ from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.one_way import one_way_warnings, smooth_columns
-from counterfoil.methods.method import Method
+from counterfoil.methods.method import Method, time_limit_for
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.time_limit import TimeLimit
 
 _LAST_GAP = 2e-3
 _FAILURE = 0.05
+_MEASURED = 0.1
+"""The share of the work that is done before the fit: for the progress alone."""
 
 
 class Estimator(StrEnum):
@@ -67,8 +71,26 @@ class Direct(Method):
     def __post_init__(self) -> None:
         object.__setattr__(self, "estimator", Estimator(self.estimator))
 
-    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
+    @property
+    def takes_time_limit(self) -> bool:
+        """The fit of a graphical model ends when a limit is reached; the other estimators solve their problems."""
+        return self.estimator is Estimator.PRIVATE_PGM
+
+    def synthesize(
+        self,
+        curator: Curator,
+        *,
+        rows: int | None = None,
+        progress: Progress = quiet,
+        time_limit: TimeLimit | float | None = None,
+    ) -> Synthesis:
         """A synthesis within `curator.budget`; pure privacy where its delta is 0.
+
+        Args:
+            curator: the table, its budget and its neighbors.
+            rows: how many rows to draw; about as many as the table has where None.
+            progress: called with what is being done and the share of the work that is done.
+            time_limit: seconds of processor time for the fit; None for as long as it takes.
 
         Raises:
             ValueError: before anything is charged, when the model would be larger than `max_model_size`, or the domain
@@ -91,7 +113,7 @@ class Direct(Method):
             max_model_size=self.max_model_size,
             estimator=self.estimator,
             rows=rows,
-            progress=progress,
+            pace=Pace(curator, progress, time_limit_for(time_limit, self)),
         )
 
 
@@ -104,7 +126,7 @@ def synthesize_cliques(
     max_model_size: float,
     estimator: Estimator = Estimator.PRIVATE_PGM,
     rows: int | None,
-    progress: Progress,
+    pace: Pace,
 ) -> Synthesis:
     """Measures `cliques` in one query with the whole budget, fits a model, and draws rows."""
     check_rows(rows)
@@ -117,10 +139,13 @@ def synthesize_cliques(
     noise = account.noise(account.capacity)
     public_total = float(curator.public_row_count()) if curator.row_count_is_public else None
     require_total(curator, account, [(cliques, noise)], rows)
-    warm_estimator = WarmEstimator(curator.domain, curator.schema.structural_zeros, public_total, wanted=rows)
-    progress("measuring", 0.0)
+    warm_estimator = WarmEstimator(
+        curator.domain, curator.schema.structural_zeros, public_total, wanted=rows, watch=pace
+    )
+    pace.step("measuring", 0.0)
     measurements = measure(account, curator.domain, cliques, noise)
-    progress("fitting", 1.0)
+    pace.step("fitting", _MEASURED, 1.0)
+    pace.last_fit()
     model = _fitted(warm_estimator, measurements, estimator)
     warnings: tuple[str, ...] = ()
     if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
@@ -134,7 +159,7 @@ def synthesize_cliques(
         curator,
         Fitted(model, error_bars, warm_estimator.outcomes, warnings),
         method=method,
-        parameters={**parameters, **_known_beforehand(curator, measurements, noise, estimator)},
+        parameters={**parameters, **pace.facts(), **_known_beforehand(curator, measurements, noise, estimator)},
         rows=rows,
     )
 

@@ -16,6 +16,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.curator import Curator
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.synthesis.time_limit import TimeLimit
 
 DEFAULT_DELTA = 1e-9
 """Far below one over the number of rows of any table."""
@@ -44,7 +45,10 @@ class SyntheticRelease(Protocol):
 
 
 class Synthesizer(Protocol):
-    """Public parameters, and one function that queries a curator. A user's own synthesizer needs no more."""
+    """Public parameters, and one function that queries a curator. A user's own synthesizer needs no more.
+
+    One whose `takes_time_limit` is true also gets a `time_limit`, a `TimeLimit`, where its user gives one.
+    """
 
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = ...) -> SyntheticRelease:
         """A synthetic table within `curator.budget`. The curator is closed by whoever opened it."""
@@ -73,6 +77,11 @@ class Method(ABC):
         as a whole before the first answer."""
         return True
 
+    @property
+    def takes_time_limit(self) -> bool:
+        """Whether `synthesize` takes a `time_limit`; only methods whose fits can end early do."""
+        return False
+
     @abstractmethod
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> SyntheticRelease:
         """A synthetic table within `curator.budget`."""
@@ -90,3 +99,22 @@ class Method(ABC):
     def focus_for(cls, target: str | None, **parameters: Any) -> str | None:
         """The `focus` that a method with `parameters` gets where its user named a `target`; None without one."""
         return None
+
+
+def time_limit_for(asked: TimeLimit | float | None, synthesizer: Synthesizer) -> TimeLimit | None:
+    """The limit that is asked for; None where there is none.
+
+    Args:
+        asked: a limit, or seconds.
+        synthesizer: whose fits it ends.
+
+    Raises:
+        ValueError: for a limit that is not positive and finite, or a synthesizer that takes none.
+    """
+    limit = TimeLimit.of(asked)
+    if limit is not None and not getattr(synthesizer, "takes_time_limit", False):
+        raise ValueError(
+            "`time_limit` needs a method that fits a graphical model: aim, mst, direct with its default estimator, or "
+            f"independent. Found {type(synthesizer).__name__}, whose own parameters bound its work: leave it out."
+        )
+    return limit

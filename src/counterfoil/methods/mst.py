@@ -23,9 +23,11 @@ from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.width import require_width
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.time_limit import TimeLimit
 
 _LAST_GAP = 2e-3
 
@@ -64,26 +66,40 @@ class MST(Method):
         """The share for measuring pairs."""
         return 1 - self.columns - self.choosing - self.error_bars
 
-    def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> Synthesis:
+    @property
+    def takes_time_limit(self) -> bool:
+        """Its fits end when a limit is near."""
+        return True
+
+    def synthesize(
+        self,
+        curator: Curator,
+        *,
+        rows: int | None = None,
+        progress: Progress = quiet,
+        time_limit: TimeLimit | float | None = None,
+    ) -> Synthesis:
         """A synthesis within `curator.budget`, whose delta must be positive; see `AIM.synthesize`."""
         check_rows(rows)
+        pace = Pace(curator, progress, time_limit)
         columns = len(curator.domain.attributes)
         require_width("mst", curator.domain, 2, choices=columns - 1, rounds=2)
         account = curator.filter(GaussianFilter())
         capacity = account.divisible
-        progress("measuring columns", 0.0)
+        pace.step("measuring columns", 0.0)
         alone = columns == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        one_way = measure_one_way(curator, account, noise, rows=rows)
+        one_way = measure_one_way(curator, account, noise, rows=rows, watch=pace)
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
-        progress("choosing pairs", self.columns)
+        pace.step("choosing pairs", self.columns)
         tree = self._choose_tree(account, one_way.coarsening, model, capacity)
         if tree:
-            progress("measuring pairs", self.columns + self.choosing)
+            pace.step("measuring pairs", self.columns + self.choosing, 1 - self.error_bars)
             measured = measure_by_size(account, one_way.coarsening, model.marginals(tree), self._pairs * capacity)
+            pace.last_fit()
             model = estimator.fit(measured, relative_gap=_LAST_GAP)
-        progress("measuring error bars", 1 - self.error_bars)
+        pace.step("measuring error bars", 1 - self.error_bars)
         refined = one_way.refine(model)
         every = [*((name,) for name in curator.domain.attributes), *combinations(curator.domain.attributes, 2)]
         bounds = noisy_bounds(account, refined, every, self.error_bars * capacity)
@@ -99,6 +115,7 @@ class MST(Method):
                 "max_model_size": self.max_model_size,
                 "error_bars": self.error_bars,
                 "pairs": [list(pair) for pair in tree],
+                **pace.facts(),
             },
             rows=rows,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.transport import equal_weights
 from counterfoil.transport.metric import Array, as_points
 from counterfoil.transport.wasserstein import line_costs, probabilities
 
@@ -40,8 +41,11 @@ def distance(
         raise ValueError(
             f"`points_a` and `points_b` must have the same dimension. Found {a.shape[1]} and {b.shape[1]}."
         )
-    mass_a, mass_b = probabilities(weights_a, len(a), "weights_a"), probabilities(weights_b, len(b), "weights_b")
     directions = _directions(rng, n_projections, a.shape[1])
+    if weights_a is None and weights_b is None:
+        equal = [equal_weights.line_costs(a @ direction, b @ direction, p=p) for direction in directions]
+        return float(np.mean(equal) ** (1 / p))
+    mass_a, mass_b = probabilities(weights_a, len(a), "weights_a"), probabilities(weights_b, len(b), "weights_b")
     costs = [line_costs(a @ direction, b @ direction, mass_a, mass_b, p=p) for direction in directions]
     return float(np.mean(costs) ** (1 / p))
 

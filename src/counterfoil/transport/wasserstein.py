@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.transport import equal_weights
 from counterfoil.transport.metric import Array, Metric, as_points, as_weights, finite_space
 from counterfoil.transport.partial import CoverProblem, simplex
 
@@ -54,6 +55,8 @@ def distance(
             f"Found shapes {points_a.shape} and {points_b.shape}."
         )
     if metric == "euclidean" and points_a.shape[1] == 1:
+        if weights_a is None and weights_b is None:
+            return equal_weights.line_costs(points_a[:, 0], points_b[:, 0], p=p) ** (1 / p)
         mass_a = probabilities(weights_a, len(points_a), "weights_a")
         mass_b = probabilities(weights_b, len(points_b), "weights_b")
         return line_costs(points_a[:, 0], points_b[:, 0], mass_a, mass_b, p=p) ** (1 / p)
