@@ -81,7 +81,7 @@ $(BIN)/python:
 
 $(VENV)/.installed-demo: EXTRAS := demo,evaluation,report
 # The documentation is built and searched in a browser.
-$(VENV)/.installed-test: EXTRAS := test,test-torch,docs
+$(VENV)/.installed-test: EXTRAS := test,test-spark,test-torch,docs
 $(VENV)/.installed-lint: EXTRAS := lint
 $(VENV)/.installed-docs: EXTRAS := docs
 

@@ -100,6 +100,31 @@ def wall():
     )
 
 
+def cluster():
+    parts = []
+    for number, name in enumerate(("executor 1", "executor 2", "executor ...")):
+        y = 14 + 84 * number
+        parts += [
+            box(8, y + 10, 84, 48, "rows"),
+            arrow(92, y + 34, 127, y + 34, "once"),
+            box(128, y + 10, 104, 48, "codes", "bounded units", edge="blue"),
+            arrow(232, y + 34, 267, y + 34),
+            box(268, y + 10, 84, 48, "sums", color="step1"),
+            arrow(352, y + 34, 431, 132),
+            text(180, y + 4, name, color="blue", size=12.5),
+        ]
+    return diagram(
+        560,
+        270,
+        "A table in Spark",
+        "Executors encode their rows once and keep the codes, with at most so many rows of each unit. Each query is "
+        "summed by them over the codes; only sums reach the curator, which adds noise once.",
+        *parts,
+        box(432, 100, 120, 64, "curator", "adds up, adds noise", color="step1", edge="blue"),
+        text(492, 184, "sums alone come here", color="soft", size=12.5),
+    )
+
+
 def cells():
     rows = (
         ("41", "bounds 0 to 120", "41", "step1"),
@@ -780,6 +805,7 @@ def figure(svg, caption):
 
 DRAWN = {
     "wall": wall,
+    "cluster": cluster,
     "cells": cells,
     "composing": composing,
     "training": training,

@@ -1,10 +1,13 @@
 """What holds for all tests, and what several of them use."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+import postgres_server
 
 # Tests never depend on the clock: an example may take longer on a busy machine, or where it compiles something.
 settings.register_profile("untimed", deadline=None)
@@ -23,3 +26,22 @@ def master(made, tmp_path_factory) -> Path:
 def saved(master, tmp_path) -> Path:
     """A copy to tamper with."""
     return Path(shutil.copytree(master, tmp_path / "release"))
+
+
+@pytest.fixture(scope="session")
+def running_postgres() -> Iterator[postgres_server.Server]:
+    """A server that the tests of one process share; tables of tests have names of their own."""
+    pytest.importorskip("adbc_driver_postgresql")
+    if postgres_server.binaries() is None:
+        pytest.skip("there is no PostgreSQL on this machine (/usr/lib/postgresql/*/bin)")
+    with postgres_server.temporary_folder() as folder, postgres_server.running(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(running_postgres, monkeypatch) -> postgres_server.Server:
+    """The server, with its password where the driver looks for it, and nothing else in the environment about it."""
+    for name in ("PGHOST", "PGPORT", "PGUSER", "PGSERVICE", "PGPASSFILE", "PGOPTIONS", "PGHOSTADDR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PGPASSWORD", running_postgres.password)
+    return running_postgres

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numba
 import pytest
 
@@ -22,3 +27,29 @@ def test_a_loop_runs_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPat
         return 2 * number
 
     assert compiled(twice)(21) == 42
+
+
+def test_nothing_is_compiled_before_a_loop_is_called() -> None:
+    script = (
+        "import sys, numpy as np; from counterfoil.graphical_model import sampling, tensor_product as t;"
+        "from counterfoil.domain import counting; assert 'numba' not in sys.modules;"
+        "t._compiled_products(*np.ones((3, 2, 1, 1))); assert 'numba' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_loops_that_call_loops_are_compiled_together_once_by_many_threads(tmp_path, monkeypatch) -> None:
+    (tmp_path / "loops_of_loops.py").write_text(
+        "from counterfoil.compiled import compiled\n"
+        "@compiled\ndef outer(number):\n    return middle(number) + 1\n"
+        "@compiled\ndef middle(number):\n    return inner(number) * 2\n"
+        "@compiled\ndef inner(number):\n    return number + 3\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    loops = importlib.import_module("loops_of_loops")
+    outer = loops.outer
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(outer, range(4))) == [7, 9, 11, 13]
+    assert outer.is_ready
+    assert outer.machine_code() is outer.machine_code()
+    assert (outer.__name__, outer.__wrapped__(1)) == ("outer", 9)

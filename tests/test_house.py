@@ -23,7 +23,7 @@ PACKAGES = sorted(
 )
 
 HEAVY = ["dp_accounting", "duckdb", "jax", "matplotlib", "numba", "opendp", "ot", "pandas", "plotly", "polars"]
-HEAVY += ["pyspark", "scipy.optimize", "sklearn", "statsmodels", "torch"]
+HEAVY += ["adbc_driver_manager", "pyspark", "scipy.optimize", "sklearn", "statsmodels", "torch"]
 NETWORK = {"aiohttp", "ftplib", "http", "httpx", "requests", "smtplib", "socket", "socketserver", "ssl", "telnetlib"}
 NETWORK |= {"urllib", "urllib3", "webbrowser", "xmlrpc"}
 UNSAFE_LOADERS = {"_pickle", "cloudpickle", "dill", "joblib", "marshal", "pickle", "shelve"}

@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import update_wrapper
+from threading import RLock
 from typing import Any
 
-import numba
+_COMPILING = RLock()
+
+
+class Compiled:
+    """A loop that becomes machine code when it is first called: Numba takes a quarter of a second to import.
+
+    Args:
+        function: the loop; of the package's other functions it calls none that is not compiled too.
+    """
+
+    def __init__(self, function: Callable) -> None:
+        update_wrapper(self, function)
+        self._function: Any = function
+        self._code: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the loop returns; it runs without Python's lock."""
+        code = self._code
+        return (self.machine_code() if code is None else code)(*arguments)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it was compiled, or read from the cache, in this process."""
+        return self._code is not None
+
+    def machine_code(self) -> Any:
+        """The loop as Numba compiles it, made once, also where several threads ask at the same time."""
+        with _COMPILING:
+            if self._code is None:
+                # The compiler knows other loops by the names that this one calls them by.
+                known = self._function.__globals__
+                for name in self._function.__code__.co_names:
+                    if isinstance(known.get(name), Compiled):
+                        known[name] = known[name].machine_code()
+                self._code = _machine_code(self._function)
+        return self._code
 
 
 def compiled(function: Callable) -> Any:
-    """`function` as machine code that runs without Python's lock.
+    """`function` as machine code that runs without Python's lock, made when it is first called.
 
     Numba's cache is beside the module or in the user's cache folder. Where neither can be written, as in a container
     with a read-only installation, the loop is compiled anew by each process, which takes a second.
     """
+    return Compiled(function)
+
+
+def _machine_code(function: Callable) -> Any:
+    import numba
+
     try:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"

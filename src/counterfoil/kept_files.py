@@ -7,6 +7,7 @@ difference. A file that is not there yet is known by its folder's identity and i
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from pathlib import Path
 
 # What SQLite and DuckDB write beside a database, and read as a part of it when it is opened the next time.
 _COMPANIONS = ("-journal", "-wal", "-shm", ".wal")
+
+
+SPARK = "spark+parquet://"
+"""Stands before the path of a table that Spark reads."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,21 @@ class KeptFile:
     what: str
 
 
+def on_a_server(source: str) -> bool:
+    """Whether a text is meant as the address of a table in PostgreSQL, and so of no file.
+
+    So are the addresses of other libraries, and a path that was made of one, which folds its slashes: taken for the
+    name of a file, it would be shown with its password.
+    """
+    return re.match(r"postgres(ql)?(\+[\w.-]+)?:/", source, re.IGNORECASE) is not None
+
+
 def kept_source(source: str) -> tuple[KeptFile, ...]:
-    """The files that hold a sensitive table: `file`, or for `file.db::table` the whole database."""
-    file, separator, _ = source.rpartition("::")
-    path = Path(file if separator else source).expanduser().absolute()
+    """The files that hold a sensitive table: `file`, or for `file.db::table` the whole database; of a server none."""
+    if on_a_server(source):
+        return ()
+    file, separator, _ = source.removeprefix(SPARK).rpartition("::")
+    path = Path(file if separator else source.removeprefix(SPARK)).expanduser().absolute()
     if not separator:
         return (KeptFile(path, "the sensitive table"),)
     return _with_companions(path, "the database of the sensitive table")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.curator.engines.engine import Block
+from counterfoil.domain import counting
 from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Domain
 
@@ -48,3 +49,28 @@ def test_a_code_past_the_end_is_caught_before_anything_is_written() -> None:
     block = Block(1, {"a": np.array([2], np.uint8)}, {})
     with pytest.raises(ValueError, match="between 0 and 1"):
         count_marginals(block.codes, block.rows, [("a",)], Domain(("a",), (2,)))
+
+
+@pytest.mark.parametrize("ready", [False, True])
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_few_rows_are_counted_without_a_compiler_that_is_not_there_yet(
+    monkeypatch: pytest.MonkeyPatch, ready: bool, few: int
+) -> None:
+    class Loop:
+        is_ready = ready
+        calls = 0
+
+        def __call__(self, *arguments: object) -> None:
+            Loop.calls += 1
+            count(*arguments)
+
+    count = counting._count
+    monkeypatch.setattr(counting, "_count", Loop())
+    monkeypatch.setattr(counting, "_FEW_ROWS", few)
+    codes = {"a": np.array([0, 1, 1], np.uint8), "b": np.array([2, 2, 0], np.uint8)}
+    domain = Domain(("a", "b"), (2, 3))
+    into = [np.ones(domain.shape(clique), dtype=np.int64) for clique in (("a", "b"), ("b",), ())]
+    found = count_marginals(codes, 3, [("a", "b"), ("b",), ()], domain, into=into)
+    assert [table.tolist() for table in found] == [[[1, 1, 2], [2, 1, 2]], [2, 1, 3], 4]
+    assert all(table is given for table, given in zip(found, into, strict=True)), "added to in place"
+    assert Loop.calls == (3 if ready or not few else 0)

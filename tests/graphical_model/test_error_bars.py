@@ -91,9 +91,11 @@ def test_bars_that_are_too_narrow_would_be_noticed():
 
 
 def test_every_kind_of_bound_is_used_where_it_is_expected():
-    sources = {
-        name: {released(method, PAIR, ROWS).error_bar(c).source for c in ALL} for name, method in METHODS.items()
-    }
+    sources = {}
+    for name, method in METHODS.items():
+        shown = {released(method, PAIR, ROWS).error_bar(c).source for c in ALL}
+        # A pair whose own bound came out low has that of a column, and says so first.
+        sources[name] = {source.rpartition(", from ")[2] for source in shown}
     for name in ("distance", "distance, gaussian", "distance, mst"):
         assert sources[name] == {"its noisy distance from the model"}
     assert sources["measured"] == {"its own noisy counts"}
@@ -258,6 +260,20 @@ def test_the_failure_probability_is_never_spent_twice(bars, clique, beta):
     assert events + total <= beta * (1 + 1e-12)
 
 
+@given(error_bars(), st.sampled_from(CLIQUES))
+def test_what_is_shown_of_a_marginal_is_never_below_its_columns_and_pairs(bars, clique):
+    own = bars.bar(clique, 0.05)
+    shown = bars.raised(own)
+    if own.fraction >= 2:
+        assert shown == own
+        return
+    parts = [part for part in CLIQUES if set(part) < set(clique)]
+    within = [one for one in (bars.bar(part, 0.05) for part in parts) if one.fraction < 2]
+    assert shown.fraction == max([own.fraction, *(one.fraction for one in within)])
+    assert shown.records == max([own.records, *(one.records for one in within)])
+    assert (shown.source == own.source) == (shown.fraction == own.fraction)
+
+
 def bars_of(*noisy, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBars:
     return ErrorBars(cells, dict(noisy), 100.0, 100.0, total_error)
 
@@ -268,6 +284,17 @@ def test_one_bound_gets_the_whole_of_beta():
     assert bar.records == bound.records(0.05) == pytest.approx(10 + 1 + 5 * norm.ppf(0.95) + 2)
     assert bar.attributes == ("a", "b")
     assert bar.fraction == pytest.approx(bar.records / 100)
+
+
+def test_a_pair_whose_noise_came_out_low_shows_the_bound_on_its_column():
+    low, high = NoisyBound(10.0, 5.0, 1.0), NoisyBound(60.0, 5.0, 2.0)
+    bars = bars_of((("a",), (high,)), (("a", "b"), (low,)), (("b", "c"), (low,)))
+    # Of the two bounds that hold a, the pair's is the smaller one, and a gets half of the probability of each.
+    assert bars.bar("a", 0.05).records == low.records(0.025) > bars.bar("ab", 0.05).records == low.records(0.05)
+    shown = bars.raised(bars.bar("ab", 0.05))
+    assert shown.records == low.records(0.025)
+    assert shown.source == "the bound on a, from its noisy distance from the model"
+    assert bars.raised(bars.bar("c", 0.05)) == bars.bar("c", 0.05)
 
 
 def test_known_numbers_of_bounds_share_equally():

@@ -53,7 +53,7 @@ def test_one_known_pair_still_bounds_its_triple() -> None:
 def test_what_is_bounded_by_itself_keeps_its_bound_and_what_nothing_bounds_stays_unknown() -> None:
     model = model_of(CUBE, np.full((2, 2, 2), 1 / 8))
     bars = exact_pairs()
-    assert implied_bar(bars, model, "ab", 0.05) == bars.bar("ab", 0.05)
+    assert implied_bar(bars, model, "ab", 0.05) == bars.raised(bars.bar("ab", 0.05))
     nothing = ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0)
     assert implied_bar(nothing, model, "abc", 0.05).fraction == 2.0
 
@@ -76,3 +76,12 @@ def test_no_table_with_close_pairs_is_farther_than_the_bound(seed: int, mixed: f
 
 def _pair(shares: np.ndarray, pair: tuple[str, str]) -> np.ndarray:
     return shares.sum(axis=next(axis for axis, name in enumerate("abc") if name not in pair))
+
+
+def test_users_are_shown_no_pair_below_its_columns() -> None:
+    quiet, loud = NoisyBound(10.0, 5.0, 0.0), NoisyBound(90.0, 5.0, 0.0)
+    bars = ErrorBars(CUBE, {("a",): (loud, loud), ("a", "b"): (quiet, quiet), ("b",): (quiet,)}, 1000.0, 1000.0, 0.0)
+    model = model_of(CUBE, np.full((2, 2, 2), 1 / 8))
+    alone = implied_bar(bars, model, "a", 0.05)
+    assert alone == bars.bar("a", 0.05)
+    assert bars.bar("ab", 0.05).fraction < alone.fraction == implied_bar(bars, model, "ab", 0.05).fraction

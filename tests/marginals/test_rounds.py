@@ -25,14 +25,15 @@ def most_rounds(epsilon: float, **parameters: object) -> int:
 
 
 def test_more_budget_means_more_rounds_up_to_all_candidates():
-    assert most_rounds(0.5) == aim_batched.FEWEST_ROUNDS
-    assert most_rounds(100.0) == 14  # of four, for 45 pairs and 10 columns
-    assert most_rounds(100.0, rounds=3) == 3
+    """The spanning tree of 9 pairs comes first, in place of two rounds of four."""
+    assert most_rounds(0.5) == aim_batched.FEWEST_ROUNDS - 2
+    assert most_rounds(100.0) == 12  # of four, for 45 pairs and 10 columns, less the tree
+    assert most_rounds(100.0, rounds=3) == 2
 
 
 def test_a_wide_table_takes_fewer(monkeypatch):
     monkeypatch.setattr(aim_batched, "MOST_SCORES", 500)
-    assert most_rounds(100.0) == 9
+    assert most_rounds(100.0) == 7
 
 
 @pytest.mark.parametrize("rounds", [0, -1])

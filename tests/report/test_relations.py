@@ -65,8 +65,9 @@ def test_a_kept_model_says_strength_measurement_and_error(method):
         pair = found.names[i], found.names[j]
         assert found.strength[i, j] == found.strength[j, i] == pytest.approx(cramers_v(synthesis.model.marginal(pair)))
         assert found.measured[i, j] == found.measured[j, i] == any(set(pair) <= clique for clique in cliques)
-        # A pair is off by at least as much as either column.
+        # The number is that of `counterfoil error-bar`: a pair is off by at least as much as either column.
         fraction = max(synthesis.error_bars.bar(clique, 0.05).fraction for clique in (pair, pair[:1], pair[1:]))
+        assert fraction >= 2 or synthesis.error_bar(pair).fraction == fraction
         assert (fraction >= 2) if math.isnan(found.off_by[i, j]) else found.off_by[i, j] == pytest.approx(fraction / 2)
     assert "the model" in found.source
     assert found.pairs[0] == (0, 1), "a and b are the ones that are related"

@@ -6,13 +6,12 @@ import functools
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.curve import largest_mu
 from counterfoil.accounting.event import SubsampledGaussianEvent
 from counterfoil.accounting.filter import usable_budget
 from counterfoil.accounting.plan import PrivacyLossPlan
+from counterfoil.accounting.roots import brentq
 from counterfoil.accounting.self_composition import MOST_STEPS
 
 _TOLERANCE = 1e-4  # of the logarithm of what is sought

@@ -12,11 +12,11 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.curve_bounds import concentrated_delta_bound, gaussian_delta_bound
+from counterfoil.accounting.roots import brentq
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -64,6 +64,7 @@ def concentrated_delta(epsilon: float, rho: float) -> float:
 
 def _best_order(epsilon: float, rho: float) -> tuple[float, float]:
     """log(a - 1) of the best order a, and the logarithm of its bound."""
+    from scipy.optimize import minimize_scalar
 
     def log_bound(log_excess: float) -> float:
         excess = math.exp(log_excess)

@@ -45,13 +45,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from counterfoil.accounting.budget import EPSILON_SLACK, Budget
 from counterfoil.accounting.curve import concentrated_delta
 from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.filter import ConcentratedFilter, Filter, GaussianFilter, PureFilter
+from counterfoil.accounting.roots import brentq
 
 MOST_ATTEMPTS = 1000
 """Beyond it the share of delta that each run gets says more about the tails of noise than anyone needs."""

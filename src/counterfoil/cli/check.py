@@ -13,6 +13,7 @@ from counterfoil.cli.facts_list import show_broken, show_notes
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
 from counterfoil.cli.schema_check import show_schema_check
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.table_url import stem_of
 
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
@@ -25,7 +26,10 @@ ALARM = "NOT PRIVATE: these are exact facts about the real records. DO NOT SHARE
 
 
 def check(
-    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
+    ],
     schema: SchemaFile,
     epsilon: Annotated[
         float | None,
@@ -226,5 +230,4 @@ def _bought(
 
 def default_receipt(source: str) -> Path:
     """people.csv gives people.check.receipt.json in the current folder."""
-    name = source.rpartition("::")[2] or source
-    return Path(f"{Path(name).name.split('.')[0]}.check.receipt.json")
+    return Path(f"{stem_of(source)}.check.receipt.json")

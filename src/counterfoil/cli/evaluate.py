@@ -10,6 +10,7 @@ import typer
 from counterfoil.cli.columns_table import show_columns
 from counterfoil.cli.facts_list import show_broken_shares
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
+from counterfoil.cli.release_rows import rows_of
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
@@ -23,7 +24,9 @@ ALARM_AGAIN = "NOT PRIVATE: these are exact statistics of the real records. DO N
 
 def evaluate(
     real: Annotated[str, typer.Argument(help="The sensitive table.", metavar="REAL")],
-    synthetic: Annotated[str, typer.Argument(help="The synthetic one.", metavar="SYNTHETIC")],
+    synthetic: Annotated[
+        str, typer.Argument(help="The synthetic one, or the folder of its release.", metavar="SYNTHETIC")
+    ],
     schema: SchemaFile,
     target: Annotated[
         str | None, typer.Option("--target", help="Train models to predict this column.", metavar="COLUMN")
@@ -59,7 +62,7 @@ def evaluate(
         stack.enter_context(showing_values(real, show=show_values))
         comparison = compare(
             real,
-            synthetic,
+            rows_of(synthetic),
             schema_given(schema, source=real),
             target=target,
             protected=protected,

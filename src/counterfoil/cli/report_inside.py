@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
+from counterfoil.cli.release_rows import rows_of
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
@@ -114,7 +114,7 @@ def _compared(
         stack.enter_context(showing_values(real, show=show_values))
         comparison = compare(
             real,
-            _rows(release),
+            rows_of(release),
             schema_given(schema, source=real),
             target=target,
             protected=protected,
@@ -122,12 +122,3 @@ def _compared(
             ledger=opened,
         )
     return inside_report_of(comparison, name=release.name)
-
-
-def _rows(release: Path) -> Any:
-    """What `compare` reads: the file itself, or the rows in a folder."""
-    if not release.is_dir():
-        return str(release)
-    from counterfoil.report.release import ReleaseFacts
-
-    return ReleaseFacts.read(release).rows

@@ -14,7 +14,10 @@ from counterfoil.inert import inert_toml
 
 
 def schema(
-    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write it; a draft is printed if left out.", metavar="S.toml")
     ] = None,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from counterfoil.cli.terminal import Terminal
+from counterfoil.table_url import stem_of
 
 _VALUE = re.compile(r"[-+]?[0-9]+(?:[.,:/-][0-9]+)*(?: [0-9:.]+)?")
 
@@ -43,4 +44,4 @@ def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
 
 def name_of(source: str) -> str:
     """people.csv.gz and people.db::people are called people."""
-    return Path(source.rpartition("::")[2] or source).name.split(".")[0]
+    return stem_of(source)

@@ -31,6 +31,7 @@ from counterfoil.cli.synth_run import run
 from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile
 from counterfoil.ledger.no_ledger import NO_LEDGER
+from counterfoil.table_url import stem_of
 
 if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
@@ -44,7 +45,10 @@ MADE, PRIVACY, METHOD, OUTPUT = "What to make", "Privacy", "Method", "Output"
 
 def synth(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
+    ],
     schema: Annotated[
         Path,
         typer.Option(
@@ -447,8 +451,7 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
 
 def default_output(source: str) -> Path:
     """people.csv.gz and people.db::people give people.synthetic.parquet in the current folder."""
-    name = source.rpartition("::")[2] or source
-    return Path(f"{Path(name).name.split('.')[0]}.synthetic.parquet")
+    return Path(f"{stem_of(source)}.synthetic.parquet")
 
 
 def wished_files(**given: str | None) -> list[KeptFile]:

@@ -117,8 +117,7 @@ def facts_of(request: Request, synthesizer: Synthesizer, *, method: str) -> dict
     """
     from counterfoil.curator.fingerprint import fingerprint
 
-    file, separator, table = request.source.rpartition("::")
-    place = f"{os.path.realpath(file)}::{table}" if separator else os.path.realpath(request.source)
+    place = _place_of(request.source)
     unit, fidelity = request.unit, request.fidelity
     return {
         "method": method,
@@ -136,6 +135,16 @@ def facts_of(request: Request, synthesizer: Synthesizer, *, method: str) -> dict
         "time limit": None if request.time_limit is None else request.time_limit.seconds,
         "ledger": "in a file" if request.ledger is not None else "none",
     }
+
+
+def _place_of(source: str) -> str:
+    """Where a table is, without links, and without the user who reads it from a server."""
+    from counterfoil.table_url import TableURL, is_table_url
+
+    if is_table_url(source):
+        return TableURL.of(source).location
+    file, separator, table = source.rpartition("::")
+    return f"{os.path.realpath(file)}::{table}" if separator else os.path.realpath(source)
 
 
 def command_to_finish(context: typer.Context) -> str:

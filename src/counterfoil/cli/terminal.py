@@ -12,15 +12,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from counterfoil.cli.time_left import TimeLeft
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import ProgressColumn
     from rich.text import Text
 
 WIDTH = 80
+
+_BAR_AND_TIMES = 46
+"""The width of a progress without its message: a bar of 20, the share, the time that has passed and the time left."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +67,37 @@ class Terminal:
 
     @contextmanager
     def progress(self) -> Iterator[Callable[[str, float], None]]:
-        """A bar on standard error, where that is a terminal; yields what to call with a message and a share."""
+        """A bar on standard error, where that is a terminal; yields what to call with a message and a share.
+
+        It never goes back, and says how long the rest will take, as far as that is seen.
+        """
         if self.quiet or not sys.stderr.isatty():
             yield lambda message, fraction: None
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
 
-        columns = (BarColumn(20), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
-        text = TextColumn("{task.description}", markup=False)
+        left = TimeLeft(monotonic)
+        columns = (BarColumn(20), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(), _left_column(left))
+        room = Column(max_width=WIDTH - _BAR_AND_TIMES, no_wrap=True, overflow="ellipsis")
+        text = TextColumn("{task.description}", markup=False, table_column=room)
         with Progress(*columns, text, console=_console(sys.stderr), transient=True) as bar:
             task = bar.add_task("starting", total=1.0)
-            yield lambda message, fraction: bar.update(task, description=inert(message), completed=fraction)
+            yield lambda message, share: bar.update(task, description=inert(message), completed=left.seen(share))
+
+
+def _left_column(left: TimeLeft) -> ProgressColumn:
+    """The column of a bar that says what time is left."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Left(ProgressColumn):
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            return Text(left.words())
+
+    return Left()
 
 
 def json_text(value: Any) -> str:

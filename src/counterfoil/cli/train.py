@@ -15,11 +15,15 @@ from counterfoil.cli.train_report import report
 from counterfoil.cli.train_request import request_of, require_checkpoint, require_places
 from counterfoil.cli.train_run import run
 from counterfoil.ledger.no_ledger import NO_LEDGER
+from counterfoil.table_url import stem_of
 
 
 def train(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", metavar="KIND")],
-    source: Annotated[str, typer.Argument(help="A CSV or Parquet file, or FILE.db::TABLE.", metavar="INPUT")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
+    ],
     schema: SchemaFile,
     epsilon: Annotated[float, typer.Option("--epsilon", help="The most that this model may cost.")],
     delta: Annotated[
@@ -182,8 +186,7 @@ def train(
 
 def default_folder(source: str, kind: str) -> Path:
     """people.csv.gz and people.db::people give people.fair-classifier in the current folder."""
-    name = source.rpartition("::")[2] or source
-    return Path(f"{Path(name).name.split('.')[0]}.{kind}")
+    return Path(f"{stem_of(source)}.{kind}")
 
 
 def widths(text: str) -> tuple[int, ...]:

@@ -285,6 +285,22 @@ class Curator:
                     f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
                 )
 
+    def require_texts(self) -> None:
+        """Refuses a table whose engine can't count texts, before anything is charged; no record is read.
+
+        Raises:
+            ValueError: for such an engine.
+        """
+        self._engine.tally((), 0)  # one that can reads nothing before the first count is taken
+
+    def require_records_here(self) -> None:
+        """Refuses a table whose records do not come to this process, before anything is charged; none is read.
+
+        Raises:
+            ValueError: for such a table.
+        """
+        self._engine.blocks(())  # an engine that can gives them later, one by one
+
     def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
         """The coded table itself, for comparisons that must not be shared; the ledger lists the look for good.
 

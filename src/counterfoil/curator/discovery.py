@@ -97,6 +97,8 @@ def discover(
             in_memory=in_memory,
         )
         until_done.push(curator.__exit__)
+        if noises.texts is not None:
+            curator.require_texts()
         if refuse_empty:
             curator.require_rows()
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)

@@ -14,6 +14,9 @@ _CHUNK = 4096
 
 _MOST_VALUES_IN_BITS = 8
 
+_FEW_ROWS = 10_000_000
+"""Up to so many, over all that is counted, are counted before a compiler has been loaded for it."""
+
 
 def count_marginals(
     codes: Mapping[str, np.ndarray],
@@ -41,12 +44,20 @@ def count_marginals(
     for name, row in position.items():
         stacked[row] = codes[name]
         _within(stacked[row], name, domain[name])
+    # A loop that another one calls has been replaced by its machine code.
+    compiles = getattr(_count, "is_ready", True) or rows * len(cliques) > _FEW_ROWS
     for clique, table in zip(cliques, tables, strict=True):
         axes = np.array([position[name] for name in clique], dtype=np.int64)
         of_shape = table.shape == domain.shape(clique) and table.dtype == np.int64
         if not (of_shape and table.flags.c_contiguous):
             raise ValueError(f"The counts of {clique} must be contiguous int64 {domain.shape(clique)}.")
-        _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
+        if compiles:
+            _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
+        elif clique:
+            places = np.ravel_multi_index(tuple(stacked[axes]), table.shape)
+            table += np.bincount(places, minlength=table.size).reshape(table.shape)
+        else:
+            table += rows
     return tables
 
 

@@ -60,5 +60,5 @@ def _derived_problems(synthesis: Synthesis) -> Iterator[str]:
     if not all(alike(list(pair), [max(bars.counted, 1.0), bars.total_error]) for pair in counted):
         yield "The measures of fidelity are divided by another number of records than the error bars state."
     stated = document.get("answers", {}).get("error_bars")
-    if stated is not None and not alike(stated, bars_of_unmeasured(synthesis.model, bars, synthesis.drawn.codes)):
+    if stated is not None and not alike(stated, bars_of_unmeasured(synthesis.model, bars, synthesis.drawn)):
         yield "The error bars on the receipt do not follow from those of the release."

@@ -6,9 +6,10 @@ the table. Distances are L1 distances between counts, in records. The derivation
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -169,6 +170,38 @@ class ErrorBars:
             return ErrorBar(clique, beta, math.inf, 2.0, "nothing that was released bounds this marginal")
         records, best = min(candidates, key=lambda pair: pair[0])
         return ErrorBar(clique, beta, records, self._fraction(records, share), _SOURCES[type(best)])
+
+    def raised(self, bar: ErrorBar) -> ErrorBar:
+        """`bar`, where one of its columns or pairs has a larger one as far as that: what users are shown.
+
+        Two tables differ in a marginal by at least as much as in each marginal within it. The bound on the larger one
+        may still come out below those on its columns, for each rests on noise of its own. It holds as it is; the
+        larger number holds as well, and does not contradict what is said of the columns.
+
+        Args:
+            bar: with a bound; one that says nothing stays as it is.
+        """
+        clique, beta = bar.attributes, bar.beta
+        if bar.fraction >= 2 or len(clique) < 2:
+            return bar
+        parts = [(name,) for name in clique] + (list(itertools.combinations(clique, 2)) if len(clique) > 2 else [])
+        within = [one for part in parts if (one := self._read(part, beta)).fraction < 2]
+        largest = max(within, key=lambda one: one.fraction, default=bar)
+        records = max([bar.records, *(one.records for one in within)])
+        if largest.fraction <= bar.fraction:
+            return replace(bar, records=records)
+        source = f"the bound on {' and '.join(largest.attributes)}, from {largest.source}"
+        return replace(bar, records=records, fraction=largest.fraction, source=source)
+
+    def _read(self, clique: Clique, beta: float) -> ErrorBar:
+        """`bar`, kept for the pairs and triples that have this part in common."""
+        if (clique, beta) not in self._kept:
+            self._kept[clique, beta] = self.bar(clique, beta)
+        return self._kept[clique, beta]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[Clique, float], ErrorBar]:
+        return {}
 
     @cached_property
     def _passes_over(self) -> bool:

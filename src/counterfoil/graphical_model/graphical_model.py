@@ -5,7 +5,7 @@ import math
 import os
 import random
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -122,6 +122,16 @@ class GraphicalModel:
         """
         if n < 0:
             raise ValueError(f"`n` must not be negative. Found {n}.")
+        return self.sampler(where=where, independent=independent)(n, rng)
+
+    @on_one_thread
+    def sampler(
+        self, *, where: Where | None = None, independent: bool = False
+    ) -> Callable[[int, np.random.Generator], Codes]:
+        """What draws rows as `sample` does, any number of times and on any thread: what they share is computed once.
+
+        Raises ValueError as `sample` does.
+        """
         potentials = dict(self.potentials)
         for attribute, codes in (where or {}).items():
             evidence = _evidence(self.domain, attribute, codes)
@@ -137,7 +147,11 @@ class GraphicalModel:
             raise ValueError(
                 "The condition in `where` must have a positive probability in the model. Found zero."
             ) from error
-        return draw_rows(self.domain, program, calibration, n=n, rng=rng, independent=independent)
+
+        def draw(n: int, rng: np.random.Generator) -> Codes:
+            return draw_rows(self.domain, program, calibration, n=n, rng=rng, independent=independent)
+
+        return draw
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file (no pickle inside); an existing file is replaced at once."""

@@ -16,14 +16,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
 from counterfoil.graphical_model.table_model import TableModel
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MOST_CELLS = 20_000
 """Of a marginal that a program is solved for."""
@@ -37,6 +39,8 @@ _SOURCE = "the bounds on {}, and what they leave possible"
 def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], beta: float) -> ErrorBar:
     """The bound on the marginal of `attributes` from itself, or else from the marginals within it.
 
+    Never below the bounds on its columns and pairs: `ErrorBars.raised`.
+
     Args:
         bars: what the release bounds.
         model: its model, on the same domain.
@@ -47,7 +51,7 @@ def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], b
     Raises:
         ValueError: as `ErrorBars.bar`.
     """
-    direct = bars.bar(attributes, beta)
+    direct = bars.raised(bars.bar(attributes, beta))
     clique = direct.attributes
     if direct.fraction < 2 or len(clique) < 2 or bars.domain.size(clique) > MOST_CELLS:
         return direct
@@ -61,7 +65,7 @@ def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], b
     if fraction >= 2:
         return direct
     named = "; ".join(" and ".join(one) for one in largest)
-    return ErrorBar(clique, beta, _records(bars, fraction, share), fraction, _SOURCE.format(named))
+    return bars.raised(ErrorBar(clique, beta, _records(bars, fraction, share), fraction, _SOURCE.format(named)))
 
 
 def _within(bars: ErrorBars, clique: Clique) -> list[Clique]:
@@ -87,6 +91,9 @@ def _largest_sum(
     weights: np.ndarray, shares: np.ndarray, most: np.ndarray, clique: Clique, known: Sequence[tuple[Clique, float]]
 ) -> float:
     """The largest sum of weights times p, over shares p of the cells whose marginals are close to the model's."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
     cells = shares.size
     rows, limits, columns = [], [], cells
     for one, error in known:
@@ -116,6 +123,8 @@ def _largest_sum(
 
 def _projection(shape: tuple[int, ...], axes: Sequence[int]) -> sparse.csr_matrix:
     """The matrix that sums the cells of `shape` over all axes but `axes`."""
+    from scipy import sparse
+
     places = np.indices(shape).reshape(len(shape), -1)[list(axes)]
     onto = np.ravel_multi_index(tuple(places), [shape[axis] for axis in axes])
     cells = math.prod(shape)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MOST_TABLES = 200_000
 MOST_CELLS = 10_000
@@ -98,6 +99,8 @@ def closest_weights(
         ValueError: when the domain has more than 10,000 cells.
         RuntimeError: when neither of two solvers solved the linear program.
     """
+    from scipy import sparse
+
     require_enumerable(domain)
     possible = _possible(domain, zeros)
     sums, noisy, starts = _system(domain, measurements, possible)
@@ -127,6 +130,8 @@ def _optimum(program: dict[str, Any]) -> np.ndarray:
 
     Nothing short of the optimum is returned: the gap on the receipt (Zhou et al. 2024, Lemma 3.4) supposes it.
     """
+    from scipy.optimize import linprog
+
     for method in _METHODS:
         solution = linprog(**program, method=method)
         if solution.status == 0:
@@ -157,6 +162,8 @@ def _system(
 ) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     """Which cells of the domain [possible] add up to each measured cell, its noisy count, and where each
     marginal starts."""
+    from scipy import sparse
+
     codes = np.unravel_index(possible, domain.sizes)
     parts, noisy = [], []
     for measured in measurements:

@@ -86,15 +86,37 @@ def _groups(
     shuffled = rng.permutation(n)
     if alone:
         return shuffled, np.arange(n + 1)
-    if math.prod(sizes[axis] for axis in neighbors) >= 2**63:
+    combinations = math.prod(sizes[axis] for axis in neighbors)
+    if combinations >= 2**63:
         keys = np.unique(rows[:, neighbors], axis=0, return_inverse=True)[1].reshape(n)[shuffled]
     else:
         keys = _offsets(rows, neighbors, sizes)[shuffled]
+    if combinations <= max(4 * n, 1024):
+        by_key, ends = _sorted_by_counting(keys, combinations)
+        return shuffled[by_key], np.concatenate([[0], np.unique(ends[ends > 0])]) if n else np.zeros(1, dtype=np.intp)
     by_key = np.argsort(keys, kind="stable")
     keys = keys[by_key]
     changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
     firsts = np.concatenate([[0], changes, [n]]) if n else np.zeros(1, dtype=np.intp)
     return shuffled[by_key], firsts
+
+
+@compiled
+def _sorted_by_counting(
+    keys: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # pragma: no cover - compiled
+    """What a stable `argsort` of keys below `size` gives, and int64 [size]: where each key ends in that order."""
+    ends = np.zeros(size, dtype=np.int64)
+    for key in keys:
+        ends[key] += 1
+    at = 0
+    for key in range(size):
+        at, ends[key] = at + ends[key], at
+    order = np.empty(len(keys), dtype=np.int64)
+    for i in range(len(keys)):
+        order[ends[keys[i]]] = i
+        ends[keys[i]] += 1
+    return order, ends
 
 
 def _stratified(n: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -39,6 +39,16 @@ class TableModel(Protocol):
 
         Raises:
             ValueError: for codes outside the domain, and for a condition of probability zero.
+        """
+        ...
+
+    def sampler(
+        self, *, where: Mapping[str, int | Iterable[int]] | None = None
+    ) -> Callable[[int, np.random.Generator], np.ndarray]:
+        """What draws rows as `sample` does, any number of times and on any thread.
+
+        Raises:
+            ValueError: at once or when rows are drawn, as `sample` does.
         """
         ...
 

@@ -1,5 +1,6 @@
 """The product of two tensors, summed over some axes: batches of matrix products, in numbers or in logarithms."""
 
+import itertools
 import math
 
 import numpy as np
@@ -14,6 +15,10 @@ Axes = tuple[int, ...]
 SMALL_MATRIX_PRODUCT = 2000
 """A batch of matrix products smaller than this (multiply-adds each) is faster as plain loops."""
 
+_FEW = 1000
+"""So many batches take less time than the compiler takes to load: a model that is read is calibrated once."""
+
+_BATCHES = itertools.count()
 
 # A sum of at least this, whose terms are products of numbers of at most 1, misses nothing that counts by underflow.
 _TRUSTED = 1e-250
@@ -54,7 +59,7 @@ class TensorProduct:
         if self.as_matrices:
             np.matmul(a, b, out=self.buffer)
         else:
-            _small_products(np.ascontiguousarray(a), np.ascontiguousarray(b), self.buffer)
+            small_products(np.ascontiguousarray(a), np.ascontiguousarray(b), self.buffer)
         return self.buffer.reshape(self.out_shape).transpose(self.out_order)
 
     def log(self, a: Table, b: Table) -> Table:
@@ -109,8 +114,26 @@ def _log_sums(a: Table, b: Table, batch: Indices, rows: Indices, columns: Indice
     return out
 
 
+def small_products(a: Table, b: Table, out: Table) -> None:
+    """out[i] = a[i] @ b[i], all C-contiguous; each sum is added up in the order of its terms.
+
+    The first thousand batches of a process are plain arrays, the others compiled. Both round alike, to the last bit.
+    """
+    if next(_BATCHES) >= _FEW:
+        _compiled_products(a, b, out)
+    else:
+        plain_products(a, b, out)
+
+
+def plain_products(a: Table, b: Table, out: Table) -> None:
+    """The same without the compiler: one term of all sums at a time."""
+    np.multiply(a[:, :, 0, None], b[:, 0, None, :], out=out)
+    for k in range(1, a.shape[2]):
+        out += a[:, :, k, None] * b[:, k, None, :]
+
+
 @compiled
-def _small_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
+def _compiled_products(a: Table, b: Table, out: Table) -> None:  # pragma: no cover - compiled
     """out[i] = a[i] @ b[i], all C-contiguous."""
     n_batch, n_rows, n_summed = a.shape
     n_columns = b.shape[2]

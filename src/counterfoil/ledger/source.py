@@ -7,6 +7,9 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterfoil.kept_files import SPARK
+from counterfoil.table_url import TableURL, is_table_url
+
 
 @dataclass(frozen=True)
 class SourceIdentity:
@@ -17,7 +20,8 @@ class SourceIdentity:
 
     Args:
         name: what people call it, such as "adult".
-        location: where it is, such as an absolute path, or "memory".
+        location: where it is, such as an absolute path, "memory", or the host, port, database, schema and name of a
+            table in PostgreSQL. One server under two names of its host counts as two.
     """
 
     name: str
@@ -28,9 +32,10 @@ class SourceIdentity:
 
     @classmethod
     def of(cls, source: SourceIdentity | str | os.PathLike[str]) -> SourceIdentity:
-        """The identity of the table at a path, or of `file.db::table`; nothing is opened.
+        """The identity of the table at a path, of `file.db::table`, or of one in PostgreSQL; nothing is opened.
 
         Raises:
+            ValueError: for an address that holds a password, or is none (`TableURL.of`).
             TypeError: for anything else, a table in memory among it.
         """
         if isinstance(source, SourceIdentity):
@@ -41,6 +46,11 @@ class SourceIdentity:
                 f"in memory. Found {type(source).__name__}: give one of these."
             )
         place = os.fspath(source)
+        if is_table_url(place):
+            url = TableURL.of(place)
+            return cls(url.name, url.location)
+        if place.startswith(SPARK):
+            return cls(place.rstrip("/").rpartition("/")[2], place.rstrip("/"))
         file, separator, table = place.rpartition("::")
         path = Path(file if separator else place).expanduser().absolute()
         return (
@@ -52,10 +62,12 @@ class SourceIdentity:
     def require_there(self) -> None:
         """Refuses a place where there is no file, so that no ledger is kept for a slip of the pen.
 
+        Whether a table of a server is there takes a connection: that is left to whoever reads it.
+
         Raises:
             ValueError: which names the file.
         """
-        if self.location != "memory" and not os.path.isfile(file := self._place[0]):
+        if self._has_file and not os.path.isfile(file := self._place[0]):
             raise ValueError(f"A ledger is kept for a table that is there. Found no file {file}: correct the path.")
 
     def is_the_same_as(self, other: SourceIdentity) -> bool:
@@ -63,10 +75,14 @@ class SourceIdentity:
 
         A link is followed when this is asked: one that was made to lead elsewhere leads to another table.
         """
-        if self == other or "memory" in (self.location, other.location):
+        if self == other or not (self._has_file and other._has_file):
             return self == other
         (file, table), (other_file, other_table) = self._place, other._place
         return table == other_table and _are_one_file(file, other_file)
+
+    @property
+    def _has_file(self) -> bool:
+        return self.location != "memory" and not (is_table_url(self.location) or self.location.startswith(SPARK))
 
     @property
     def _place(self) -> tuple[str, str]:

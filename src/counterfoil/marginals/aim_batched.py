@@ -4,6 +4,8 @@ What differs from the published algorithm (`aim_published`), and why:
 
 - mu squared is what adds up, and the exact trade-off of the Gaussian replaces the conversion from zCDP, which gives a
   tenth more budget at (1, 1e-9). A choice by the exponential mechanism is billed at its own mu.
+- The first round is a spanning tree of pairs, chosen as MST does, so that every column is joined to another one however
+  small the budget or wide the table. It takes the place of as many marginals of the rounds.
 - A round chooses several marginals that don't overlap too much, measures them, and refits once: fewer, better
   measurements, and fewer fits.
 - A measurement's expected error counts the noise in a cell as at most what the model has there, because a fit that is
@@ -12,7 +14,9 @@ What differs from the published algorithm (`aim_published`), and why:
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
   marginal's error contains those of its columns.
 - With a focus, the columns are followed by the pairs of that column with each other one, in one query, because a model
-  that predicts the column learns from these pairs. Nothing is spent on choosing them.
+  that predicts the column learns from these pairs. Nothing is spent on choosing them. Rounds then choose among the
+  marginals of the focus with two and three other columns too.
+- Marginals of three columns and more that nobody named take part once their noise is small.
 - Rare values are merged once the columns are known (see `coarsening`), and come back when the model is refined.
 - A fiftieth of the budget measures the errors of the final model: they are the error bars.
 """
@@ -20,7 +24,7 @@ What differs from the published algorithm (`aim_published`), and why:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +44,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure, measure_b
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.marginals.scores import expected_error
+from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.width import require_width
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
@@ -59,6 +64,25 @@ MOST_SCORES = 20_000
 SMALL_ERROR = 0.07
 """More rounds are worth their noise while a marginal that is measured in one of them is less far off (L1, of 2), by
 the mean over the candidates."""
+
+FEWEST_AFTER_TREE = 1
+"""Rounds after the spanning tree of a wide table, which has more pairs than the fewest rounds would measure."""
+
+CLEAR_ERROR = 0.03
+"""Marginals of three columns and more that nobody named may be chosen where their noise, if the fewest rounds shared
+the budget, is at most this part of the records (L1, of 2)."""
+
+_AT_ONCE = 256
+"""Marginals whose estimates are in memory together."""
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """The model with a tree, measured for `share` of what measures and chooses marginals; `later` rounds follow."""
+
+    model: GraphicalModel
+    share: float
+    later: int
 
 
 @dataclass(frozen=True)
@@ -130,9 +154,12 @@ class BatchedAIM:
         one_way = measure_one_way(
             self.curator, account, noise, entropy_weight=self.entropy_weight, rows=self.rows, watch=self.pace
         )
-        candidates = Candidates.of(
+        candidates = Candidates.by_gain(
             self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain
         )
+        workload = tuple(candidates.weights)
+        if self.focus is not None:
+            candidates = candidates.with_focus(self.focus, one_way.coarsening.domain)
         estimator = one_way.coarse_estimator()
         left = (self.shares.focus + self.shares.marginals) * capacity
         if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
@@ -144,7 +171,7 @@ class BatchedAIM:
         coarse = self._rounds(account, one_way, candidates, estimator, left)
         self.pace.step("measuring error bars", _LAST_FIT)
         model = one_way.refine(coarse)
-        bounds = noisy_bounds(account, model, tuple(candidates.weights), self.shares.error_bars * capacity)
+        bounds = noisy_bounds(account, model, workload, self.shares.error_bars * capacity)
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
         warnings = (*one_way.warnings, *self.pace.warnings())
@@ -166,9 +193,13 @@ class BatchedAIM:
     ) -> GraphicalModel:
         """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
         capacity = account.divisible
-        model = estimator.fit([])
-        rounds = self.rounds or self._affordable(account, model.marginals(candidates.weights), left)
-        choosing = self.shares.choosing * capacity / rounds
+        joined = self._joined(account, one_way, candidates, estimator, left)
+        model, rounds, left = joined.model, joined.later, (1 - joined.share) * left
+        choosing = (1 - joined.share) * self.shares.choosing * capacity / max(rounds, 1)
+        if rounds:
+            few = min(rounds, FEWEST_ROUNDS) * self.choice.size
+            deviation = marginal_deviation(account, self.curator.domain, left / few)
+            candidates = candidates.among(self._clear(candidates, model, deviation))
         patience = 1.0
         for number in range(rounds):
             last = number + 1 < rounds and self.pace.ends_rounds()
@@ -176,14 +207,17 @@ class BatchedAIM:
             portion = left if last else min(patience * left / (rounds - number), left)
             spent, after = (_OF_ROUNDS * (1 - rest / capacity) for rest in (left, left - portion))
             self.pace.step(f"round {number + 1} of at most {rounds}", spent, after)
+            with self.pace.working():
+                estimates = model.marginals(candidates.weights)
             now = Round(
                 candidates,
                 one_way.coarsening,
                 model_cliques=estimator.cliques,
-                estimates=model.marginals(candidates.weights),
+                estimates=estimates,
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing * (rounds - number) if last else choosing,
+                watch=self.pace,
             )
             selected = choice.choose(account, now)
             measured = measure_by_size(account, one_way.coarsening, selected.estimates, portion)
@@ -193,9 +227,82 @@ class BatchedAIM:
             left -= portion
             if left <= 1e-9 * capacity:
                 break
-            if _taught_nothing(selected, model):
-                patience *= 2
+            with self.pace.working():
+                patience *= 2 if _taught_nothing(selected, model) else 1
         return self._last_fit(estimator, [])
+
+    def _joined(
+        self,
+        account: FilterAccount,
+        one_way: OneWay,
+        candidates: Candidates,
+        estimator: WarmEstimator,
+        left: float,
+    ) -> _Joined:
+        """Measures a spanning tree of pairs, in place of as many marginals of the rounds.
+
+        Args:
+            account: what is charged.
+            one_way: the measured columns.
+            candidates: among them the pairs.
+            estimator: is fitted to the tree.
+            left: what the tree and all rounds may measure (mu squared).
+        """
+        domain, model = one_way.coarsening.domain, estimator.fit([])
+        rounds = self.rounds or self._affordable(account, candidates, model, left)
+        part = parts_of(domain, [one.clique for one in estimator.measurements])
+        pairs = [clique for clique in candidates.weights if len(clique) == 2]
+        edges = count_parts(part) - count_parts(parts_of(domain, pairs, part))
+        if not edges:
+            return _Joined(model, 0.0, rounds)
+        later = rounds - 1 if self.rounds else max(round(rounds - edges / self.choice.size), FEWEST_AFTER_TREE)
+        share = edges / (edges + later * self.choice.size)
+        spent, after = (_OF_ROUNDS * (1 - rest / account.divisible) for rest in (left, (1 - share) * left))
+        self.pace.step("joining the columns", spent, after)
+        with self.pace.working():
+            fit = candidates.fitting(estimator.cliques, pairs, 1.0)  # a tree grows no larger than its pairs
+            estimates = model.marginals([pair for pair, fits in zip(pairs, fit.tolist(), strict=True) if fits])
+        now = Round(
+            candidates,
+            one_way.coarsening,
+            model_cliques=estimator.cliques,
+            estimates=estimates,
+            deviation=marginal_deviation(account, self.curator.domain, share * left / edges),
+            size_share=1.0,
+            mu_squared=share * self.shares.choosing * account.divisible,
+            watch=self.pace,
+        )
+        tree = self.choice.join(account, now, part).estimates
+        if not tree:
+            return _Joined(model, 0.0, rounds)
+        measured = measure_by_size(account, one_way.coarsening, tree, share * left)
+        return _Joined(estimator.fit(measured), share, later)
+
+    def _named(self, candidates: Candidates) -> list[Clique]:
+        """The candidates that the user named, and all of one or two columns."""
+        if isinstance(self.workload, int):
+            return [clique for clique in candidates.weights if len(clique) <= 2]
+        named = self.workload.candidates(self.curator.domain)
+        return [clique for clique in candidates.weights if len(clique) <= 2 or clique in named]
+
+    def _clear(self, candidates: Candidates, model: GraphicalModel, deviation: float) -> list[Clique]:
+        """The candidates without larger ones that nobody named and that noise would hide.
+
+        A table of three columns or more takes part once its own noise is small. Before that, what is measured of it is
+        mostly noise, which the fit shrinks. Post-processing.
+
+        Args:
+            candidates: of all rounds.
+            model: fitted so far.
+            deviation: the standard deviation in a cell of what the fewest rounds would measure, in records.
+        """
+        named = frozenset(self._named(candidates))
+        others = [clique for clique in candidates.weights if clique not in named]
+        clear = set(named)
+        for start in range(0, len(others), _AT_ONCE):
+            tables = model.marginals(others[start : start + _AT_ONCE])
+            clear |= {c for c, table in tables.items() if expected_error(table, deviation) <= CLEAR_ERROR * model.total}
+        return [clique for clique in candidates.weights if clique in clear]
 
     def _last_fit(self, estimator: WarmEstimator, measured: Sequence[NoisyMarginal]) -> GraphicalModel:
         self.pace.step("fitting the model", _OF_ROUNDS, _LAST_FIT)
@@ -207,11 +314,12 @@ class BatchedAIM:
         joining = len(self.curator.domain.attributes) - 1
         return self.choice.of_size(min(rounds * self.choice.size, max(joining, self.choice.size)))
 
-    def _affordable(self, account: FilterAccount, estimates: Mapping[Clique, np.ndarray], left: float) -> int:
+    def _affordable(self, account: FilterAccount, candidates: Candidates, model: GraphicalModel, left: float) -> int:
         """The most rounds whose measurements would be about `SMALL_ERROR` off, at least `FEWEST_ROUNDS`.
 
-        Post-processing: it follows from the noisy columns.
+        Post-processing: it follows from noisy answers.
         """
+        estimates = model.marginals(self._named(candidates))
         most = min(MOST_ROUNDS, math.ceil(len(estimates) / self.choice.size), MOST_SCORES // len(estimates))
         total = next(iter(estimates.values())).sum()
         few, many = FEWEST_ROUNDS, max(FEWEST_ROUNDS, most)

@@ -105,9 +105,10 @@ class PublishedAIM:
                 noise = _Noise.spending(left)
                 self.pace.last_fit()
             self.pace.step(f"round {number}", 1 - left / rho, 1 - (left - noise.rho) / rho)
-            cliques = candidates.admitted(estimator.cliques, 1 - (left - noise.rho) / rho)
+            with self.pace.working():
+                cliques = candidates.admitted(estimator.cliques, 1 - (left - noise.rho) / rho)
+                estimates = model.marginals(cliques)
             weights = np.array([candidates.weights[clique] for clique in cliques])
-            estimates = model.marginals(cliques)
             done = self._round(account, estimates, weights, noise)
             answers.append([done.measured])
             model = estimator.fit([done.measured])

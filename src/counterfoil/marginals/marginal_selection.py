@@ -14,8 +14,10 @@ from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.scores import expected_error, rounded, scores_of
+from counterfoil.marginals.spanning_tree import Pick, choose_tree, count_parts, parts_of
 from counterfoil.noise.selection import ExponentialSelection
 
 
@@ -24,7 +26,7 @@ class SelectedMarginals:
     """The marginals that a round selected.
 
     Args:
-        estimates: by selected clique, at least one, the model's counts.
+        estimates: by selected clique, the model's counts.
         deviation: the standard deviation of the noise in a cell that the selection assumed, in records.
     """
 
@@ -44,6 +46,7 @@ class Round:
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
         size_share: the share of its largest size that the model may take.
         mu_squared: the budget of the selection.
+        watch: counts the time that it takes to see which candidates fit.
     """
 
     candidates: Candidates
@@ -53,6 +56,7 @@ class Round:
     deviation: float
     size_share: float
     mu_squared: float
+    watch: FitWatch = UNWATCHED
 
     def admitted(self, chosen: Sequence[Clique]) -> tuple[Clique, ...]:
         """The candidates that still fit once `chosen` are measured.
@@ -61,11 +65,28 @@ class Round:
         does not know the new measurements yet.
         """
         covered = frozenset(name for clique in chosen for name in clique)
-        return self.candidates.admitted([*self.model_cliques, *chosen], self.size_share, covered=covered)
+        with self.watch.working():
+            return self.candidates.admitted([*self.model_cliques, *chosen], self.size_share, covered=covered)
 
     def expected_errors(self, cliques: Sequence[Clique]) -> np.ndarray:
         """`expected_error` of each of `cliques`."""
         return np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
+
+    def joints(self, part: np.ndarray) -> int:
+        """How many pairs a spanning tree of the estimated ones takes, where all of them fit."""
+        domain = self.coarsening.domain
+        return count_parts(part) - count_parts(parts_of(domain, self.estimates, part))
+
+    def tree(self, part: np.ndarray, pick: Pick) -> SelectedMarginals:
+        """The spanning tree of the estimated pairs that `pick` chooses, within the size that the model may take."""
+        pairs = tuple(self.estimates)
+
+        def fits(places: Sequence[int]) -> np.ndarray:
+            known = [*self.model_cliques, *(pairs[place] for place in places)]
+            with self.watch.working():
+                return self.candidates.fitting(known, pairs, self.size_share)
+
+        return self.selected(choose_tree(self.coarsening.domain, pairs, pick, part=part, fits=fits))
 
     def selected(self, chosen: Sequence[Clique]) -> SelectedMarginals:
         """`chosen` with the model's counts."""
@@ -84,6 +105,18 @@ class MarginalSelection(Protocol):
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         """At least one marginal. Costs at most `now.mu_squared`."""
+        ...
+
+    def join(self, account: FilterAccount, now: Round, part: np.ndarray) -> SelectedMarginals:
+        """A spanning tree of the candidates that are pairs, over the parts that are joined already.
+
+        None where no candidate joins two of them. Costs at most `now.mu_squared`.
+
+        Args:
+            account: what is charged.
+            now: its estimates are those of the pairs.
+            part: int64 [attributes], see `spanning_tree.parts_of`.
+        """
         ...
 
 
@@ -110,6 +143,15 @@ class ExponentialChoice:
             chosen.append(admitted[account.choose(query, selection).index])
         return now.selected(chosen)
 
+    def join(self, account: FilterAccount, now: Round, part: np.ndarray) -> SelectedMarginals:
+        """As MST chooses: each pair by the exponential mechanism, among those that join two parts."""
+        edges = now.joints(part)
+        if not edges:
+            return now.selected([])
+        selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / edges)))
+        scores = scores_of(now.estimates, dict.fromkeys(now.estimates, 1.0), now.deviation, now.coarsening)
+        return now.tree(part, lambda joining: int(joining[account.choose(scores.among(joining), selection).index]))
+
 
 @dataclass(frozen=True)
 class GaussianChoice:
@@ -133,3 +175,12 @@ class GaussianChoice:
                 break
             chosen.append(best)
         return now.selected(chosen)
+
+    def join(self, account: FilterAccount, now: Round, part: np.ndarray) -> SelectedMarginals:
+        """From one query for the errors of all pairs: the tree with the largest gains."""
+        if not now.joints(part):
+            return now.selected([])
+        pairs = tuple(now.estimates)
+        query = MarginalDistances(pairs, rounded(now.estimates, pairs), now.coarsening)
+        gains = account.ask(query, account.noise(now.mu_squared)).values - now.expected_errors(pairs)
+        return now.tree(part, lambda joining: int(joining[np.argmax(gains[joining])]))

@@ -42,8 +42,8 @@ class AIM(Method):
         workload: the marginals to keep, or 1, 2 or 3 for all of that order with at most 10,000 cells.
         max_model_size: the most megabytes that the model may take.
         variant: how marginals are selected, see `AIMVariant`.
-        rounds: the most rounds of the batched and Gaussian variants; None for 8 to 48, the more the smaller the noise
-            that the budget buys.
+        rounds: the most rounds of the batched and Gaussian variants, with that of the spanning tree; None for 8 to 48,
+            the more the smaller the noise that the budget buys.
         batch: the most marginals in such a round.
         entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import FilterAccount
@@ -20,6 +18,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import measure_one_way
 from counterfoil.marginals.scores import scores_of
+from counterfoil.marginals.spanning_tree import choose_tree
 from counterfoil.marginals.width import require_width
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
@@ -136,13 +135,6 @@ class MST(Method):
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
         scores = scores_of(estimates, dict.fromkeys(pairs, 1.0), deviation, coarsening)
-        ends = np.array([domain.axes(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)
-        component = np.arange(len(domain.attributes))
-        tree: list[Clique] = []
-        joining = np.arange(len(pairs))
-        while len(joining := joining[component[ends[joining, 0]] != component[ends[joining, 1]]]):
-            chosen = joining[account.choose(scores.among(joining), choice).index]
-            one, other = ends[chosen]
-            component[component == component[other]] = component[one]
-            tree.append(pairs[chosen])
-        return tree
+        return choose_tree(
+            domain, pairs, lambda joining: int(joining[account.choose(scores.among(joining), choice).index])
+        )

@@ -35,6 +35,11 @@ def columns(facts: ReleaseFacts) -> Section:
             " Lines show where the real table's share lies by the noisy counts that were bought, two standard errors "
             "of the noise to each side."
         )
+        if any(view.off_by is not None for view in views):
+            lead += (
+                " A line is about one bar and its own count; the largest share elsewhere, below a picture, is about "
+                "all bars of a column together, by the sharpest bound that was released."
+            )
     else:
         lead += " The receipt has no noisy counts of single columns, so that there are no error bars."
     return Section("columns", "Each column", lead, figures, _left_out(facts))

@@ -86,10 +86,8 @@ def relations(facts: ReleaseFacts) -> Relations | None:
             measured[one, other] = True
     if isinstance(facts.kept, Synthesis):
         bars = facts.kept.error_bars
-        alone = [bars.bar((name,), 0.05).fraction for name in names]
         for i, j in itertools.combinations(range(count), 2):
-            # A pair is off by at least as much as its columns: the noise of its own bound may have come out low.
-            fraction = max(bars.bar((names[i], names[j]), 0.05).fraction, alone[i], alone[j])
+            fraction = bars.raised(bars.bar((names[i], names[j]), 0.05)).fraction
             off_by[i, j] = off_by[j, i] = math.nan if fraction >= 2 else fraction / 2
     return Relations(names, strength, measured, off_by, _source(facts))
 

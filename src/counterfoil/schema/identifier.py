@@ -33,12 +33,12 @@ class Identifier:
                 f" found {self.replace!r}.{did_you_mean(self.replace, REPLACEMENTS)}"
             )
 
-    def generate(self, n_rows: int, rng: np.random.Generator) -> pa.Array | None:
-        """Fresh identifiers [n_rows], or None where the column is dropped."""
+    def generate(self, n_rows: int, rng: np.random.Generator, *, before: int = 0) -> pa.Array | None:
+        """Fresh identifiers [n_rows], after the first `before` numbers, or None where the column is dropped."""
         if self.replace == "drop":
             return None
         if self.replace == "sequence":
-            return pa.array(np.arange(1, n_rows + 1), type=pa.int64())
+            return pa.array(np.arange(before + 1, before + n_rows + 1), type=pa.int64())
         octets = rng.integers(0, 256, (n_rows, 16), dtype=np.uint8)
         octets[:, 6] = octets[:, 6] & 0x0F | 0x40
         octets[:, 8] = octets[:, 8] & 0x3F | 0x80

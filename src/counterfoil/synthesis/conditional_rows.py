@@ -9,6 +9,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.condition import Condition
+from counterfoil.synthesis.row_parts import draw_parts
 from counterfoil.synthesis.row_sampling import MOST_TRIES, draw
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.table import with_identifiers
@@ -27,7 +28,7 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
     """
     evidence = {name: list(codes) for name, codes in condition.codes.items()} or None
     if condition.expression is None and not condition.numbers:
-        table = draw(model, schema, n, rng, where=evidence).table
+        table = draw_parts(model, schema, n, rng, where=evidence).table
         for sentence in shortfall(schema, drawn=table.num_rows, requested=n):
             raise ValueError(sentence)
         return table

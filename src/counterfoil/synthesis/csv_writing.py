@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO
 
 import pyarrow as pa
@@ -16,19 +16,25 @@ _IN_NAMES = '[",;|\\t\\n\\r]'
 """In the header also what may separate cells elsewhere, so that a reader who counts separators is not misled."""
 
 
-def write_csv(table: pa.Table, columns: Mapping[str, Column], file: IO[bytes]) -> None:
-    """Writes all rows.
+def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column], file: IO[bytes]) -> None:
+    """Writes all rows, under one header.
 
     Args:
-        table: of single values.
+        tables: of single values, at least one, all with the same columns.
         columns: how the values of some of its columns are written; those of others as Arrow spells them.
         file: open for writing.
 
     Raises:
         ArrowInvalid: for values that have no text, such as lists.
     """
-    names = _quoted(pa.array(table.column_names, pa.string()), _IN_NAMES).to_pylist()
-    file.write((",".join(names) + "\n").encode())
+    for number, table in enumerate([tables] if isinstance(tables, pa.Table) else tables):
+        if number == 0:
+            names = _quoted(pa.array(table.column_names, pa.string()), _IN_NAMES).to_pylist()
+            file.write((",".join(names) + "\n").encode())
+        _write_rows(table, columns, file)
+
+
+def _write_rows(table: pa.Table, columns: Mapping[str, Column], file: IO[bytes]) -> None:
     for start in range(0, table.num_rows, _BLOCK_ROWS):
         block = table.slice(start, _BLOCK_ROWS)
         cells = [_quoted(_texts(columns.get(name), block.column(name)), _IN_CELLS) for name in block.column_names]

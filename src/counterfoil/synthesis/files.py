@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from counterfoil.receipt.wording import FROM_TOTAL
 from counterfoil.schema import Schema
 from counterfoil.synthesis import weighted_records
 from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
+from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.table import encode
 
@@ -37,7 +39,7 @@ _RENAMED = {"noisy_distance": "told", "told": "noisy_distance"}
 def save_parts(
     folder: str | os.PathLike[str],
     schema: Schema,
-    rows: Rows,
+    rows: Rows | RowParts,
     model: TableModel,
     bars: ErrorBars,
     receipt: Receipt,
@@ -49,8 +51,11 @@ def save_parts(
         OSError: when it can't be written.
     """
     with _FOLDER.writing(folder) as draft:
-        with pa.ipc.new_file(str(draft / _ROWS), rows.table.schema) as writer:
-            writer.write_table(rows.table)
+        parts = rows.tables()
+        first = next(parts)
+        with pa.ipc.new_file(str(draft / _ROWS), first.schema) as writer:
+            for table in chain([first], parts):
+                writer.write_table(table)
         model.save(draft / _MODEL)
         (draft / _MODEL).chmod((draft / _ROWS).stat().st_mode)  # temporary files are made for their owner alone
         write_text(draft / _SCHEMA, schema.to_toml())

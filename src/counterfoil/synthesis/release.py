@@ -16,10 +16,10 @@ from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.synthesis.row_sampling import Rows, draw
+from counterfoil.synthesis.row_parts import RowParts, draw_parts
+from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
-from counterfoil.synthesis.table import in_order
 from counterfoil.synthesis.unit_rows import unrelated_rows
 
 
@@ -67,8 +67,8 @@ def release(
     """
     model, fits = fitted.model, fitted.fits
     n = max(round(model.total), 1) if rows is None else rows
-    sample = draw(model, curator.schema, n, curator.randomness.generator())
-    drawn = sample.table.num_rows
+    sample = draw_parts(model, curator.schema, n, curator.randomness.generator())
+    drawn = sample.count
     receipt = Receipt.from_curator(
         curator,
         method=method,
@@ -76,7 +76,7 @@ def release(
         rows=drawn,
         rows_requested=rows is not None,
         rows_short=drawn < n,
-        error_bars=bars_of_unmeasured(model, fitted.error_bars, sample.codes),
+        error_bars=bars_of_unmeasured(model, fitted.error_bars, sample),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
             *unrelated_rows(curator.neighbors, curator.schema),
@@ -86,17 +86,16 @@ def release(
             *(line for fit in fits for line in fit.warnings()),
         ],
     )
-    sample = Rows(sample.codes, in_order(sample.table, curator.column_names))
-    return Synthesis(curator.schema, sample, model, fitted.error_bars, receipt)
+    return Synthesis(curator.schema, sample.ordered(curator.column_names), model, fitted.error_bars, receipt)
 
 
-def bars_of_unmeasured(model: TableModel, bars: ErrorBars, codes: np.ndarray) -> list[dict[str, Any]]:
-    """Bounds on the distance of the rows [n, attributes] from the real table, in marginals that were not measured.
+def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowParts) -> list[dict[str, Any]]:
+    """Bounds on the distance of the rows from the real table, in marginals that were not measured.
 
     A bound on the model's distance, and the distance of the rows from the model, which is known. Only where a release
     says something about such a marginal: its noisy distance, or that others were chosen before it.
     """
-    rows = len(codes)
+    rows = drawn.count
     measured: dict[str, list[set[str]]] = {}
     for clique, bounds in bars.bounds.items():
         if any(isinstance(one, MeasuredBound) for one in bounds):
@@ -109,10 +108,13 @@ def bars_of_unmeasured(model: TableModel, bars: ErrorBars, codes: np.ndarray) ->
     ]
     if not cliques or len(cliques) > _MOST_BARS or not rows:
         return []
-    by_name = dict(zip(model.domain.attributes, codes.T, strict=True))
+    tables = [np.zeros(model.domain.shape(clique), dtype=np.int64) for clique in cliques]
+    for codes in drawn.code_parts():
+        by_name = dict(zip(model.domain.attributes, codes.T, strict=True))
+        count_marginals(by_name, len(codes), cliques, model.domain, into=tables)
     marginals = model.marginals(cliques)
     entries = []
-    for clique, counts in zip(cliques, count_marginals(by_name, rows, cliques, model.domain), strict=True):
+    for clique, counts in zip(cliques, tables, strict=True):
         apart = float(np.abs(counts / rows - marginals[clique] / model.total).sum())
         bar = bars.bar(clique, _BETA)
         if (fraction := min(bar.fraction + apart, 2.0)) < 2.0:

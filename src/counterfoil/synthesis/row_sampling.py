@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
-from counterfoil.synthesis.table import with_identifiers
+from counterfoil.synthesis.table import in_order, with_identifiers
 
 MOST_TRIES = 50
 """Rounds of drawing again before rules that the model hardly ever meets are given up."""
@@ -19,10 +19,12 @@ MOST_TRIES = 50
 _MOST_DRAWN = 200_000
 """Rows in such a round, unless more are missing."""
 
+Sampler = Callable[[int, np.random.Generator], np.ndarray]
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Synthetic rows.
+    """Synthetic rows in memory.
 
     Args:
         codes: int32 [rows, attributes], attributes in the domain's order.
@@ -31,6 +33,79 @@ class Rows:
 
     codes: np.ndarray
     table: pa.Table
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(self.table.num_rows)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Those of the table."""
+        return list(self.table.column_names)
+
+    def ordered(self, names: Sequence[str]) -> Rows:
+        """The same rows, the table's columns in the order of `names`; others follow the one before them."""
+        return Rows(self.codes, in_order(self.table, names))
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The values: one part."""
+        yield self.table
+
+    def code_parts(self) -> Iterator[np.ndarray]:
+        """The codes: one part."""
+        yield self.codes
+
+
+@dataclass(frozen=True, eq=False)
+class RowMaker:
+    """Draws rows that follow a schema's rules.
+
+    Within a bin numbers are drawn from the density that the model's counts of the bin and its neighbors suggest.
+    Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
+    break them, at most `MOST_TRIES` times.
+
+    Args:
+        schema: whose synthesized columns the codes are of.
+        sample: rows of codes, int32 [n, attributes], by rounding the model's counts.
+        counts: the model's counts of the columns whose values are drawn by them.
+    """
+
+    schema: Schema
+    sample: Sampler
+    counts: Mapping[str, np.ndarray]
+
+    @staticmethod
+    def of(model: TableModel, schema: Schema, where: Mapping[str, list[int]] | None = None) -> RowMaker:
+        """Of the model's distribution, or its conditional one.
+
+        Raises:
+            ValueError: when `where` has probability zero.
+        """
+        return RowMaker(schema, model.sampler(where=where), bin_counts(model, schema))
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, pa.Table]:
+        """Codes and values of `n` rows; fewer, where the model hardly ever meets the rules."""
+        codes = self.sample(n, rng)
+        values = self.values(codes, rng)
+        good = rows_that_hold(self.schema.row_rules, values)
+        codes, values, drawn = codes[good], values.filter(pa.array(good)), n
+        for _ in range(MOST_TRIES):
+            missing = n - len(codes)
+            if missing == 0:
+                break
+            size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
+            more_codes = self.sample(size, rng)
+            more_values = self.values(more_codes, rng)
+            good = np.flatnonzero(rows_that_hold(self.schema.row_rules, more_values))[:missing]
+            codes = np.concatenate([codes, more_codes[good]])
+            values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
+        return codes, values
+
+    def values(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+        """The values of the synthesized columns, drawn within the codes [n, attributes]."""
+        columns = zip(self.schema.synthesized, codes.T, strict=True)
+        return pa.table({column.name: column.decode(own, rng, self.counts.get(column.name)) for column, own in columns})
 
 
 def draw(
@@ -41,30 +116,14 @@ def draw(
     *,
     where: Mapping[str, list[int]] | None = None,
 ) -> Rows:
-    """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules.
+    """`n` rows drawn by rounding the model's counts, all of which meet the schema's rules (see `RowMaker`).
 
-    Within a bin numbers are drawn from the density that the model's counts of the bin and its neighbors suggest.
-    Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
-    break them, at most `MOST_TRIES` times: where the model hardly ever meets them, there are fewer than `n` rows.
+    Where the model hardly ever meets the rules, there are fewer than `n` rows.
 
     Raises:
         ValueError: when `where` has probability zero.
     """
-    counts = bin_counts(model, schema)
-    codes = model.sample(n, rng, where=where)
-    values = _values(schema, codes, rng, counts)
-    good = rows_that_hold(schema.row_rules, values)
-    codes, values, drawn = codes[good], values.filter(pa.array(good)), n
-    for _ in range(MOST_TRIES):
-        missing = n - len(codes)
-        if missing == 0:
-            break
-        size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
-        more_codes = model.sample(size, rng, where=where)
-        more_values = _values(schema, more_codes, rng, counts)
-        good = np.flatnonzero(rows_that_hold(schema.row_rules, more_values))[:missing]
-        codes = np.concatenate([codes, more_codes[good]])
-        values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
+    codes, values = RowMaker.of(model, schema, where).draw(n, rng)
     return Rows(codes, with_identifiers(schema, values, rng))
 
 
@@ -72,10 +131,3 @@ def bin_counts(model: TableModel, schema: Schema) -> dict[str, np.ndarray]:
     """The model's counts [size] of each column whose values are drawn by them within bins (`Column.decode`)."""
     names = [(column.name,) for column in schema.synthesized if column.is_tilted]
     return {name: counts for (name,), counts in model.marginals(names).items()} if names else {}
-
-
-def _values(schema: Schema, codes: np.ndarray, rng: np.random.Generator, counts: Mapping[str, np.ndarray]) -> pa.Table:
-    columns = zip(schema.synthesized, codes.T, strict=True)
-    return pa.table(
-        {column.name: column.decode(column_codes, rng, counts.get(column.name)) for column, column_codes in columns}
-    )

@@ -72,13 +72,28 @@ def load_table(path: Path, receipt: Receipt, *, remedy: str = "") -> pa.Table:
         ValueError: for a table that is not its receipt's, or a file that can't be read as one.
         OSError: when it can't be read.
     """
-    if sha256_of(path) not in {output["sha256"] for output in receipt.document["outputs"]}:
-        differs = f"{path} is not the table that its receipt was made for: its SHA-256 differs."
-        raise ValueError(f"{differs} {remedy}".rstrip())
+    require_receipts_table(path, receipt, remedy=remedy)
     try:
         return load_parquet(path) if path.suffix == ".parquet" else load_csv(path)
     except (ValueError, pa.ArrowException) as error:
         raise ValueError(f"{path} can't be read as a table that synth wrote: {type(error).__name__}.") from None
+
+
+def require_receipts_table(path: Path, receipt: Receipt, *, remedy: str = "") -> None:
+    """Refuses a table that its receipt was not made for.
+
+    Args:
+        path: of the table.
+        receipt: what says which file it is.
+        remedy: a sentence for whoever gives another one.
+
+    Raises:
+        ValueError: where the SHA-256 differs.
+        OSError: when the table can't be read.
+    """
+    if sha256_of(path) not in {output["sha256"] for output in receipt.document["outputs"]}:
+        differs = f"{path} is not the table that its receipt was made for: its SHA-256 differs."
+        raise ValueError(f"{differs} {remedy}".rstrip())
 
 
 def receipt_beside(table: Path) -> Path:

@@ -20,8 +20,9 @@ from counterfoil.synthesis.conditional_rows import draw_where
 from counterfoil.synthesis.files import load_parts, save_parts
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 from counterfoil.synthesis.row_memory import require_rows_fit
+from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
-from counterfoil.synthesis.table import as_pandas, in_order, write_table
+from counterfoil.synthesis.table import as_pandas, in_order, write_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ class Synthesis:
     """
 
     schema: Schema
-    drawn: Rows
+    drawn: Rows | RowParts
     model: TableModel
     error_bars: ErrorBars
     receipt: Receipt
@@ -51,7 +52,7 @@ class Synthesis:
     @property
     def rows(self) -> int:
         """How many rows the synthetic table has."""
-        return self.drawn.table.num_rows
+        return self.drawn.count
 
     @property
     def codes(self) -> dict[str, np.ndarray]:
@@ -79,9 +80,30 @@ class Synthesis:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
+    def to_spark(self, session: Any, rows: int | None = None, *, seed: int | None = None) -> Any:
+        """Fresh rows from the model as a Spark DataFrame, drawn by the executors; needs PySpark there and here.
+
+        The number of rows is exact. A partition that is computed again has the same rows. Nothing is drawn before the
+        frame is used, so that a model which hardly ever meets the schema's rules fails then.
+
+        Args:
+            session: the SparkSession.
+            rows: how many; as many as this table has where None.
+            seed: makes the draw repeatable, whatever the cluster; it protects nobody, because the model may be shared.
+
+        Raises:
+            ValueError: for a number of rows that is not a whole one of at least 1.
+        """
+        from counterfoil.synthesis.spark_rows import draw_in_spark
+
+        wanted = self.rows if rows is None else rows
+        # Of each executor's memory a part is enough, however many rows there are.
+        require_rows_fit(min(wanted, 1) if isinstance(wanted, int) else wanted, len(self.schema.domain.attributes))
+        return draw_in_spark(session, self.model, self.schema, self.drawn.table.schema, wanted, seed)
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
-        write_table(self.drawn.table, os.fspath(path), self.schema, self.receipt.document)
+        write_parts(self.drawn.tables(), os.fspath(path), self.schema, self.receipt.document)
 
     def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
         """Fresh rows from the model; with `where`, from its conditional distribution.
@@ -100,7 +122,7 @@ class Synthesis:
         require_rows_fit(rows, len(self.schema.domain.attributes))
         condition = Condition.of(self.schema, where)
         table = draw_where(self.model, self.schema, rows, condition, np.random.default_rng(seed))
-        return in_order(table, self.drawn.table.column_names)
+        return in_order(table, self.drawn.column_names)
 
     def marginal(self, attributes: str | Iterable[str]) -> MarginalTable:
         """The model's expected counts for each combination of values of `attributes`, with labels, in that order."""

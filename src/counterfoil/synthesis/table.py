@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -49,11 +50,11 @@ def decode(schema: Schema, codes: Mapping[str, np.ndarray], rng: np.random.Gener
     return with_identifiers(schema, pa.table(columns), rng)
 
 
-def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) -> pa.Table:
+def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator, *, before: int = 0) -> pa.Table:
     """The synthesized columns of `table` in the schema's order; between them, identifiers made anew and derived values.
 
     Nothing of these two depends on codes: they are not read back, and a derived value is computed from the values that
-    stand in the same row.
+    stand in the same row. `before` is how many rows come before those of `table`, which numbers continue.
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     synthesized = {column.name: column for column in schema.synthesized}
@@ -62,7 +63,7 @@ def with_identifiers(schema: Schema, table: pa.Table, rng: np.random.Generator) 
             columns[column.name] = column.stated(table.column(column.name))
         elif isinstance(column, Derived):
             columns[column.name] = column.compute(table, synthesized)
-        elif (fresh := column.generate(table.num_rows, rng)) is not None:
+        elif (fresh := column.generate(table.num_rows, rng, before=before)) is not None:
             columns[column.name] = fresh
     return pa.table(columns)
 
@@ -101,20 +102,45 @@ def check_suffix(path: str | Path) -> None:
 def write_table(
     table: pa.Table, path: str | Path, schema: Schema | None = None, receipt: Mapping[str, Any] | None = None
 ) -> None:
-    """Write CSV or Parquet, by the suffix of the path: the whole file or nothing.
+    """Write CSV or Parquet, by the suffix of the path: the whole file or nothing. See `write_parts`."""
+    write_parts([table], path, schema, receipt)
+
+
+def write_parts(
+    parts: Iterable[pa.Table], path: str | Path, schema: Schema | None = None, receipt: Mapping[str, Any] | None = None
+) -> None:
+    """Write tables of the same columns, one after another, as one CSV or Parquet file, whole or not at all.
 
     With a schema, the cells of a CSV file are in the notation that it states: the words for missing values, formats of
     dates, labels. Parquet has types of its own, and holds the table as it is. With a receipt, its metadata say that
     the rows are synthetic (see `parquet_label`); a CSV file has no place for that.
 
-    The table goes to a temporary file in the same folder, which then takes the path's name. Raises ValueError
-    for another suffix, OSError where the folder can't be written.
+    The rows go to a temporary file in the same folder, which then takes the path's name. At most one part more than
+    there are threads is held at a time.
+
+    Args:
+        parts: at least one.
+        path: of the file.
+        schema, receipt: see above.
+
+    Raises:
+        ValueError: for another suffix.
+        OSError: where the folder can't be written.
     """
     check_suffix(path)
     with replacing(path) as file:
         if Path(path).suffix.lower() == ".csv":
-            write_csv(table, {column.name: column for column in schema.synthesized} if schema else {}, file)
+            write_csv(parts, {column.name: column for column in schema.synthesized} if schema else {}, file)
         else:
-            from pyarrow import parquet
+            write_parquet(parts if receipt is None else (labeled_table(part, receipt) for part in parts), file)
 
-            parquet.write_table(table if receipt is None else labeled_table(table, receipt), file)
+
+def write_parquet(parts: Iterable[pa.Table], file: IO[bytes]) -> None:
+    """Writes tables of the same schema, at least one, as one Parquet file, each as row groups of its own."""
+    from pyarrow import parquet
+
+    tables = iter(parts)
+    first = next(tables)
+    with parquet.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)

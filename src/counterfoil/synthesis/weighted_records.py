@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -89,6 +90,12 @@ class WeightedRecords:
         rows = order[systematic(weights[order], n, rng)]
         rng.shuffle(rows)
         return self.codes[rows]
+
+    def sampler(
+        self, *, where: Mapping[str, int | Iterable[int]] | None = None
+    ) -> Callable[[int, np.random.Generator], np.ndarray]:
+        """What draws rows as `sample` does, any number of times and on any thread."""
+        return partial(self.sample, where=where)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the records to one .npz file without pickles; an existing file is replaced at once."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial import chebyshev as chebyshev_basis
 from numpy.polynomial import polynomial as monomial_basis
-from scipy.optimize import linprog
 
 from counterfoil.theory.loss import Array, Loss
 
@@ -227,6 +226,8 @@ def _solve(basis: Array, residual: Array, weights: Array, start: Array) -> tuple
 
     Variables: the correction c, the error E, and u_k >= abs(start_k + (M c)_k), M the change to monomials.
     """
+    from scipy.optimize import linprog
+
     points, size = basis.shape
     one, none = np.ones((points, 1)), np.zeros((points, size))
     to_monomials = np.array([_monomials(row) for row in np.eye(size)]).T

@@ -146,6 +146,7 @@ class PATEClassifier:
             raise ValueError("`public` must have rows for the teachers to vote on. Found none: give at least one.")
         options: dict[str, Any] = {"relation": relation, "privacy_unit": privacy_unit, "ledger": ledger}
         with Curator(source, facts, budget=Budget(self.epsilon, self.delta), seed=self.seed, **options) as curator:
+            curator.require_records_here()
             rng = curator.randomness.generator()
             rows = inputs[rng.permutation(len(inputs))[: self.queries]]
             query = TeacherVotes(features, rows, 1 if self.teachers is None else self.teachers)

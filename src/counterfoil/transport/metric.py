@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -108,6 +107,8 @@ def finite_space(points: Any, metric: Metric) -> FiniteSpace:
         distances = pairwise(metric, points)
         return FiniteSpace(len(points), lambda i, j: _checked(distances(points[i], points[j]), i, j), None)
     if metric == "euclidean":
+        from scipy.spatial.distance import cdist
+
         array = as_points(points)
         return FiniteSpace(len(array), lambda i, j: cdist(array[i], array[j]), array)
     if metric == "precomputed":
@@ -132,6 +133,8 @@ def euclidean_diameter(points: Array) -> float:
     can't add up to the best distance so far, nothing closer to the middle can, which ends most searches
     after a few rows.
     """
+    from scipy.spatial.distance import cdist
+
     radii = np.linalg.norm(points - (points.max(axis=0) + points.min(axis=0)) / 2, axis=1)
     order = np.argsort(-radii, kind="stable")
     points, radii = points[order], radii[order]

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from counterfoil.threads import on_one_thread
 from counterfoil.transport.flat_screen import FEWEST_ENTRIES, flat_screen
@@ -47,6 +46,7 @@ class Nearest:
     """
 
     def __init__(self, candidates: Any, *, metric: Metric = "euclidean") -> None:
+        self._given = candidates, metric
         if callable(metric):
             self._find: Callable[[Any], Indices] = partial(_by_metric, candidates=np.asarray(candidates), metric=metric)
             return
@@ -58,6 +58,10 @@ class Nearest:
         search = (_Tree if public.shape[1] <= TREE_DIMENSIONS else _Products)(public[firsts])
         self._find = partial(_among, dimension=public.shape[1], firsts=firsts, search=search)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the candidates, and prepares its own search of them."""
+        return _nearest, self._given
+
     def of(self, points: Any) -> Indices:
         """The index [n] of the candidate nearest to each of `points` [n, d].
 
@@ -65,6 +69,10 @@ class Nearest:
             ValueError: for no points, values that are not finite, another dimension than that of the candidates.
         """
         return self._find(points)
+
+
+def _nearest(candidates: Any, metric: Metric) -> Nearest:
+    return Nearest(candidates, metric=metric)
 
 
 def assign(points: Any, candidates: Any, *, metric: Metric = "euclidean") -> Indices:
@@ -104,6 +112,8 @@ class _Tree:
     """A k-d tree, asked for more neighbors until the farthest is surely not among the nearest."""
 
     def __init__(self, candidates: Array) -> None:
+        from scipy.spatial import cKDTree
+
         self._candidates, self._tree = candidates, cKDTree(candidates)
 
     def __call__(self, points: Array) -> Indices:

@@ -1,4 +1,4 @@
-"""The engine for files: the table is streamed through DuckDB and never has to fit in memory."""
+"""The engine for files: the table is streamed through DuckDB, read once, and never has to fit in memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
+from counterfoil.scratch.kept_arrays import ArrayKeeper, KeptArray
+from counterfoil.threads import in_order
 
 Key = tuple[str, str]
 
 
 class DuckDBEngine(LocalEngine):
-    """Streams coded blocks and keeps them until `cache_bytes` are full; later scans re-read only what was not kept.
+    """Streams coded blocks and keeps them: in memory until `cache_bytes` are full, then in a file without a name.
+
+    A later scan reads the source again only for what was not kept, because the disk had no room.
 
     DuckDB reads and projects; what a value means is decided by the schema's encoders, the same for every engine.
 
@@ -26,7 +30,7 @@ class DuckDBEngine(LocalEngine):
         schema: the public facts about them.
         privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
         randomness: chooses these; the operating system's where None.
-        cache_bytes: how much of the coded table to keep in memory.
+        cache_bytes: how much of the coded table to keep in memory; with 0 nothing is kept, on disk neither.
         show_values: show the value at fault in an error, on the steward's own terminal.
     """
 
@@ -50,9 +54,9 @@ class DuckDBEngine(LocalEngine):
             randomness=randomness,
             show_values=show_values,
         )
-        self._free = cache_bytes
+        self._keeper = ArrayKeeper(cache_bytes)
         # For each column that is kept: its arrays in the first blocks of the table, without a gap.
-        self._kept: dict[Key, list[np.ndarray]] = {}
+        self._kept: dict[Key, list[KeptArray]] = {}
         self._n_blocks: int | None = None
 
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
@@ -72,8 +76,9 @@ class DuckDBEngine(LocalEngine):
         asked = {"codes": columns, "numbers": numbers, "placements": placements}
         keys = [(kind, name) for kind, names in asked.items() for name in names]
         kept = min((len(self._kept.get(key, ())) for key in keys), default=0)
-        for position in range(kept):
-            yield _block({key: self._kept[key][position] for key in keys})
+        # Taken now: a scan that runs beside this one may have to forget what lies on a full disk.
+        held = [{key: self._kept[key][position] for key in keys} for position in range(kept)]
+        yield from in_order(_loaded, held)
         if kept != self._n_blocks:
             position = kept
             for block in self._reader.blocks(columns, numbers, placements, skip_blocks=kept):
@@ -84,11 +89,19 @@ class DuckDBEngine(LocalEngine):
 
     def _keep(self, block: Block, position: int) -> None:
         """Keeps those arrays of the block that continue what is kept already, as long as they fit."""
-        for key, part in _parts(block).items():
-            held = self._kept.setdefault(key, [])
-            if len(held) == position and part.nbytes <= self._free:
-                held.append(part)
-                self._free -= part.nbytes
+        for (kind, name), part in _parts(block).items():
+            held = self._kept.setdefault((kind, name), [])
+            if len(held) == position:
+                kept = self._keeper.keep(part, self.schema[name].size if kind == "codes" else 0)
+                if kept is not None:
+                    held.append(kept)
+                elif self._keeper.disk_is_full:
+                    self._forget_disk()
+
+    def _forget_disk(self) -> None:
+        for key, held in self._kept.items():
+            on_disk = (position for position, array in enumerate(held) if array.scratch is not None)
+            self._kept[key] = held[: next(on_disk, len(held))]
 
 
 def _parts(block: Block) -> dict[Key, np.ndarray]:
@@ -96,9 +109,8 @@ def _parts(block: Block) -> dict[Key, np.ndarray]:
     return {(kind, name): part for kind, parts in by_kind.items() for name, part in parts.items()}
 
 
-def _block(parts: Mapping[Key, np.ndarray]) -> Block:
-    rows = len(next(iter(parts.values())))
+def _loaded(held: Mapping[Key, KeptArray]) -> Block:
     by_kind: dict[str, dict[str, np.ndarray]] = {"codes": {}, "numbers": {}, "placements": {}}
-    for (kind, name), part in parts.items():
-        by_kind[kind][name] = part
-    return Block(rows, **by_kind)
+    for (kind, name), array in held.items():
+        by_kind[kind][name] = array.load()
+    return Block(next(iter(held.values())).rows, **by_kind)

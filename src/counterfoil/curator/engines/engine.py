@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from queue import Empty, SimpleQueue
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,10 @@ from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
+from counterfoil.threads import in_order, thread_count
+
+_CELLS_OF_SEVERAL = 2**22
+"""Counts, of 8 bytes, up to which each thread has an array of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,7 @@ class Engine(ABC):
         """
         # An engine of a user's own may know nothing of placements.
         blocks = self.blocks(columns, numbers, placements) if placements else self.blocks(columns, numbers)
-        return reduce(_sum, map(partial, blocks))
+        return reduce(added, map(partial, blocks))
 
     def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
         """int64 [cells]: what `add` adds to zeros, block by block: a `fold` for sums that are long."""
@@ -127,14 +132,34 @@ class LocalEngine(Engine):
     """An engine whose blocks come to this process: long sums are kept in one array."""
 
     def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
-        total = np.zeros(cells, dtype=np.int64)
-        for block in self.blocks(columns):
+        threads = thread_count() if cells <= _CELLS_OF_SEVERAL else 1
+        # Each thread adds to an array of its own, so that none waits for another: whole numbers add up in any order.
+        free: SimpleQueue[np.ndarray] = SimpleQueue()
+        totals = [np.zeros(cells, dtype=np.int64)]
+        free.put(totals[0])
+
+        def count(block: Block) -> None:
+            try:
+                total = free.get_nowait()
+            except Empty:
+                total = np.zeros(cells, dtype=np.int64)
+                totals.append(total)
             add(block, total)
-        return total
+            free.put(total)
+
+        for _ in in_order(count, self.blocks(columns), threads=threads):
+            pass
+        for further in totals[1:]:
+            totals[0] += further
+        return totals[0]
 
 
-def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Refuses arrays of two shapes: numpy would repeat the smaller, and count its records once for each copy."""
+def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The sum of two arrays of one shape: of two, numpy would repeat the smaller, and count its records for each copy.
+
+    Raises:
+        ValueError: for arrays of two shapes.
+    """
     if one.shape != other.shape:
         raise ValueError("What is summed over blocks of records must have one shape. Found two.")
     return one + other

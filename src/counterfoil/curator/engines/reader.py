@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.placement import placements_of, taken
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import Values
+from counterfoil.threads import in_order
 
 
 class BlockReader:
@@ -65,12 +66,10 @@ class BlockReader:
         """
         wanted = list(dict.fromkeys([*columns, *numbers, *placements]))
         start = row = skip_blocks * BATCH_ROWS
-        for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
-            # Later scans, and the choice of rows to keep, count rows by whole blocks.
-            if batch.num_rows > BATCH_ROWS or row % BATCH_ROWS:
-                raise SourceError(f"{self._source.name} was not read in whole blocks: rows of it may be missing.")
-            yield self._block(batch, row, columns, numbers, placements)
-            row += batch.num_rows
+        encode = partial(self._encoded, columns=columns, numbers=numbers, placements=placements)
+        for block in in_order(encode, self._batches(wanted, start)):
+            yield block if self._unit is None else self._bounded(block, row)
+            row += block.rows
         if row == start and skip_blocks and (self._n_rows is None or self._n_rows <= start):
             return
         if self._n_rows is not None and row != self._n_rows:
@@ -81,24 +80,42 @@ class BlockReader:
             ways = {name: np.empty(0, dtype=np.uint8) for name in placements}
             yield Block(0, codes, {name: np.empty(0) for name in numbers}, ways)
 
-    def _block(
-        self, batch: Batch, row: int, columns: Sequence[str], numbers: Sequence[str], placements: Sequence[str]
+    def _batches(self, wanted: Sequence[str], start: int) -> Iterator[tuple[Batch, int]]:
+        """The source's batches after the first `start` rows, each with the number of its first row."""
+        row = start
+        for batch in self._source.batches(wanted, BATCH_ROWS, skip_rows=start):
+            # Later scans, and the choice of rows to keep, count rows by whole blocks.
+            if batch.num_rows > BATCH_ROWS or row % BATCH_ROWS:
+                raise SourceError(f"{self._source.name} was not read in whole blocks: rows of it may be missing.")
+            yield batch, row
+            row += batch.num_rows
+
+    def _encoded(
+        self,
+        numbered: tuple[Batch, int],
+        columns: Sequence[str],
+        numbers: Sequence[str],
+        placements: Sequence[str],
     ) -> Block:
-        # Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
+        batch, row = numbered
         codes = {name: self._read(batch, row, name, numbers=False) for name in columns}
         values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
-        ways = {name: self._placements(batch, name) for name in placements}
-        if self._unit is None:
-            return Block(batch.num_rows, codes, values, ways)
+        return Block(batch.num_rows, codes, values, {name: self._placements(batch, name) for name in placements})
+
+    def _bounded(self, block: Block, row: int) -> Block:
+        """The rows that their units keep, of a block that begins with `row`.
+
+        Everything is encoded before rows are left out, so that a refusal doesn't depend on a random choice.
+        """
         packed, n_rows = self._kept
-        if row + batch.num_rows > n_rows:
+        if row + block.rows > n_rows:
             raise self._changed()
-        kept = np.unpackbits(packed[row // 8 :], count=batch.num_rows).astype(bool)
+        kept = np.unpackbits(packed[row // 8 :], count=block.rows).astype(bool)
         return Block(
             int(kept.sum()),
-            {name: array[kept] for name, array in codes.items()},
-            {name: array[kept] for name, array in values.items()},
-            {name: array[kept] for name, array in ways.items()},
+            {name: array[kept] for name, array in block.codes.items()},
+            {name: array[kept] for name, array in block.numbers.items()},
+            {name: array[kept] for name, array in block.placements.items()},
         )
 
     def _placements(self, batch: Batch, name: str) -> np.ndarray:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.curator.sources.file_source import FAILURES, connection, explained
+from counterfoil.curator.sources.file_source import connection, explained, failures
 from counterfoil.curator.sources.source import unreadable
 from counterfoil.schema.values import Values, texts_of
+from counterfoil.scratch.scratch_folder import scratch_folder
+
+if TYPE_CHECKING:
+    import duckdb
 
 _PART = 100_000
 
@@ -46,7 +49,7 @@ def tally(
         longest: texts of more letters are left out.
         source: what errors call the table.
     """
-    with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
+    with scratch_folder() as folder, connection(str(folder)) as opened:
         try:
             opened.execute("CREATE TABLE texts (place BIGINT, text VARCHAR, n BIGINT)")
             for cells in blocks:
@@ -58,7 +61,7 @@ def tally(
             for batch in added.to_arrow_reader(_PART):
                 places, texts, counts = batch.columns
                 yield Tallied(places.to_numpy(), texts, counts.to_numpy())
-        except FAILURES as error:
+        except failures() as error:
             raise explained(error, source) from None
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
+from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources.file_source import FAILURES, connection, explained
+from counterfoil.curator.sources.file_source import connection, explained, failures
 from counterfoil.curator.sources.source import Source, unreadable
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import texts_of
+from counterfoil.scratch.scratch_folder import scratch_folder
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) -> tuple[np.ndarray, int]:
@@ -34,7 +37,7 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
 
     The sorting spills to a private temporary folder when it does not fit in DuckDB's memory limit.
     """
-    with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
+    with scratch_folder() as folder, connection(str(folder)) as opened:
         own = _store_units(opened, source, unit, randomness)
         try:
             chosen = opened.sql(
@@ -43,7 +46,7 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
             )
             for batch in chosen.to_arrow_reader(1_000_000):
                 own[batch.column(0).to_numpy()] = True
-        except FAILURES as error:
+        except failures() as error:
             raise explained(error, source.name) from None
     return np.packbits(own), len(own)
 
@@ -54,14 +57,14 @@ def unit_sizes(source: Source, unit: str, max_rows: int) -> tuple[np.ndarray, in
     A unit with n rows keeps min(n, `max_rows`) of them, whichever they are, so that no random choice is needed. A row
     without an id is a unit of its own, as in `kept_rows`.
     """
-    with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder, connection(folder) as opened:
+    with scratch_folder() as folder, connection(str(folder)) as opened:
         own = _store_units(opened, source, unit, SystemRandomness())
         try:
             sizes = opened.sql(
                 f"SELECT least(n, {max_rows}) AS size, count(*) AS units"
                 " FROM (SELECT count(*) AS n FROM units GROUP BY unit) GROUP BY size"
             ).fetchall()
-        except FAILURES as error:
+        except failures() as error:
             raise explained(error, source.name) from None
     units = np.zeros(max_rows, dtype=np.int64)
     units[0] = own.sum()
@@ -109,5 +112,5 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
 def _run(opened: duckdb.DuckDBPyConnection, statement: str, source: Source) -> None:
     try:
         opened.execute(statement)
-    except FAILURES as error:
+    except failures() as error:
         raise explained(error, source.name) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar
@@ -52,11 +53,16 @@ def vouch_for(kind: Any, *, proof: str) -> None:
 
 def shipped_queries() -> Mapping[str, type[Query]]:
     """The queries of this folder, by name."""
+    _import_all()
+    return _SHIPPED
+
+
+@cache
+def _import_all() -> None:
     import counterfoil.curator.queries as folder
 
     for module in iter_modules(folder.__path__):
         import_module(f"{folder.__name__}.{module.name}")
-    return _SHIPPED
 
 
 def require_registered(query: Query) -> list[Brought]:

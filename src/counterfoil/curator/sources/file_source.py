@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -21,7 +21,9 @@ from counterfoil.curator.sources.source import BATCH_ROWS, unique_names, unreada
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.spelling import is_duration
 
-FAILURES = (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError)
+if TYPE_CHECKING:
+    import duckdb
+
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MARKS: Mapping[str, str] = {
@@ -36,9 +38,18 @@ _MARKS: Mapping[str, str] = {
 }
 
 
+def failures() -> tuple[type[Exception], ...]:
+    """What reading a file may raise; to be asked in an `except` clause, for DuckDB is imported on first use."""
+    import duckdb
+
+    return duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError
+
+
 @contextmanager
 def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB of our own: bounded, offline, and spilling to disk only in `temp_directory`, if one is given."""
+    import duckdb
+
     opened = duckdb.connect(
         ":memory:",
         config={
@@ -101,7 +112,7 @@ class FileSource:
                 rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
                 for table in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
                     yield table.rename_columns(list(names))
-        except FAILURES as error:
+        except failures() as error:
             raise explained(error, self.name) from None
 
     def place(self, row: int) -> str:
@@ -141,7 +152,7 @@ def open_parquet(path: Path) -> FileSource:
         stored = parquet.read_schema(path)
         with connection() as opened:
             internal = tuple(opened.sql(f"SELECT * FROM {relation}").columns)
-    except FAILURES:
+    except failures():
         raise SourceError(f"{path.name} is not a Parquet file, or it was cut short.") from None
     names = unique_names(stored.names, path.name)
     types = dict(zip(names, stored.types, strict=True))
@@ -169,7 +180,7 @@ def open_database(path: Path, table: str) -> FileSource:
             if wide:
                 digits = ", ".join(f"{identifier(name)}::VARCHAR AS {identifier(name)}" for name in wide)
                 relation = f"(SELECT * REPLACE ({digits}) FROM {relation})"
-    except FAILURES as error:
+    except failures() as error:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)
     types = dict(zip(names, stored.types, strict=True))

@@ -1,4 +1,4 @@
-"""From what the steward names to a source: a path, a table of a database file, or a frame."""
+"""From what the steward names to a source: a path, a table of a database file or of a server, or a frame."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import open_csv, open_database, open_parquet
 from counterfoil.curator.sources.frame_source import FrameSource
+from counterfoil.curator.sources.postgres_source import PostgresSource
 from counterfoil.curator.sources.source import Source
+from counterfoil.curator.sources.spark_source import SparkSource, is_spark_frame, open_spark_parquet
 from counterfoil.curator.sources.sqlite_source import SQLiteSource
+from counterfoil.kept_files import SPARK
+from counterfoil.table_url import TableURL, is_table_url
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -18,16 +22,29 @@ _DUCKDB_MAGIC = b"DUCK"
 
 
 def open_source(table: Any, *, column_names: Sequence[str] | None = None) -> Source:
-    """A source for a path (CSV, also gzipped; Parquet; `file.db::table` of DuckDB or SQLite) or for a frame.
+    """A source for a path (CSV, also gzipped; Parquet; `file.db::table` of DuckDB or SQLite), for a table or view
+    of PostgreSQL (`postgresql://host/database::schema.table`), or for a frame.
 
     Frames are those of pandas, polars and pyarrow, or a numpy array [n, d], whose columns are called
-    `column_names`, or else x0, x1, …
+    `column_names`, or else x0, x1, … A DataFrame of Spark, or `spark+parquet://` before a path, is read by Spark.
 
     Raises SourceError in one sentence: what is wrong and what to do.
     """
+    if is_spark_frame(table):
+        return SparkSource(table)
+    if isinstance(table, str) and table.startswith(SPARK):
+        return open_spark_parquet(table)
     if isinstance(table, str | Path):
-        return _open_path(str(table))
+        text = str(table)
+        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text)
     return FrameSource.of(table, column_names)
+
+
+def _address(text: str) -> TableURL:
+    try:
+        return TableURL.of(text)
+    except ValueError as error:  # our own sentence, without any part of the address
+        raise SourceError(str(error)) from None
 
 
 def _open_path(text: str) -> Source:

@@ -1,0 +1,383 @@
+"""The engine for Spark: each query's partial sums are made by the executors, and only sums reach this process."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial as given
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.engines.engine import Block, Engine, added
+from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.spark_scratch import SETTING, Scratch
+from counterfoil.curator.engines.spark_storing import (
+    ENCODED,
+    RANK,
+    STORED,
+    Key,
+    Storing,
+    Trouble,
+    encode,
+    in_utc,
+    store,
+    store_kept,
+)
+from counterfoil.curator.engines.spark_sums import (
+    SLICE,
+    SUMS,
+    Accumulating,
+    Folding,
+    Summing,
+    add_slices,
+    sum_stored,
+)
+from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.silence import silent
+from counterfoil.curator.sources.source import Source, unreadable
+from counterfoil.curator.sources.spark_source import SparkSource
+from counterfoil.noise.randomness import Randomness
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.values import texts_of
+
+_DIRECT_BYTES = 1 << 24
+"""Partial sums of all tasks up to which this process adds them up itself; more are added by the executors first."""
+
+_TASKS = 200
+"""Tasks of a sum on a cluster, at least; it may have got no executors yet by which to count."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """Rows of the table as executors stored them.
+
+    Args:
+        keys: what is stored of each, in order.
+        files: each with its rows; those without any are left out.
+    """
+
+    keys: tuple[Key, ...]
+    files: tuple[tuple[str, int], ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for _, rows in self.files)
+
+
+class SparkEngine(Engine):
+    """Has executors store the coded rows once, and sum over what they stored.
+
+    Codes are made by the schema's encoders and sums by the queries' own functions, as in any other engine, in the
+    executors' Python, which must have this package. Spark ships the functions with its own pickle protocol; what they
+    hold is public (`Query`), noise is added in this process, and an engine refuses to be shipped.
+
+    **A row counts once.** Each task of the storing job writes a file under a new random name, and its result names the
+    file and its rows. Spark takes one result of each partition, however often the partition was computed: because an
+    executor was lost, or for speculation. What other attempts wrote is never read. The list of files is fixed when the
+    job ends; all sums are over these files, whose numbers of rows are checked when they are read. Each file is read by
+    one task of a sum, and again Spark takes one result of each task, or adds those of one attempt in a second stage.
+    All that tasks compute of the files is deterministic, so that any attempt has the same result, and whole numbers
+    are added without rounding in any order: the sum is that of the memory engine on the same rows. What the frame
+    would give if it were evaluated again does not matter, unless a query needs columns that were not stored yet, which
+    without a privacy unit may be read later: their number of rows must be the same then.
+
+    **Units are bounded once.** A task gives each row a priority of 64 random bits of its operating system. Spark moves
+    all rows of a unit to one task of a second stage, which orders them by priority and stores the first `max_rows`. Let
+    an attempt of this task be fixed. It reads each row of its units once, each with a priority that is uniform and
+    independent of all others, whichever attempt of the first stage drew it: no attempt reads two of one partition. So
+    what a stored file holds of a unit is a uniform choice of at most `max_rows` of its rows, which depends on nothing
+    but the unit's rows and their priorities (see `kept_rows`). No later sum draws anew: the choice is in the file. All
+    that a later query may read of a kept row is stored with it. Units are moved by a keyed hash of 128 bits of their id
+    (BLAKE2b, under 256 bits that this process draws and forgets with the engine): two units share one with a chance
+    below n**2 / 2**128, and would then keep `max_rows` rows together, which protects them no less.
+
+    **Only sums reach this process**, with the list of files and their numbers of rows. A failure comes as a number
+    and the place of a column: an exception would be logged by Spark with what it quotes. What the frame's own
+    expressions raise, such as a cast of a text, is in Spark's hands; it is not repeated here.
+
+    Args:
+        source: a `SparkSource`.
+        schema: the public facts about the rows.
+        privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
+        randomness: not used: executors draw from their operating systems, so that a seed does not repeat which rows of
+            a unit are kept.
+        show_values: has no effect: values do not come to this process.
+
+    Raises:
+        SourceError: for columns that are not those that the schema declares or ignores.
+    """
+
+    reads = (SparkSource,)
+
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        privacy_unit: str | None = None,
+        max_rows: int | None = None,
+        randomness: Randomness | None = None,
+        show_values: bool = False,
+    ) -> None:
+        assert isinstance(source, SparkSource), "the registry gives each source its engine"
+        BlockReader(source, schema, privacy_unit=privacy_unit, max_rows=max_rows)  # for its checks alone
+        self.schema = schema
+        self._source = source
+        self._unit, self._max_rows = privacy_unit, max_rows
+        self._scratch: Scratch | None = None
+        self._stored: list[_Stored] = []
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("An engine is not shipped: a query's function must hold public facts alone.")
+
+    def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
+        self._having([*(("codes", name) for name in columns), *(("numbers", name) for name in numbers)])
+
+    def blocks(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> Iterator[Block]:
+        """Refuses: records do not come to this process.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError(
+            f"{self._source.name} is summed by Spark's executors, and its records do not come to this process, which"
+            " training, teachers and a comparison with the real table need. Give the table, or a part of it, as a file"
+            " or a frame."
+        )
+
+    def fold(
+        self,
+        partial: Callable[[Block], np.ndarray],
+        columns: Sequence[str],
+        numbers: Sequence[str] = (),
+        placements: Sequence[str] = (),
+    ) -> np.ndarray:
+        keys = [("codes", name) for name in columns]
+        keys += [("numbers", name) for name in numbers]
+        keys += [("placements", name) for name in placements]
+        return self._sum(Folding(partial), partial(self._nothing(keys)), keys)
+
+    def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
+        keys = [("codes", name) for name in columns]
+        return self._sum(Accumulating(add, cells), np.zeros(cells, dtype=np.int64), keys)
+
+    def unit_sizes(self, most: int) -> np.ndarray:
+        if self._unit is None:
+            return super().unit_sizes(most)
+        if most != self._max_rows:
+            raise ValueError(f"Units keep at most {self._max_rows} rows. Found a query about {most}: ask about all.")
+        # As many units keep at least j rows as there are rows that are the j-th of theirs.
+        return self._sum(Folding(given(_ranks, most=most)), np.zeros(most, dtype=np.int64), [RANK])
+
+    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+        """Refuses: texts of records do not come to this process, not even with their counts.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError(
+            f"Texts of {self._source.name} are not counted in Spark. Declare its columns in a schema, or buy one of a"
+            " part of the table that is a file."
+        )
+
+    def _having(self, keys: Sequence[Key]) -> _Stored:
+        """What executors have stored with all of `keys`."""
+        for stored in self._stored:
+            if set(keys) <= set(stored.keys):
+                return stored
+        stored = self._store(self._to_store(keys))
+        if self._stored and stored.rows != self._stored[0].rows:
+            raise SourceError(f"{self._source.name} has changed since it was first read. Start again.")
+        self._stored.append(stored)
+        return stored
+
+    def _to_store(self, keys: Sequence[Key]) -> tuple[Key, ...]:
+        """`keys` with what later queries may need of the same rows: all of it where only some rows are kept."""
+        known = dict.fromkeys(name for held in [*self._stored[:1], None] for _, name in (held.keys if held else keys))
+        kinds = {kind for kind, _ in keys} | {"codes"}
+        columns = [self.schema[name] for name in known if name]
+        if self._unit is not None:
+            columns, kinds = [*self.schema.synthesized], {"codes", "numbers", "placements"}
+        wanted = [("codes", column.name) for column in columns]
+        if "numbers" in kinds:
+            wanted += [("numbers", column.name) for column in columns if column.is_ordered]
+        if "placements" in kinds:
+            placed = (Categorical, NumberColumn)
+            wanted += [("placements", column.name) for column in columns if isinstance(column, placed)]
+        return (*wanted, *([RANK] if self._unit is not None else []))
+
+    def _store(self, keys: tuple[Key, ...]) -> _Stored:
+        if self._scratch is None:
+            self._scratch = self._new_scratch()
+        columns = tuple(dict.fromkeys([*(name for _, name in keys if name), *([self._unit] if self._unit else [])]))
+        self._require_readable(keys)
+        storing = Storing(
+            self.schema,
+            keys,
+            columns,
+            self._unit,
+            secrets.token_bytes(32),
+            self._scratch.folder,
+            self._scratch.token,
+        )
+        with silent():
+            frame = self._source.selected(columns)
+            told = self._collected(self._kept(frame, storing) if self._unit else _mapped(frame, store, storing, STORED))
+        troubles = sorted({(row["trouble"], row["column"]) for row in told.to_pylist() if row["trouble"]})
+        for trouble, place in troubles:
+            raise self._explained(Trouble(trouble), columns[place] if place >= 0 else "")
+        files = zip(told.column("file").to_pylist(), told.column("rows").to_pylist(), strict=True)
+        return _Stored(keys, tuple((name, rows) for name, rows in files if rows))
+
+    def _kept(self, frame: Any, storing: Storing) -> Any:
+        """The frame of stored files, of at most `max_rows` rows of each unit: those with the lowest priorities."""
+        from pyspark.sql import Window
+        from pyspark.sql.functions import col, row_number
+
+        within = Window.partitionBy("unit").orderBy("priority")
+        ranked = _mapped(frame, encode, storing, ENCODED).withColumn("rank", row_number().over(within))
+        kept = ranked.where(col("rank") <= int(self._max_rows or 0)).select("cells", "trouble", "column", "rank")
+        return _mapped(kept, store_kept, storing, STORED)
+
+    def _require_readable(self, keys: Sequence[Key]) -> None:
+        """Refuses types of columns that can't be read: a type is public, and no value is."""
+        types = self._source.column_types
+        for name in dict.fromkeys(name for _, name in keys if name):
+            nothing = in_utc(pa.chunked_array([], types[name]))
+            try:
+                self.schema[name].encode(nothing)
+            except (TypeError, pa.ArrowException) as error:
+                raise unreadable(name, self._source.name, types[name], error) from None
+        if self._unit is not None:
+            try:
+                texts_of(pa.chunked_array([], types[self._unit]))
+            except (TypeError, pa.ArrowException) as error:
+                raise unreadable(self._unit, self._source.name, types[self._unit], error) from None
+
+    def _new_scratch(self) -> Scratch:
+        parent = self._source.session.conf.get(SETTING, None)
+        try:
+            return Scratch(parent)
+        except (OSError, pa.ArrowException, ValueError):
+            raise SourceError(
+                f"Coded rows are kept in a scratch folder, and none can be made in {parent or 'the temporary folder'}:"
+                f" set {SETTING} to a folder that this process and all executors may write to."
+            ) from None
+
+    def _sum(
+        self, add: Callable[[Block, np.ndarray | None], np.ndarray], zeros: np.ndarray, keys: Sequence[Key]
+    ) -> np.ndarray:
+        """`zeros` and the sum over all rows, of which `add` sums a part."""
+        stored, scratch = self._having(keys), self._scratch
+        assert scratch is not None
+        tasks = self._tasks(stored.files)
+        if not tasks:
+            return zeros
+        wanted = {key: stored.keys.index(key) for key in keys}
+        summing = Summing(tasks, wanted, scratch.folder, scratch.token, zeros.shape, add)
+        with silent():
+            sums = _sent(self._source.session.range(0, len(tasks), 1, len(tasks)), summing)
+            if len(tasks) > 1 and len(tasks) * zeros.nbytes > _DIRECT_BYTES:
+                slices = -(-zeros.size // SLICE)
+                sums = _mapped(sums.repartition(min(slices, len(tasks)), "slice"), _add_slices, None, SUMS)
+            parts = self._collected(sums)
+        return self._added(parts, zeros)
+
+    def _added(self, parts: pa.Table, zeros: np.ndarray) -> np.ndarray:
+        for trouble in parts.column("trouble").to_pylist():
+            if trouble:
+                raise self._explained(Trouble(trouble))
+        flat = zeros.ravel()
+        totals = [flat[start : start + SLICE] for start in range(0, max(flat.size, 1), SLICE)]
+        for row in parts.to_batches():
+            for place, kind, octets in zip(*(row.column(i).to_pylist() for i in range(3)), strict=True):
+                totals[place] = added(totals[place], np.frombuffer(octets, dtype=kind))
+        return np.concatenate(totals).reshape(zeros.shape)
+
+    def _tasks(self, files: Sequence[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+        """The files dealt out to tasks, in each about as many rows."""
+        session = self._source.session
+        try:
+            cores = int(session.sparkContext.defaultParallelism)
+            local = str(session.sparkContext.master).startswith("local")
+        except Exception:  # a connected session has no context here
+            cores, local = 0, False
+        count = min(len(files), cores if local else max(3 * cores, _TASKS))
+        ordered = sorted(files, key=lambda file: -file[1])
+        return [ordered[start::count] for start in range(count)]
+
+    def _nothing(self, keys: Sequence[Key]) -> Block:
+        """A block without rows."""
+        by_kind: dict[str, dict[str, np.ndarray]] = {"codes": {}, "numbers": {}, "placements": {}}
+        for kind, name in keys:
+            by_kind[kind][name] = np.empty(0, dtype={"numbers": np.float64, "placements": np.uint8}.get(kind))
+            if kind == "codes":
+                by_kind[kind][name] = np.empty(0, dtype=self.schema[name].dtype)
+        return Block(0, **by_kind)
+
+    def _collected(self, frame: Any) -> pa.Table:
+        """The rows of a frame of sums or of files, of which each job has one for each task or slice."""
+        try:
+            return frame.toArrow()
+        except Exception as error:
+            if "ModuleNotFoundError" in str(error):
+                raise SourceError(
+                    "Spark's executors must be able to import counterfoil, and the modules of functions of your own."
+                    " Found some that can't: install these in their Python, which PYSPARK_PYTHON names."
+                ) from None
+            # Spark's message may quote a record.
+            raise SourceError(
+                f"{self._source.name} could not be read to the end by Spark. What failed is in Spark's own logs, which"
+                " may quote records."
+            ) from None
+
+    def _explained(self, trouble: Trouble, column: str = "") -> Exception:
+        name = self._source.name
+        if trouble is Trouble.UNPLACED:
+            return self.schema[column].unplaced(0).located(0, self._source.place(0))
+        if trouble is Trouble.UNREADABLE:
+            return unreadable(column, name, self._source.column_types[column], pa.ArrowInvalid())
+        if trouble in (Trouble.NOT_SHARED, Trouble.NOT_WRITTEN, Trouble.NOT_READ):
+            return SourceError(
+                "Coded rows are kept in a scratch folder that all executors must see and may fill. Found some for whom"
+                f" it is missing, full or closed: set {SETTING} to a folder that is mounted alike on all machines."
+            )
+        return ValueError(f"What was asked of {name} could not be computed on its records.")
+
+
+def _sent(tasks: Any, summing: Summing) -> Any:
+    """The frame of the sums of each task."""
+    try:
+        return _mapped(tasks, sum_stored, summing, SUMS)
+    except Exception:  # which one depends on what was to be pickled
+        raise ValueError(
+            "What a query computes with is sent to Spark's executors. Found something in it that can't be sent: hold"
+            " no open files, locks or engines in it."
+        ) from None
+
+
+def _mapped(frame: Any, function: Callable, given_to_it: Any, schema: pa.Schema) -> Any:
+    """The frame that `function` makes of each partition, from Arrow batches to Arrow batches."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return function(batches, given_to_it)
+
+    return frame.mapInArrow(mapped, from_arrow_schema(schema))
+
+
+def _add_slices(batches: Iterator[pa.RecordBatch], _: None) -> Iterator[pa.RecordBatch]:
+    return add_slices(batches)
+
+
+def _ranks(block: Block, *, most: int) -> np.ndarray:
+    """int64 [most]: how many rows are the first, second, ... of their unit."""
+    return np.bincount(block.codes[""], minlength=most + 1)[1 : most + 1].astype(np.int64)

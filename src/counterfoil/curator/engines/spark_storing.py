@@ -1,0 +1,249 @@
+"""What executors do with the rows of a Spark table, once: encode them, bound the units, and store the codes.
+
+This module runs in the executors' Python: it imports no PySpark, and nothing in it lets a value out. What fails is
+told as a number, of which the driver makes a sentence: Spark would log an exception with all that it says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.curator.engines.spark_scratch import is_shared, written
+from counterfoil.curator.silence import silent
+from counterfoil.curator.sources.source import BATCH_ROWS
+from counterfoil.schema.errors import UnplacedValue
+from counterfoil.schema.placement import placements_of
+from counterfoil.schema.schema import Schema
+from counterfoil.schema.values import texts_of
+
+RANK = ("rank", "")
+"""The key of the numbers 1, 2, ... by which the kept rows of a unit are counted."""
+
+Key = tuple[str, str]
+"""A kind of array ("codes", "numbers", "placements" or "rank"), and the column."""
+
+STORED = pa.schema({"file": pa.string(), "rows": pa.int64(), "trouble": pa.int32(), "column": pa.int32()})
+ENCODED = pa.schema(
+    {
+        "unit": pa.binary(),
+        "priority": pa.int64(),
+        "cells": pa.binary(),
+        "trouble": pa.int32(),
+        "column": pa.int32(),
+    }
+)
+
+
+class Trouble(IntEnum):
+    """Why a part of the table was not stored, or could not be summed."""
+
+    NONE = 0
+    UNPLACED = 1
+    UNREADABLE = 2
+    NOT_SHARED = 3
+    NOT_WRITTEN = 4
+    NOT_READ = 5
+    FAILED = 6
+    SHAPES = 7
+
+
+@dataclass(frozen=True)
+class Storing:
+    """What is stored of each row.
+
+    Args:
+        schema: the public facts.
+        keys: what is stored, in order.
+        columns: the columns of the frame that are read, in the order in which executors get them.
+        unit: the privacy unit, which is one of `columns`; None without one.
+        secret: 32 bytes that nobody else knows, by which units are told apart without their names.
+        folder, token: the scratch folder, and what its token says.
+    """
+
+    schema: Schema
+    keys: tuple[Key, ...]
+    columns: tuple[str, ...]
+    unit: str | None
+    secret: bytes
+    folder: str
+    token: str
+
+    @property
+    def types(self) -> list[np.dtype]:
+        """The type of each of `keys`."""
+        return [type_of(self.schema, key) for key in self.keys]
+
+
+class _Troubled(Exception):
+    """Holds nothing but a number and the place of a column."""
+
+    def __init__(self, trouble: Trouble, column: int = -1) -> None:
+        super().__init__()
+        self.trouble, self.column = trouble, column
+
+
+def type_of(schema: Schema, key: Key) -> np.dtype:
+    """The type of the arrays of a key."""
+    kind, name = key
+    if kind == "codes":
+        return np.dtype(schema[name].dtype)
+    return np.dtype({"numbers": np.float64, "placements": np.uint8, "rank": np.int32}[kind])
+
+
+def store(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
+    """Encodes the rows of a partition and stores them in one file, of which it tells the name."""
+    try:
+        with silent():
+            yield _written((_encoded(rows, storing) for rows in _together(batches)), storing)
+    except Exception as error:
+        yield _told(_trouble_of(error))
+
+
+def encode(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
+    """The rows of a partition with a key for their unit, a random priority, and their cells as bytes.
+
+    A row without an id has a key of its own, 128 random bits. What can't be encoded is a row with a key of its own,
+    too, so that it is told whatever is kept.
+    """
+    try:
+        with silent():
+            for rows in _together(batches):
+                arrays = _encoded(rows, storing)
+                units = _unit_keys(rows.column(storing.columns.index(str(storing.unit))), storing)
+                yield _packed(units, arrays, storing)
+    except Exception as error:
+        found = _trouble_of(error)
+        yield pa.record_batch([[os.urandom(16)], [0], [b""], [int(found.trouble)], [found.column]], schema=ENCODED)
+
+
+def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
+    """Stores the kept rows of `encode`, each with its rank, in one file, of which it tells the name."""
+    try:
+        yield _written((_unpacked(rows, storing) for rows in _together(batches)), storing)
+    except Exception as error:
+        yield _told(_trouble_of(error))
+
+
+def _trouble_of(error: Exception) -> _Troubled:
+    """What may be said of an error; whatever else it is may quote a record."""
+    return error if isinstance(error, _Troubled) else _Troubled(Trouble.FAILED)
+
+
+def _told(found: _Troubled) -> pa.RecordBatch:
+    return pa.record_batch([[""], [0], [int(found.trouble)], [found.column]], schema=STORED)
+
+
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows in parts of about `BATCH_ROWS`: Spark's own batches are small, and each costs a fixed time."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= BATCH_ROWS:
+            yield pa.Table.from_batches(held)
+            held, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(held)
+
+
+def _encoded(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
+    """The arrays of `storing.keys`, but for ranks."""
+    arrays = []
+    for kind, name in storing.keys:
+        if kind == "rank":
+            continue
+        column, place = storing.schema[name], storing.columns.index(name)
+        cells = in_utc(rows.column(place))
+        try:
+            if kind == "codes":
+                arrays.append(column.encode(cells))
+            else:
+                arrays.append(column.numbers(cells) if kind == "numbers" else placements_of(column, cells))
+        except UnplacedValue:
+            raise _Troubled(Trouble.UNPLACED, place) from None
+        except Exception:
+            raise _Troubled(Trouble.UNREADABLE, place) from None
+    return arrays
+
+
+def in_utc(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The cells, where they are moments with a zone in UTC: Spark gives them in the zone of its session."""
+    kind = cells.type
+    return cells.cast(pa.timestamp(kind.unit, "UTC")) if pa.types.is_timestamp(kind) and kind.tz else cells
+
+
+def _written(parts: Iterator[list[np.ndarray]], storing: Storing) -> pa.RecordBatch:
+    """Writes one file, whose name no other attempt at the same partition has."""
+    if not is_shared(storing.folder, storing.token):
+        raise _Troubled(Trouble.NOT_SHARED)
+    schema = pa.schema([(str(place), pa.from_numpy_dtype(kind)) for place, kind in enumerate(storing.types)])
+    name, rows = f"{os.urandom(16).hex()}.arrow", 0
+    try:
+        with written(storing.folder, name) as stream, pa.ipc.new_file(stream, schema) as writer:
+            for arrays in parts:
+                part = pa.record_batch([pa.array(array) for array in arrays], schema=schema)
+                writer.write_batch(part)
+                rows += part.num_rows
+    except (OSError, pa.ArrowException):
+        raise _Troubled(Trouble.NOT_WRITTEN) from None
+    return pa.record_batch([[name], [rows], [0], [-1]], schema=STORED)
+
+
+def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> list[bytes]:
+    try:
+        texts, positions = texts_of(in_utc(cells))
+    except Exception:
+        raise _Troubled(Trouble.UNREADABLE, storing.columns.index(str(storing.unit))) from None
+    keys = [hashlib.blake2b(text.encode(), key=storing.secret, digest_size=16).digest() for text in texts]
+    return [keys[position] if position >= 0 else os.urandom(16) for position in positions.tolist()]
+
+
+def _packed(units: Sequence[bytes], arrays: Sequence[np.ndarray], storing: Storing) -> pa.RecordBatch:
+    rows = len(units)
+    cells = np.empty(rows, dtype=_row_type(storing))
+    for place, array in enumerate(arrays):
+        cells[str(place)] = array
+    ends = pa.py_buffer(np.arange(rows + 1, dtype=np.int32) * cells.itemsize)
+    columns = [
+        pa.array(units, pa.binary()),
+        pa.array(np.frombuffer(os.urandom(8 * rows), dtype=np.int64)),
+        pa.Array.from_buffers(pa.binary(), rows, [None, ends, pa.py_buffer(cells.tobytes())]),
+        pa.array(np.zeros(rows, dtype=np.int32)),
+        pa.array(np.full(rows, -1, dtype=np.int32)),
+    ]
+    return pa.record_batch(columns, schema=ENCODED)
+
+
+def _unpacked(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
+    """From the columns cells, trouble, column and rank to the arrays of `storing.keys`, the ranks last."""
+    troubles = rows.column(1).to_numpy()
+    if troubles.any():
+        first = int(np.flatnonzero(troubles)[0])
+        raise _Troubled(Trouble(int(troubles[first])), int(rows.column(2)[first].as_py()))
+    kind = _row_type(storing)
+    octets = b"".join(
+        _octets(chunk.cast(pa.large_binary()), kind.itemsize) for chunk in rows.column(0).chunks if len(chunk)
+    )
+    cells = np.frombuffer(octets, dtype=kind)
+    arrays = [np.ascontiguousarray(cells[name]) for name in kind.names or ()]
+    return [*arrays, rows.column(3).to_numpy().astype(np.int32)]
+
+
+def _octets(cells: pa.Array, size: int) -> memoryview:
+    """The bytes of cells that have `size` each, none null."""
+    start = int(np.frombuffer(cells.buffers()[1], dtype=np.int64)[cells.offset])
+    return memoryview(cells.buffers()[2])[start : start + len(cells) * size]
+
+
+def _row_type(storing: Storing) -> np.dtype:
+    """The cells of a row, one after another, without the rank."""
+    kinds = [kind for key, kind in zip(storing.keys, storing.types, strict=True) if key != RANK]
+    return np.dtype([(str(place), kind) for place, kind in enumerate(kinds)])

@@ -1,0 +1,143 @@
+"""A table that Spark reads: a DataFrame, or Parquet under a path. Its rows stay in the executors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.silence import silent
+from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
+from counterfoil.kept_files import SPARK
+
+_HERE = "The Spark table"
+
+
+class SparkSource:
+    """A Spark DataFrame, of which nothing but the columns' names and types comes to this process.
+
+    A frame has no order of rows, so that no row has a number. Columns are renamed by their places: Spark compares
+    names without regard to case, and reads dots in them.
+
+    Args:
+        frame: the DataFrame; the same rows whenever it is evaluated.
+        name, location: what the steward calls it, and where it is, or "memory".
+    """
+
+    typed = True
+
+    def __init__(self, frame: Any, name: str = _HERE, location: str = "memory") -> None:
+        self.name, self.location = name, location
+        self.column_names = unique_names(frame.columns, name)
+        self._frame = frame.toDF(*map(_internal, range(len(self.column_names))))
+
+    @property
+    def session(self) -> Any:
+        """The SparkSession of the frame."""
+        return self._frame.sparkSession
+
+    @property
+    def column_types(self) -> Mapping[str, pa.DataType]:
+        return {
+            name: arrow_type(field.dataType)
+            for name, field in zip(self.column_names, self._frame.schema.fields, strict=True)
+        }
+
+    def selected(self, columns: Sequence[str]) -> Any:
+        """The DataFrame of these columns, in this order."""
+        return self._frame.select(*(_internal(self.column_names.index(name)) for name in columns))
+
+    def batches(self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0) -> Iterator[Batch]:
+        """Refuses: rows in Spark are summed where they are.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError(
+            f"{self.name} is read by Spark's executors, and its rows do not come to this process. What was asked for"
+            " needs them here: leave `in_memory` out, or give the table, or a part of it, as a file or a frame."
+        )
+
+    def place(self, row: int) -> str:
+        return f"a row of {self.name}"
+
+
+def is_spark_frame(table: Any) -> bool:
+    """Whether it is a DataFrame of PySpark, classic or connected; PySpark is not imported."""
+    kinds = type(table).__mro__
+    return any(kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in kinds)
+
+
+def open_spark_parquet(address: str) -> SparkSource:
+    """The Parquet files under a path, read by the session that Spark's own settings describe.
+
+    Files with different columns give the union of these, and what a folder's name says is read as text: Spark would
+    else take the columns of some file, and numbers for what may be a code such as 01234. A damaged file is refused.
+
+    Args:
+        address: `spark+parquet://` before an absolute path or an address that Spark's file systems know, such as
+            `spark+parquet:///data/people` or `spark+parquet://hdfs://host/people`.
+
+    Raises:
+        SourceError: for another path, where PySpark is missing, or where Spark finds no Parquet there.
+    """
+    path = address.removeprefix(SPARK).rstrip("/")
+    if not path.startswith("/") and "://" not in path:
+        raise SourceError(
+            f"A table for Spark is named by {SPARK} and an absolute path, or an address such as hdfs://host/people."
+            f" Found {address!r}."
+        )
+    name = path.rpartition("/")[2]
+    session = _session()
+    try:
+        with silent():
+            reader = session.read.options(mergeSchema=True, ignoreCorruptFiles=False, ignoreMissingFiles=False)
+            return SparkSource(reader.parquet(path), name, f"{SPARK}{path}")
+    except SourceError:
+        raise
+    except Exception:  # Spark's message may quote what the files hold
+        raise SourceError(f"Spark can't read {path} as Parquet. Check the path, and who may read it.") from None
+
+
+def arrow_type(kind: Any) -> pa.DataType:
+    """The Arrow type in which executors get cells of a Spark type; a structure for what Arrow has no type for."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    if kind.typeName() == "timestamp":
+        return pa.timestamp("us", "UTC")
+    try:
+        return to_arrow_type(kind)
+    except Exception:  # which error it is differs between versions
+        return pa.struct([])
+
+
+def _internal(place: int) -> str:
+    return f"c{place}"
+
+
+def _session() -> Any:
+    """A session of its own within the SparkContext that `spark-defaults.conf` and SPARK_* describe."""
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise SourceError(
+            "Reading with Spark needs PySpark. Found none: install it with pip install 'counterfoil[spark]'."
+        ) from None
+    # Executors on this machine run this Python, which has the package, unless another one is named.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        with silent():
+            session = SparkSession.builder.appName("counterfoil").getOrCreate()
+            session = session.newSession() if hasattr(session, "newSession") else session
+    except Exception:  # whatever py4j, Java or the cluster raise
+        raise SourceError(
+            "Spark can't be started. It needs Java 17 or newer, and a master that answers: see SPARK_HOME, JAVA_HOME"
+            " and spark-defaults.conf."
+        ) from None
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    session.conf.set("spark.sql.caseSensitive", "true")
+    return session

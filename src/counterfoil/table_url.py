@@ -1,0 +1,209 @@
+"""The address of a table in PostgreSQL, `postgresql://HOST:PORT/DATABASE::SCHEMA.TABLE`; nothing is opened here.
+
+An address is one table or view by its name, never a query. It holds no password: what stands in a command is read by
+everybody who may list processes, and kept by shells. The driver finds passwords by itself, in PGPASSWORD, in the file
+that PGPASSFILE names (or ~/.pgpass), and in the service that PGSERVICE names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.kept_files import on_a_server
+
+_SHAPE = "postgresql://HOST/DATABASE::SCHEMA.TABLE"
+_PART = r'"(?:[^"]|"")+"|[^".]+'
+_NAME = re.compile(rf"(?:({_PART})\.)?({_PART})")
+_PLAIN = re.compile(r'[^".\s]+')
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_DEFAULT_SCHEMA, _DEFAULT_PORT = "public", "5432"
+_SECRETS = ("password", "sslpassword", "oauth_client_secret")
+# How to connect, and nothing that changes what a table holds or where it is.
+_OPTIONS = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "sslcrl",
+    "channel_binding",
+    "require_auth",
+    "gssencmode",
+    "krbsrvname",
+    "connect_timeout",
+    "passfile",
+)
+
+
+@dataclass(frozen=True)
+class TableURL:
+    """One table or view of one database.
+
+    Args:
+        host: in small letters, or the folder of a socket.
+        port: digits.
+        database, schema, table: as they are called, without quotes.
+        user: whom to log in as; the driver's default where empty. No part of what the table is.
+        options: how to connect, by name.
+    """
+
+    host: str
+    port: str
+    database: str
+    schema: str
+    table: str
+    user: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> TableURL:
+        """The table that an address names; PGHOST and PGPORT stand in for a host and a port that it leaves out.
+
+        Names are taken letter by letter, with no folding of capitals; the schema is "public" where none is named. A
+        name with a dot or a quote in it is put into double quotes, in which a quote is written twice.
+
+        Raises:
+            ValueError: for a password, and for what is no such address. No part of the text is repeated, for any part
+                of it may be a password in the wrong place.
+        """
+        if re.match(r"postgres(ql)?://", text, re.IGNORECASE) is None:
+            raise ValueError(
+                f"A table in PostgreSQL is named by a text like {_SHAPE}. Found another scheme, or a path, which folds "
+                "the slashes: name it like this."
+            )
+        authority, _, rest = text.partition("://")[2].partition("/")
+        before, separator, name = rest.partition("::")
+        database, _, query = before.partition("?")
+        login, at, place = authority.rpartition("@")
+        if ":" in login or "@" in before:
+            raise _holds_a_password()
+        options = _options(query)
+        if not separator or not database or not name:
+            raise ValueError(
+                f"A table in PostgreSQL is named like {_SHAPE}. Found no database, or no table after `::`: name both."
+            )
+        if at and not login:
+            raise ValueError(f"A user stands before the @, as in postgresql://USER@HOST. Found none: {_SHAPE}.")
+        host, port = _place(place)
+        schema, table = _table(name)
+        return cls(host, port, _decoded(database), schema, table, _decoded(login), options)
+
+    @property
+    def relation(self) -> str:
+        """`schema.table`, each in quotes where it needs them."""
+        return f"{_plainly(self.schema)}.{_plainly(self.table)}"
+
+    @property
+    def name(self) -> str:
+        """What receipts call it: without where the database is."""
+        return f"{self.database}::{self.relation}"
+
+    @property
+    def server(self) -> str:
+        """Host and port."""
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
+    def location(self) -> str:
+        """What the table is, for a ledger: the same text for all spellings of an address, and no user in it."""
+        host = f"[{self.host}]" if ":" in self.host else _encoded(self.host)
+        return f"postgresql://{host}:{self.port}/{_encoded(self.database)}::{self.relation}"
+
+    @property
+    def for_driver(self) -> str:
+        """The address of the database as libpq reads it. Texts come in UTF-8, whatever PGCLIENTENCODING says."""
+        host = f"[{self.host}]" if ":" in self.host else _encoded(self.host)
+        user = f"{_encoded(self.user)}@" if self.user else ""
+        options = (*self.options, ("client_encoding", "UTF8"), ("application_name", "counterfoil"))
+        query = "&".join(f"{key}={_encoded(value)}" for key, value in options)
+        return f"postgresql://{user}{host}:{self.port}/{_encoded(self.database)}?{query}"
+
+
+def is_table_url(source: str) -> bool:
+    """Whether a text is meant as the address of a table in PostgreSQL, rather than as a path."""
+    return on_a_server(source)
+
+
+def stem_of(source: str) -> str:
+    """What files are called that are made of a table: "people" for people.csv.gz, people.db::people, or an address.
+
+    Of an address it is the table's own name, without what no file name may hold.
+    """
+    if not is_table_url(source):
+        return Path(source.rpartition("::")[2] or source).name.split(".")[0]
+    return re.sub(r"[^\w-]+", "_", TableURL.of(source).table).strip("_") or "table"
+
+
+def _holds_a_password() -> ValueError:
+    return ValueError(
+        "An address must not hold a password, which lists of processes and shells would show. Found one: leave it out, "
+        "and put it into PGPASSWORD, into ~/.pgpass, or into the service that PGSERVICE names."
+    )
+
+
+def _options(query: str) -> tuple[tuple[str, str], ...]:
+    pairs = [part.partition("=") for part in query.split("&") if part]
+    if any(key.strip().lower() in _SECRETS for key, _, _ in pairs):
+        raise _holds_a_password()
+    if any(key not in _OPTIONS for key, _, _ in pairs):
+        raise ValueError(
+            f"The options of an address say how to connect: {', '.join(_OPTIONS)}. Found another one: leave it out."
+        )
+    return tuple((key, _decoded(value)) for key, _, value in pairs)
+
+
+def _place(text: str) -> tuple[str, str]:
+    """Host and port, from the environment where the address leaves them out."""
+    found = re.fullmatch(r"(?:\[([0-9a-fA-F:.%]+)\]|([^:\[\]]*))(?::(\d*))?", text)
+    if found is None:
+        raise ValueError(f"A host is a name or a number, with a port behind it: {_SHAPE}. Found neither: correct it.")
+    host = found[1] or _decoded(found[2] or "") or os.environ.get("PGHOST", "")
+    port = found[3] or os.environ.get("PGPORT", "") or _DEFAULT_PORT
+    if not host:
+        raise ValueError(
+            f"An address names its host: {_SHAPE}. Found none: name it, or set PGHOST, to the folder of its socket "
+            "for a server without a network."
+        )
+    if "," in host or not port.isdecimal():
+        raise ValueError("A ledger is kept for one table on one host and port. Found several, or no number: name one.")
+    return host if host.startswith("/") else host.lower(), str(int(port))
+
+
+def _table(text: str) -> tuple[str, str]:
+    found = _NAME.fullmatch(text)
+    if found is None or "\0" in text:
+        raise ValueError(
+            "A table is named as TABLE or SCHEMA.TABLE. Found more dots or quotes: put a name that has some into "
+            'double quotes, and write each quote in it twice, as in public."my.table".'
+        )
+    schema, table = (_unquoted(part) for part in (found[1] or _DEFAULT_SCHEMA, found[2]))
+    return schema, table
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+
+
+def _plainly(name: str) -> str:
+    if _PLAIN.fullmatch(name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _decoded(text: str) -> str:
+    """The text with %20 and the like replaced, as UTF-8."""
+    parts = re.split(r"%([0-9a-fA-F]{2})", text)
+    raw = b"".join(bytes.fromhex(part) if i % 2 else part.encode("utf-8") for i, part in enumerate(parts))
+    try:
+        decoded = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        decoded = "\0"
+    if "\0" in decoded:
+        raise ValueError("An address is text in UTF-8, with %20 for a space. Found other bytes: correct it.")
+    return decoded
+
+
+def _encoded(text: str) -> str:
+    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in text.encode("utf-8"))

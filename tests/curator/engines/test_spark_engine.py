@@ -1,0 +1,540 @@
+"""Sums by Spark's executors are those of the memory engine on the same rows, and nothing but sums comes back."""
+
+from __future__ import annotations
+
+import gc
+import os
+import stat
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from scipy import stats
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.engines import spark as spark_engine
+from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.registry import engine_for
+from counterfoil.curator.engines.spark import SparkEngine
+from counterfoil.curator.engines.spark_scratch import SETTING, Scratch, is_shared, reading, written
+from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.curator.queries.column_ranges import ColumnRanges
+from counterfoil.curator.queries.nearest import NearestNeighborHistogram
+from counterfoil.curator.queries.unit_sizes import UnitSizes
+from counterfoil.curator.queries.votes import TeacherVotes
+from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import SourceError
+from counterfoil.curator.sources.spark_source import SparkSource
+from counterfoil.geometry.euclidean import Box
+from counterfoil.kept_files import kept_source, require_apart
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schema, UnplacedValue
+from counterfoil.schema.raw_cell import RawCells
+from curator.test_conformance import REGISTRY, TINY, TextCounts
+from sensitive_tables import frame_of, schema_of
+from spark_sessions import Spark, spark_session
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+FALSE_ALARM = 1e-6
+SECRET = "zebra-4711"
+SCHEMA = Schema(
+    (
+        Integer("age", 0, 99, bins=10, missing=True),
+        Categorical("kind.of", ("a", "b", "é ü"), other=True),
+        Categorical("KIND.OF", ("x", "y")),
+        Real("income", -5.0, 1000.0, bins=7, missing=True),
+        Real("price", 0, 10, bins=5),
+        Date("day", date(2020, 1, 1), date(2023, 12, 31), "1y"),
+        Datetime("moment", datetime(2020, 1, 1), datetime(2023, 12, 31), "1mo", zone="Asia/Tokyo"),
+    ),
+    ignore=("note",),
+)
+NAMES = SCHEMA.domain.attributes
+ORDERED = tuple(column.name for column in SCHEMA.synthesized if column.is_ordered)
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+    with spark_session("local[2,4]", tmp_path_factory.mktemp("spark")) as made:
+        yield made
+
+
+def table(rows: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    gone = rng.random(rows) < 0.1
+    moments = [datetime(2019, 12, 31, 12).replace(year=2020 + int(y)) for y in rng.integers(0, 4, rows)]
+    return pa.table(
+        {
+            "age": pa.array(rng.integers(-3, 120, rows), mask=gone),
+            "kind.of": pa.array(rng.choice(["a", "b", "é ü", "c", SECRET], rows)),
+            "KIND.OF": pa.array(rng.choice(["x", "y"], rows)),
+            "income": pa.array(np.where(rng.random(rows) < 0.1, np.nan, rng.normal(300, 400, rows)), mask=gone),
+            "price": pa.array([Decimal(int(p)) / 100 for p in rng.integers(0, 1000, rows)], pa.decimal128(8, 2)),
+            "day": pa.array([date(2020 + int(y), 2, 29 if y == 0 else 28) for y in rng.integers(0, 4, rows)]),
+            "moment": pa.array(moments, pa.timestamp("us", "UTC")),
+            "note": pa.array([[SECRET]] * rows, pa.list_(pa.string())),
+            "unit": pa.array([None if i % 11 == 0 else int(i) for i in rng.integers(0, rows // 3 + 1, rows)]),
+        }
+    )
+
+
+def facts(name: str) -> Schema:
+    return Schema(SCHEMA.columns, ignore=("note", *([] if name == "unit" else ["unit"])))
+
+
+def digest(block, names=NAMES, numbers=ORDERED, placements=NAMES) -> np.ndarray:
+    """Whole numbers that tell blocks apart: of each column the sums of powers, and of neighboring columns together."""
+    columns = [block.codes[name].astype(np.int64) for name in names]
+    columns += [np.nan_to_num(block.numbers[name], nan=-7.0).round(3).astype(np.int64) for name in numbers]
+    columns += [block.placements[name].astype(np.int64) for name in placements]
+    pairs = pairwise(columns)
+    return np.array([block.rows, *(c.sum() for c in columns), *((a * b).sum() for a, b in pairs)], dtype=np.int64)
+
+
+def both(spark: Spark, rows: pa.Table, schema: Schema, **unit: object) -> tuple[SparkEngine, MemoryEngine]:
+    source = open_source(spark.frame(rows))
+    assert engine_for(source) is SparkEngine
+    return SparkEngine(source, schema, **unit), MemoryEngine(open_source(rows), schema, **unit)
+
+
+def kept_numbers(engine: SparkEngine, rows: int) -> np.ndarray:
+    """Which rows the engine kept, of a table whose column "row" numbers them."""
+    return np.flatnonzero(engine.fold(partial(counted, rows=rows), (), ["row"]))
+
+
+def counted(block, rows: int) -> np.ndarray:
+    return np.bincount(block.numbers["row"].astype(np.int64), minlength=rows).astype(np.int64)
+
+
+# Equal to the memory engine
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(0, 0), (1, 1), (500, 2)])
+def test_sums_are_those_of_the_memory_engine(spark: Spark, rows: int, seed: int) -> None:
+    here, there = both(spark, table(rows, seed), facts(""))
+    ours, theirs = (ExactRecords(engine, SCHEMA.domain) for engine in (here, there))
+    cliques = [(), *((name,) for name in NAMES), *combinations(NAMES[:4], 2), NAMES[:3]]
+    for one, other in zip(ours.marginals(cliques), theirs.marginals(cliques), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert here.rows("age") == rows
+    whole = here.fold(digest, NAMES, ORDERED, NAMES)
+    np.testing.assert_array_equal(whole, there.fold(digest, NAMES, ORDERED, NAMES))
+    np.testing.assert_array_equal(here.unit_sizes(3), [rows, 0, 0])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in REGISTRY if kind not in (ColumnPlaces, ColumnRanges, UnitSizes)])
+def test_every_query_has_the_same_exact_answer(tiny, kind: type) -> None:
+    ours, theirs = tiny["schema"]
+    for query, _ in list(REGISTRY[kind].examples())[:3]:
+        if kind is TeacherVotes:
+            with pytest.raises(SourceError, match="do not come to this process"):
+                query.exact(ours)
+            continue
+        found, expected = query.exact(ours), query.exact(theirs)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("kind", [ColumnPlaces, ColumnRanges])
+def test_queries_about_raw_cells_have_the_same_exact_answer(tiny, kind: type) -> None:
+    ours, theirs = tiny["raw"]
+    for query, _ in REGISTRY[kind].examples():
+        np.testing.assert_array_equal(query.exact(ours), query.exact(theirs))
+
+
+@pytest.fixture(scope="module")
+def tiny(spark: Spark) -> dict[str, tuple[ExactRecords, ExactRecords]]:
+    """By kind of schema, the records in Spark and in memory."""
+    rows = frame_of(TINY, [(i % 2, (i * i) % 3) for i in range(37)])
+    frame = spark.frame(rows, 2)
+    schemas = {"schema": schema_of(TINY), "raw": Schema(tuple(map(RawCells, TINY.attributes)))}
+    made = {}
+    for name, schema in schemas.items():
+        engines = SparkEngine(SparkSource(frame), schema), MemoryEngine(open_source(rows), schema)
+        made[name] = tuple(ExactRecords(engine, schema.domain) for engine in engines)
+    return made
+
+
+def test_texts_are_refused(tiny) -> None:
+    with pytest.raises(SourceError, match="Texts of The Spark table are not counted in Spark"):
+        list(tiny["raw"][0].tally(["a"], 10))
+    with pytest.raises(SourceError, match="not counted in Spark"):
+        list(TextCounts(("a",)).tallied(tiny["raw"][0]))
+
+
+def test_candidates_travel_whatever_finds_the_nearest(spark: Spark) -> None:
+    """In six dimensions products or faiss find them, which have no bytes of their own to ship."""
+    rng = np.random.default_rng(3)
+    names = [f"x{i}" for i in range(6)]
+    schema = Schema(tuple(Real(name, 0, 1, bins=4) for name in names))
+    rows = pa.table({name: rng.random(400) for name in names})
+    box = Box(tuple(names), (0.0,) * 6, (1.0,) * 6)
+    query = NearestNeighborHistogram(box, rng.random((3000, 6)))
+    ours, theirs = (ExactRecords(engine, schema.domain) for engine in both(spark, rows, schema))
+    found = query.exact(ours)
+    np.testing.assert_array_equal(found, query.exact(theirs))
+    assert found.sum() == 400
+
+
+def test_long_sums_are_added_by_the_executors(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 125,000 cells, in two slices; the same sum as when this process adds them."""
+    rng = np.random.default_rng(4)
+    schema = Schema(tuple(Integer(name, 0, 49) for name in "abc"))
+    rows = pa.table({name: rng.integers(0, 50, 3000) for name in "abc"})
+    here, there = both(spark, rows, schema)
+    expected = ExactRecords(there, schema.domain).marginals([("a", "b", "c")])[0]
+    collected: list[int] = []
+    original = SparkEngine._collected
+    monkeypatch.setattr(
+        SparkEngine, "_collected", lambda self, frame: collected.append((t := original(self, frame)).num_rows) or t
+    )
+    np.testing.assert_array_equal(ExactRecords(here, schema.domain).marginals([("a", "b", "c")])[0], expected)
+    monkeypatch.setattr(spark_engine, "_DIRECT_BYTES", 1000)
+    np.testing.assert_array_equal(ExactRecords(here, schema.domain).marginals([("a", "b", "c")])[0], expected)
+    assert collected == [3, 4, 2], "files; two slices of two tasks; two slices"
+
+
+def test_only_sums_reach_the_driver(spark: Spark) -> None:
+    """By what Spark itself counts of the results of all tasks: a table of 8 MB, and some KB of sums and of files."""
+    rng = np.random.default_rng(5)
+    rows = pa.table({name: rng.integers(0, 10, 500_000) for name in "ab"})
+    frame = spark.frame(rows)
+    schema = Schema((Integer("a", 0, 9), Integer("b", 0, 9)))
+    before = result_bytes(spark)
+    engine = SparkEngine(open_source(frame), schema)
+    records = ExactRecords(engine, schema.domain)
+    for cliques in [[("a",)], [("a", "b")], [("b",)]]:
+        records.marginals(cliques)
+    spent = result_bytes(spark) - before
+    assert 0 < spent < 100_000
+    engine.fold(lambda block: np.zeros(100_000, dtype=np.int64), ["a"])
+    assert result_bytes(spark) - before > spent + 800_000, "the count can see what comes back"
+
+
+def result_bytes(spark: Spark) -> int:
+    context = spark.session.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    gateway = spark.session.sparkContext._gateway
+    stages = context.statusStore().stageList(None, False, False, gateway.new_array(gateway.jvm.double, 0), None)
+    return sum(stages.apply(i).resultSize() for i in range(stages.size()))
+
+
+# A row counts once
+
+
+def test_a_partition_that_is_computed_twice_counts_once(spark: Spark, tmp_path: Path) -> None:
+    """The first attempt of each task dies after it has stored its rows, or made its sum."""
+    rows = pa.table({"row": np.arange(300)})
+    schema = Schema((Integer("row", 0, 299, bins=10),))
+    marks = [str(tmp_path / name) for name in ("stored", "summed")]
+
+    def dying(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        once(marks[0])
+
+    frame = spark.frame(rows, 2).mapInArrow(dying, "row long")
+    engine = SparkEngine(SparkSource(frame), schema)
+
+    def sums(block) -> np.ndarray:
+        if block.rows:
+            once(marks[1])
+        return counted(block, 300)
+
+    np.testing.assert_array_equal(engine.fold(sums, (), ["row"]), np.ones(300))
+    assert all(os.path.exists(mark) for mark in marks)
+
+
+def once(mark: str) -> None:
+    """Ends this process when it is called for the first time."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    os._exit(1)
+
+
+def test_another_number_of_rows_later_is_refused(spark: Spark, tmp_path: Path) -> None:
+    size = tmp_path / "size"
+    size.write_text("5")
+
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield pa.record_batch({"v": np.arange(int(size.read_text()))})
+
+    frame = spark.session.range(0, 1, 1, 1).mapInArrow(rows, "v long")
+    engine = SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),)))
+    assert engine.rows("v") == 5
+    size.write_text("6")
+    assert engine.rows("v") == 5, "sums are of what was stored"
+    with pytest.raises(SourceError, match="has changed since it was first read"):
+        engine.fold(lambda block: np.array([block.rows]), ["v"], ["v"])
+
+
+# Units
+
+
+def test_answers_are_those_of_memory_on_the_rows_that_were_kept(spark: Spark) -> None:
+    rows = table(400, 6).append_column("row", pa.array(np.arange(400)))
+    schema = Schema((*SCHEMA.columns, Integer("row", 0, 399, bins=10)), ignore=("note",))
+    frame = spark.frame(rows)
+    engine = SparkEngine(SparkSource(frame), schema, privacy_unit="unit", max_rows=2)
+    names, ordered = schema.domain.attributes, (*ORDERED, "row")
+    every = partial(digest, names=names, numbers=ordered, placements=names)
+    whole = engine.fold(every, names, ordered, names)
+    kept = kept_numbers(engine, 400)
+    units = rows.column("unit").to_pylist()
+    found = Counter(units[row] for row in kept)
+    expected = {unit: min(2, n) for unit, n in Counter(units).items()} | {None: units.count(None)}
+    assert found == expected
+    only = MemoryEngine(open_source(rows.take(kept)), Schema(schema.columns, ignore=("note", "unit")))
+    np.testing.assert_array_equal(whole, only.fold(every, names, ordered, names))
+    memory = MemoryEngine(open_source(rows), schema, privacy_unit="unit", max_rows=2)
+    np.testing.assert_array_equal(engine.unit_sizes(2), memory.unit_sizes(2))
+    with pytest.raises(ValueError, match="at most 2 rows"):
+        engine.unit_sizes(3)
+    other = SparkEngine(SparkSource(frame), schema, privacy_unit="unit", max_rows=2)
+    assert (kept_numbers(other, 400)[: len(kept)] != kept).any(), "50 units of three or more choose alike: 3**-50"
+
+
+def test_every_choice_of_rows_is_as_likely(spark: Spark) -> None:
+    """Of 6000 units with four rows each, which two are kept: six choices."""
+    rows = pa.table({"unit": np.repeat(np.arange(6000), 4), "row": np.arange(24_000)})
+    frame, schema = spark.frame(rows, 4), Schema((Integer("row", 0, 23_999, bins=10),))
+    engine = SparkEngine(SparkSource(frame), schema, privacy_unit="unit", max_rows=2)
+    counts = engine.fold(partial(counted, rows=24_000), (), ["row"]).reshape(6000, 4)
+    assert (counts.sum(axis=1) == 2).all()
+    choices = Counter(map(tuple, counts.tolist()))
+    assert len(choices) == 6
+    assert stats.chisquare(list(choices.values())).pvalue > FALSE_ALARM
+    same = int((counts[:-1] == counts[1:]).all(axis=1).sum())
+    assert stats.binomtest(same, 5999, 1 / 6).pvalue > FALSE_ALARM
+
+
+def test_units_are_told_apart_by_their_texts(spark: Spark) -> None:
+    schema = Schema((Integer("row", 0, 9),))
+    units = ["1", "01", "1.0", "1", "", None, "", "A", "a", "1"]
+    rows = pa.table({"unit": units, "row": np.arange(10)})
+    here, there = both(spark, rows, schema, privacy_unit="unit", max_rows=1)
+    np.testing.assert_array_equal(here.unit_sizes(1), there.unit_sizes(1))
+
+
+# What is refused, and what is said of it
+
+
+def refused(engine, columns=("age",)) -> ValueError:
+    with pytest.raises(ValueError) as caught:
+        engine.prepare(list(columns))
+    return caught.value
+
+
+@pytest.mark.parametrize("unit", [{}, {"privacy_unit": "unit", "max_rows": 1}])
+def test_a_cell_without_a_place_is_refused_in_the_same_words_and_never_shown(spark: Spark, unit: dict) -> None:
+    rows = pa.table({"age": ["1", SECRET, *["2"] * 50], "unit": ["u"] * 52})
+    schema = Schema((Integer("age", 0, 9),), ignore=() if unit else ("unit",))
+    for _ in range(2):  # whatever is kept of the unit
+        here, there = (refused(engine) for engine in both(spark, rows, schema, **unit))
+        assert type(here) is type(there) is UnplacedValue
+        assert str(here) == str(there).replace("row 2:", "a row of The Spark table:")
+    assert SECRET not in spark.log.read_text()
+
+
+def test_types_are_refused_in_the_same_words_before_anything_is_read(spark: Spark) -> None:
+    never = pa.table({"age": pa.array([[1]], pa.list_(pa.int64()))})
+    zoned = pa.table({"age": pa.array([datetime(2020, 1, 1)], pa.timestamp("us", "UTC"))})
+    moment = Datetime("age", datetime(2020, 1, 1), datetime(2021, 1, 1), "1d")
+    for rows, column in [(never, Integer("age", 0, 9)), (zoned, moment)]:
+        here, there = both(spark, rows, Schema((column,)))
+        said, expected = str(refused(here)), str(refused(there))
+        assert said.replace("element", "item") == expected.replace("memory", "The Spark table").replace(
+            "element", "item"
+        )
+        assert here._scratch is None or not here._stored
+
+
+def test_what_a_function_says_of_a_record_stays_where_it_was(spark: Spark) -> None:
+    engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1, 4711]}))), Schema((Integer("v", 0, 4711),)))
+
+    def telling(block) -> np.ndarray:
+        if block.rows:
+            raise RuntimeError(f"{SECRET} {block.codes['v']}")
+        return np.zeros(1)
+
+    with pytest.raises(ValueError, match="could not be computed on its records") as caught:
+        engine.fold(telling, ["v"])
+    assert caught.value.__cause__ is None
+    with pytest.raises(ValueError, match="could not be computed"):
+        engine.fold(lambda block: np.zeros(block.rows + 1, dtype=np.int64), ["v"])
+    assert SECRET not in spark.log.read_text()
+    assert "Traceback" not in spark.log.read_text()
+
+
+def test_a_failure_of_the_frame_is_not_repeated(spark: Spark) -> None:
+    """Spark logs what its own expressions raise, and the sentence says so."""
+    frame = spark.frame(pa.table({"v": [SECRET]})).selectExpr("cast(v as int) as v")
+    with pytest.raises(SourceError, match="could not be read to the end") as caught:
+        SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),))).prepare(["v"])
+    assert SECRET not in str(caught.value)
+
+
+def test_records_do_not_come_here(spark: Spark, tmp_path: Path) -> None:
+    frame = spark.frame(pa.table({"v": [1, 2]}))
+    schema = Schema((Integer("v", 0, 9),))
+    engine = SparkEngine(SparkSource(frame), schema)
+    with pytest.raises(SourceError, match="do not come to this process"):
+        engine.blocks(["v"])
+    with pytest.raises(ValueError, match="Found something in it that can't be sent"):
+        engine.fold(lambda block: np.array([block.rows, engine is None]), ["v"])
+    with Ledger.in_memory(source=open_identity(frame), total=Budget(1.0, 1e-9)) as ledger:
+        with pytest.raises(SourceError, match="leave `in_memory` out"):
+            Curator(frame, schema, budget=Budget(1.0, 1e-9), ledger=ledger, in_memory=True)
+        assert not ledger.releases()
+
+
+def open_identity(frame):
+    from counterfoil.curator.source_facts import identity_of
+
+    return identity_of(frame)
+
+
+# The scratch folder
+
+
+def test_stored_codes_are_for_their_owner_alone_and_removed(spark: Spark) -> None:
+    engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1, 2]}))), Schema((Integer("v", 0, 9),)))
+    assert engine.rows("v") == 2
+    folder = Path(engine._scratch.folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    files = [path for path in folder.iterdir() if path.is_file()]
+    assert len(files) >= 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    del engine
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_executors_that_do_not_see_the_folder_are_noticed(spark: Spark) -> None:
+    """Else files on the disks of several machines would count as nothing."""
+    schema = Schema((Integer("v", 0, 9),))
+    frame = spark.frame(pa.table({"v": [1, 2]}))
+    engine = SparkEngine(SparkSource(frame), schema)
+    assert engine.rows("v") == 2
+    token = Path(engine._scratch.folder) / "token"
+    token.chmod(0o600)
+    token.write_text("another")
+    for use in (lambda: engine.rows("v"), lambda: engine.prepare((), ["v"])):
+        with pytest.raises(SourceError, match=f"set {SETTING}"):
+            use()
+
+
+def test_a_file_that_is_lost_or_cut_is_noticed(spark: Spark) -> None:
+    engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1, 2, 3]}), 1)), Schema((Integer("v", 0, 9),)))
+    assert engine.rows("v") == 3
+    ((name, rows),) = engine._stored[0].files
+    path = Path(engine._scratch.folder) / name
+    shorter = pa.ipc.open_file(path).read_all().slice(1)
+    path.unlink()
+    with pytest.raises(SourceError, match="missing, full or closed"):
+        engine.rows("v")
+    with pa.ipc.new_file(path, shorter.schema) as writer:
+        writer.write_table(shorter)
+    with pytest.raises(SourceError, match="missing, full or closed"):
+        engine.rows("v")
+    assert rows == 3
+
+
+def test_a_scratch_folder_may_be_at_an_address(spark: Spark, tmp_path: Path) -> None:
+    spark.session.conf.set(SETTING, tmp_path.as_uri())
+    try:
+        engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1, 2]}))), Schema((Integer("v", 0, 9),)))
+        assert engine.rows("v") == 2
+        assert len(list(tmp_path.glob("counterfoil-*/*.arrow"))) >= 2
+        del engine
+        gc.collect()
+        assert not list(tmp_path.iterdir())
+        spark.session.conf.set(SETTING, str(tmp_path / "missing"))
+        engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1]}))), Schema((Integer("v", 0, 9),)))
+        with pytest.raises(SourceError, match="none can be made in"):
+            engine.prepare(["v"])
+    finally:
+        spark.session.conf.unset(SETTING)
+
+
+def test_a_scratch_folder_is_shared_by_who_sees_its_token(tmp_path: Path) -> None:
+    made = Scratch(str(tmp_path))
+    assert is_shared(made.folder, made.token)
+    assert not is_shared(made.folder, "another")
+    assert not is_shared(str(tmp_path), made.token)
+    with written(made.folder, "file") as stream:
+        stream.write(b"codes")
+    with reading(made.folder, "file") as stream:
+        assert stream.read() == b"codes"
+    with pytest.raises(FileExistsError), written(made.folder, "file"):
+        pass
+
+
+# Parquet by its path
+
+
+def test_parquet_keeps_what_folders_are_called_and_all_columns(spark: Spark, tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    for code, column in [("01", "a"), ("1", "b")]:
+        (folder / f"code={code}").mkdir(parents=True)
+        parquet.write_table(pa.table({column: [1, 2]}), folder / f"code={code}" / "part.parquet")
+    source = open_source(f"spark+parquet://{folder}/")
+    assert (source.name, source.location) == ("people", f"spark+parquet://{folder}")
+    assert sorted(source.column_names) == ["a", "b", "code"]
+    schema = Schema((Categorical("code", ("01", "1")), Integer("a", 0, 3, missing=True)), ignore=("b",))
+    engine = engine_for(source)(source, schema)
+    counts = ExactRecords(engine, schema.domain).marginals([("code", "a")])[0]
+    assert counts.tolist() == [[0, 1, 1, 0, 0], [0, 0, 0, 0, 2]]
+
+
+def test_bad_addresses_are_refused_in_a_sentence(spark: Spark, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="and an absolute path"):
+        open_source("spark+parquet://people")
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people" / "part.parquet").write_text(SECRET)
+    for place in ("people", "nowhere"):
+        with pytest.raises(SourceError, match=r"can't read .* as Parquet") as caught:
+            open_source(f"spark+parquet://{tmp_path / place}")
+        assert SECRET not in str(caught.value)
+
+
+def test_without_pyspark_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(SourceError, match=r"pip install 'counterfoil\[spark\]'"):
+        open_source("spark+parquet:///people")
+
+
+def test_opening_other_tables_imports_no_pyspark() -> None:
+    program = (
+        "import sys, pyarrow as pa\n"
+        "from counterfoil.curator.sources.opening import open_source\n"
+        "from counterfoil.curator.engines.registry import engine_for\n"
+        "engine_for(open_source(pa.table({'a': [1]})))\n"
+        "print('counterfoil.curator.engines.spark' in sys.modules, 'pyspark' in sys.modules)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["True", "False"]
+
+
+def test_a_path_for_spark_is_known_to_ledgers_and_kept_from_outputs(tmp_path: Path) -> None:
+    address = f"spark+parquet://{tmp_path}/people"
+    identity = SourceIdentity.of(f"{address}/")
+    assert identity == SourceIdentity("people", address)
+    identity.require_there()
+    with pytest.raises(ValueError, match="is the sensitive table"):
+        require_apart([tmp_path / "people"], kept_source(address))

@@ -1,0 +1,172 @@
+"""The tree that joins all columns: Kruskal's, chosen privately, and what AIM measures first."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.domain.coarsening import identity
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice, Round
+from counterfoil.marginals.spanning_tree import choose_tree, count_parts, parts_of
+from counterfoil.methods.aim import AIM
+from small_releases import charges_of, mu_squared_of, opened, released
+
+NAMES = tuple("abcdefg")
+SEVEN = Domain(NAMES, (2,) * 7)
+pairs_of_some = st.lists(
+    st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True).map(SEVEN.canonical), unique=True
+)
+
+
+def graph_of(cliques) -> coo_matrix:
+    ends = np.array([SEVEN.axes(clique) for clique in cliques], dtype=int).reshape(-1, 2)
+    return coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(7, 7))
+
+
+@given(pairs_of_some, pairs_of_some)
+def test_parts_are_connected_components(pairs, before):
+    part = parts_of(SEVEN, pairs, parts_of(SEVEN, before))
+    count, labels = connected_components(graph_of([*pairs, *before]), directed=False)
+    assert count_parts(part) == count
+    assert np.array_equal(part[:, None] == part, labels[:, None] == labels)
+
+
+@given(pairs_of_some, st.randoms(use_true_random=False))
+def test_the_best_pick_each_time_makes_the_maximum_spanning_forest(pairs, random):
+    weights = np.array([random.random() + 0.1 for _ in pairs])
+    tree = choose_tree(SEVEN, pairs, lambda joining: int(joining[np.argmax(weights[joining])]))
+    graph = graph_of(pairs)
+    graph.data = -weights
+    assert math.fsum(weights[pairs.index(pair)] for pair in tree) == pytest.approx(-minimum_spanning_tree(graph).sum())
+
+
+@given(pairs_of_some, pairs_of_some)
+def test_parts_that_are_joined_already_are_not_joined_again(pairs, before):
+    part = parts_of(SEVEN, before)
+    tree = choose_tree(SEVEN, pairs, lambda joining: int(joining[0]), part=part)
+    assert count_parts(part) - len(tree) == count_parts(parts_of(SEVEN, [*pairs, *before]))
+
+
+def test_what_does_not_fit_is_left_out():
+    pairs = [("a", "b"), ("b", "c"), ("a", "c")]
+    tree = choose_tree(
+        SEVEN,
+        pairs,
+        lambda joining: int(joining[0]),
+        fits=lambda places: np.array([True, not places, True]),
+    )
+    assert tree == [("a", "b"), ("a", "c")]
+
+
+# A chain a - b - ... - g in which each column copies the one before in 19 rows of 20.
+RNG = np.random.default_rng(3)
+CHAIN_ROWS = np.empty((4000, 7), dtype=int)
+CHAIN_ROWS[:, 0] = RNG.integers(0, 2, 4000)
+for _column in range(1, 7):
+    CHAIN_ROWS[:, _column] = CHAIN_ROWS[:, _column - 1] ^ (RNG.random(4000) < 0.05)
+CHAIN = [tuple(map(int, row)) for row in CHAIN_ROWS]
+LINKS = set(itertools.pairwise(NAMES))
+
+
+def joined(choice, part: np.ndarray, mu_squared: float = 50.0, size: float = 1.0):
+    candidates = Candidates.of(2, SEVEN, size)
+    pairs = [clique for clique in candidates.weights if len(clique) == 2]
+    model = GraphicalModel(SEVEN, {}, 4000.0)
+    with opened(SEVEN, CHAIN, budget=Budget(500.0, 1e-6)) as curator:
+        now = Round(
+            candidates,
+            identity(SEVEN),
+            model_cliques=[(name,) for name in NAMES],
+            estimates=model.marginals(pairs),
+            deviation=5.0,
+            size_share=1.0,
+            mu_squared=mu_squared,
+        )
+        tree = choice.join(curator.filter(GaussianFilter()), now, part)
+        return set(tree.estimates), curator.charges()
+
+
+@pytest.mark.parametrize("choice", [ExponentialChoice(), GaussianChoice()])
+def test_a_chain_is_found_and_costs_what_it_was_given(choice):
+    tree, charges = joined(choice, np.arange(7))
+    assert tree == LINKS
+    costs = [mu_squared_of(charge) for charge in charges]
+    assert math.fsum(costs) <= 50.0
+    assert costs == pytest.approx([50.0 / len(costs)] * len(costs), rel=1e-6)
+    assert len(costs) == (6 if isinstance(choice, ExponentialChoice) else 1)
+
+
+@pytest.mark.parametrize("choice", [ExponentialChoice(), GaussianChoice()])
+def test_nothing_is_charged_where_nothing_is_to_join(choice):
+    assert joined(choice, np.zeros(7, dtype=int)) == (set(), [])
+
+
+def test_one_record_moves_no_score_by_more_than_the_charge_says():
+    """Weights of 1: the sensitivity that each choice of an edge is charged with."""
+    _, charges = joined(ExponentialChoice(), np.arange(7))
+    assert [charge.sensitivity for charge in charges] == [1.0] * 6
+
+
+def measured_first(synthesis, columns: int) -> list[list[str]]:
+    """The cliques of the measurements that follow the columns, in order."""
+    asked = [charge["parameters"]["cliques"] for charge in charges_of(synthesis, "marginal_counts")]
+    return [clique for cliques in asked[1:] for clique in cliques][: columns - 1]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 3.0])
+def test_aim_joins_every_column_at_any_budget(epsilon):
+    """For sure: whatever is chosen, the first six pairs are a tree."""
+    made = released(AIM(), SEVEN, CHAIN, budget=Budget(epsilon, 1e-6), draw=5)
+    first = [tuple(clique) for clique in measured_first(made, 7)]
+    assert all(len(clique) == 2 for clique in first)
+    assert count_parts(parts_of(SEVEN, first)) == 1
+
+
+def test_aim_finds_the_links_of_a_chain_of_more_columns_than_its_rounds_had_choices():
+    """36 columns, of which the 32 choices of 8 rounds would leave some alone.
+
+    A choice among links is between scores of about 2,000 * 0.9 and, two columns apart, 2,000 * 0.81 records, with
+    Gumbel noise of scale below 9 records: 180 records are 20 scales, so that 630 pairs in 35 choices err with
+    probability below 35 * 630 * exp(-20) = 5e-5 over seeds; the seed is fixed.
+    """
+    columns = 36
+    names = tuple(f"c{i:02d}" for i in range(columns))
+    domain = Domain(names, (2,) * columns)
+    rng = np.random.default_rng(5)
+    rows = np.cumsum(rng.random((2000, columns)) < np.array([0.5] + [0.05] * (columns - 1)), axis=1) % 2
+    made = released(AIM(rounds=1), domain, list(map(tuple, rows.tolist())), budget=Budget(20.0, 1e-6), draw=5)
+    assert {tuple(clique) for clique in measured_first(made, columns)} == set(itertools.pairwise(names))
+
+
+def test_a_workload_that_names_some_pairs_is_joined_within_them():
+    workload = Workload({("a", "b"): 1.0, ("b", "c"): 1.0, ("e", "f"): 1.0})
+    made = released(AIM(workload), SEVEN, CHAIN, budget=Budget(1.0, 1e-6), draw=5)
+    assert {tuple(clique) for clique in measured_first(made, 4)} == {("a", "b"), ("b", "c"), ("e", "f")}
+
+
+def test_with_a_focus_its_pairs_join_all_columns_and_nothing_is_spent_on_a_tree():
+    made = released(AIM(focus="d", rounds=1), SEVEN, CHAIN, budget=Budget(1.0, 1e-6), draw=5)
+    asked = [charge["parameters"]["cliques"] for charge in charges_of(made, "marginal_counts")]
+    assert len(asked[1]) == 6
+    assert all("d" in clique for clique in asked[1])
+    assert len(charges_of(made, "worst_approximated_marginal")) <= 4
+
+
+def test_one_round_is_the_tree_alone_and_spends_everything():
+    made = released(AIM(rounds=1), SEVEN, CHAIN, budget=Budget(1.0, 1e-6), draw=5)
+    assert len(charges_of(made, "worst_approximated_marginal")) == 6
+    spent = made.receipt.document["spent"]["epsilon"]
+    assert spent == pytest.approx(1.0, rel=1e-4)

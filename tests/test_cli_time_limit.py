@@ -1,0 +1,194 @@
+"""`synth --time-limit`: durations, what the receipt says, resumed runs, and a progress that says what time is left."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from command_line import Office, make_office
+from counterfoil.cli import terminal
+from counterfoil.cli.durations import duration_of, seconds_of
+from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.time_left import TimeLeft
+from counterfoil.receipt.receipt import Receipt
+from ticking import Ticks
+
+ANSWERS, RECEIPT = "people.synthetic.answers", "people.synthetic.receipt.json"
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    return make_office(tmp_path, capsys, monkeypatch)
+
+
+@given(st.integers(0, 99), st.integers(0, 999), st.integers(0, 9999))
+def test_durations_add_up(hours: int, minutes: int, seconds: int) -> None:
+    total = 3600 * hours + 60 * minutes + seconds
+    if total:
+        assert seconds_of(f"{hours}h{minutes}m{seconds}s") == total
+        assert seconds_of(str(total)) == total
+        assert seconds_of(f"{total}s") == total
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("10m", 600), ("90s", 90), ("1h30m", 5400), ("1.5", 1.5), ("0.5s", 0.5), ("2h", 7200)]
+)
+def test_durations_as_people_write_them(text: str, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "0m", "-5m", "10 m", "10min", "m", "1m1h", "1.5h", "inf", "nan", "1e3", "10M", "٣m", "9" * 400, "10m\n"],
+)
+def test_other_durations_are_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match=r"`--time-limit` must be a duration above zero, .* Found '"):
+        seconds_of(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0s"), (59.6, "1m00s"), (61, "1m01s"), (599.4, "9m59s"), (754, "13m"), (3599.7, "1h00m"), (9000, "2h30m")],
+)
+def test_durations_as_they_are_told(seconds: float, words: str) -> None:
+    assert duration_of(seconds) == words
+
+
+def test_the_receipt_says_what_the_limit_did(office: Office) -> None:
+    assert office.synth("--time-limit", "1h30m", method="aim", epsilon="2").status == 0
+    parameters = Receipt.load(RECEIPT).document["method"]["parameters"]
+    assert parameters["time_limit"] == {"seconds": 5400.0, "rounds_ended": False}
+    ended = office.synth("--time-limit", "0.0000001", "--force", method="aim", epsilon="2")
+    assert ended.status == 0, ended.err
+    assert "The time limit of 1e-07 s ended the rounds early" in " ".join(ended.out.split())
+    receipt = Receipt.load(RECEIPT)
+    assert receipt.document["method"]["parameters"]["time_limit"]["rounds_ended"]
+    assert receipt.verify(office.path).holds
+    assert office.run("receipt", "verify", RECEIPT).status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "message"),
+    [
+        (("--time-limit", "10min"), "aim", "must be a duration above zero"),
+        (("--time-limit", "10m"), "reweighting", "`time_limit` needs a method"),
+        (("--time-limit", "10m"), "evolution", "`time_limit` needs a method"),
+    ],
+)
+def test_what_is_refused_costs_nothing(office: Office, options: tuple[str, ...], method: str, message: str) -> None:
+    before = office.files()
+    ended = office.synth(*options, "--ledger", "people.ledger", method=method)
+    assert (ended.status, message in ended.err) == (2, True), ended.err
+    assert office.files() == before
+    assert office.releases() == []
+
+
+def test_a_run_is_finished_with_the_limit_that_it_was_begun_with(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    limit = ("--time-limit", "0.000001", "--ledger", "people.ledger")
+    with monkeypatch.context() as patched:
+        patched.setattr(Outputs, "write", full)
+        ended = office.synth(*limit, method="mst")
+    assert (ended.status, ANSWERS in office.files()) == (2, True)
+    assert "--time-limit 0.000001" in ended.err
+    other = office.synth("--time-limit", "10m", "--ledger", "people.ledger", "--resume", method="mst")
+    assert other.status == 2
+    assert "time limit 1e-06, where 600.0 is asked now" in other.err
+    done = office.synth(*limit, "--resume", method="mst")
+    assert done.status == 0, done.err
+    assert len(office.releases()) == 1
+    assert Receipt.load(RECEIPT).verify(office.path).holds
+
+
+# What the progress says of the time
+
+
+def test_what_is_left_follows_from_the_pace_of_the_second_half() -> None:
+    clock = Ticks(step=0.0)
+    left = TimeLeft(clock)
+    assert left.words() == ""
+    clock.now = 10.0
+    left.seen(0.5)  # quick steps at first
+    assert left.words() == "10s left"
+    clock.now = 20.0
+    left.seen(0.6)
+    assert left.seconds() == pytest.approx(0.4 / 0.1 * 10)
+    assert left.seen(0.3) == 0.6, "it never goes back"
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(0, 1)), max_size=30))
+def test_what_is_left_is_never_below_zero_and_never_fails(moves: list[tuple[float, float]]) -> None:
+    clock = Ticks(step=0.0)
+    left = TimeLeft(clock)
+    for later, share in moves:
+        clock.now += later
+        assert left.seen(share) >= share
+        seconds = left.seconds()
+        assert seconds is None or seconds >= 0
+        left.words()
+
+
+def test_a_steady_work_is_foreseen() -> None:
+    clock = Ticks(step=0.0)
+    left = TimeLeft(clock)
+    for done in range(1, 100):
+        clock.now = float(done)
+        left.seen(done / 100)
+        assert left.seconds() is None if done < 3 else left.seconds() == pytest.approx(100 - done)
+
+
+def test_it_says_nothing_before_it_can_tell() -> None:
+    clock = Ticks(step=0.0)
+    left = TimeLeft(clock)
+    clock.now = 2.9
+    left.seen(0.9)
+    assert left.words() == ""
+    clock, left = (again := Ticks(step=0.0)), TimeLeft(again)
+    clock.now = 100.0
+    left.seen(0.01)
+    assert left.words() == ""
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, screen: io.StringIO, **options: bool) -> str:
+    """What the progress of a work of a hundred seconds prints in its middle."""
+    clock = Ticks(step=0.0)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(terminal, "monotonic", clock)
+    monkeypatch.setenv("TERM", "xterm")
+    with Terminal(**options).progress() as progress:
+        clock.now = 50.0
+        progress("a long description of what is being done, " * 4, 0.5)
+        progress("a long description of what is being done, " * 4, 0.4)
+    return screen.getvalue()
+
+
+def test_a_terminal_is_told_the_share_and_what_time_is_left_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = shown(monkeypatch, Screen())
+    assert "50s left" in told
+    assert "50%" in told
+    assert "40%" not in told
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", told).replace("\r", "\n").split("\n")
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(("screen", "quiet"), [(io.StringIO, False), (Screen, True)])
+def test_nothing_is_shown_where_nobody_looks_or_wants_it(
+    monkeypatch: pytest.MonkeyPatch, screen: type[io.StringIO], quiet: bool
+) -> None:
+    assert shown(monkeypatch, screen(), quiet=quiet) == ""
