@@ -114,14 +114,14 @@ def cluster():
             text(180, y + 4, name, color="blue", size=12.5),
         ]
     return diagram(
-        560,
-        270,
+        620,
+        256,
         "A table in Spark",
         "Executors encode their rows once and keep the codes, with at most so many rows of each unit. Each query is "
         "summed by them over the codes; only sums reach the curator, which adds noise once.",
         *parts,
-        box(432, 100, 120, 64, "curator", "adds up, adds noise", color="step1", edge="blue"),
-        text(492, 184, "sums alone come here", color="soft", size=12.5),
+        box(432, 100, 168, 64, "curator", "adds up, adds noise", color="step1", edge="blue"),
+        text(516, 186, "sums alone come here", color="soft", size=12.5),
     )
 
 
