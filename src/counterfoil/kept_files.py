@@ -65,13 +65,20 @@ def ledger_outputs(path: Path) -> list[Path]:
 
 
 def require_apart(outputs: Iterable[Path], kept: Iterable[KeptFile]) -> None:
-    """Refuses outputs that are one of the files `kept`, or one another.
+    """Refuses outputs that are one of the files `kept`, lie in a folder that is, or are one another.
 
     Raises:
         ValueError: naming the output and what it is.
     """
     held = list(kept)
+    folders = [file for file in held if file.path.is_dir()]
     for output in outputs:
+        for folder in folders:
+            if any(same_place(parent, folder.path) for parent in Path(os.path.realpath(output)).parents):
+                raise ValueError(
+                    f"{output} would lie in a folder that is {folder.what}, and would be read as a part of it: choose "
+                    "another folder."
+                )
         for file in held:
             if same_place(output, file.path):
                 raise ValueError(
