@@ -14,6 +14,7 @@ from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.scores import MANY_CANDIDATES, rounded
 
+_AT_ONCE = 64
 _LARGEST = 1_000_000
 _MOST_CELLS = 50_000_000
 """Marginals that are larger, or beyond so many cells in all, get no error bars of their own: memory is limited."""
@@ -41,14 +42,25 @@ def noisy_bounds(
     asked = tuple(cliques[i] for i in sorted(kept))
     if not asked:
         return {}
-    marginals = model.marginals(asked)
-    estimates = rounded(marginals, asked)
+    estimates, drifts = _rounded(model, asked)
     answer = account.ask(MarginalDistances(asked, estimates), account.noise(mu_squared))
-    drifts = [float(np.abs(table - marginals[clique]).sum()) for clique, table in zip(asked, estimates, strict=True)]
     return {
         clique: (NoisyBound(float(error), answer.scale, drift),)
         for clique, error, drift in zip(asked, answer.values, drifts, strict=True)
     }
+
+
+def _rounded(model: GraphicalModel, cliques: Sequence[Clique]) -> tuple[tuple[np.ndarray, ...], list[float]]:
+    """Whole numbers that the model says of each of `cliques`, and how far (L1) they are from its own; not all at once,
+    as both together would take twice the memory."""
+    estimates, drifts = list[np.ndarray](), list[float]()
+    for start in range(0, len(cliques), _AT_ONCE):
+        part = tuple(cliques[start : start + _AT_ONCE])
+        marginals = model.marginals(part)
+        whole = rounded(marginals, part)
+        estimates += whole
+        drifts += [float(np.abs(table - marginals[one]).sum()) for one, table in zip(part, whole, strict=True)]
+    return tuple(estimates), drifts
 
 
 def _drowned(account: FilterAccount, model: GraphicalModel, count: int, mu_squared: float) -> bool:
