@@ -134,6 +134,14 @@ def test_a_pair_that_was_chosen_for_looking_dependent_keeps_the_level() -> None:
     assert chosen_rejections(chosen=False, trials=40)[0] > 10, "counted before the first look, it is not corrected"
 
 
+def test_a_pair_that_was_counted_again_for_how_it_looked_is_a_chosen_one() -> None:
+    tables = [RecordedMarginal(("a", "b"), np.array([[300, 200], [100, 400]]), {}, GAUSSIAN, 5.0, i) for i in (1, 3)]
+    chosen = {
+        look: chi2(evidence_of(schema_of(2, 2), tables, records=1000, first_look=look), "a", "b") for look in (2, 4)
+    }
+    assert {look: found.parameters["chosen_among"] for look, found in chosen.items()} == {2: 3, 4: 1}
+
+
 def test_what_is_said_of_a_chosen_pair() -> None:
     marginal = RecordedMarginal(("a", "b"), np.array([[300, 200], [100, 400]]), {}, GAUSSIAN, 5.0, 3)
     found = chi2(evidence_of(schema_of(2, 2), [marginal], records=1000, first_look=1), "a", "b")

@@ -88,11 +88,12 @@ def chi2(
 def pairs_chosen_among(evidence: Evidence, pooled: PooledMarginal) -> int:
     """Among how many pairs of columns the release chose those that it counted; 1 where it had not looked before.
 
-    It had where a charge that says where a model is wrong comes before the first one that counted the pair. A larger
-    marginal is chosen for any of its pairs, so that all pairs of the schema's columns count.
+    It had where a charge that says where a model is wrong comes before one that counted the pair: a pair that was
+    counted before, and again because it looked dependent, is known better for how it looked. A larger marginal is
+    chosen for any of its pairs, so that all pairs of the schema's columns count.
     """
     first = evidence.answers.first_look
-    chosen = first is not None and min(pooled.charges) > first
+    chosen = first is not None and max(pooled.charges) > first
     return math.comb(len(evidence.schema.domain.attributes), 2) if chosen else 1
 
 
