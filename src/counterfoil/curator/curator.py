@@ -291,7 +291,7 @@ class Curator:
         Raises:
             ValueError: for such an engine.
         """
-        self._engine.tally((), 0)  # one that can reads nothing before the first count is taken
+        self._records.require_texts()
 
     def require_records_here(self) -> None:
         """Refuses a table whose records do not come to this process, before anything is charged; none is read.
@@ -299,7 +299,7 @@ class Curator:
         Raises:
             ValueError: for such a table.
         """
-        self._engine.blocks(())  # an engine that can gives them later, one by one
+        self._records.require_blocks()
 
     def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
         """The coded table itself, for comparisons that must not be shared; the ledger lists the look for good.

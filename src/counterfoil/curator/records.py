@@ -42,6 +42,22 @@ class ExactRecords:
         self._counted: tuple[Layout, Coarsening | None, np.ndarray] | None = None
         self._compared: tuple[StackedCounts, Coarsening | None, np.ndarray] | None = None
 
+    def require_texts(self) -> None:
+        """Refuses an engine that can't count texts; nothing is read.
+
+        Raises:
+            ValueError: for such an engine.
+        """
+        self._engine.tally((), 0)  # one that can reads nothing before the first count is taken
+
+    def require_blocks(self) -> None:
+        """Refuses an engine whose records do not come to this process; nothing is read.
+
+        Raises:
+            ValueError: for such an engine.
+        """
+        self._engine.blocks(())  # an engine that can gives them later, one by one
+
     def marginals(self, cliques: Sequence[Clique], coarsening: Coarsening | None = None) -> list[np.ndarray]:
         missing = [clique for clique in cliques if (coarsening, clique) not in self._kept]
         counted = self._count(missing, coarsening) if missing else {}
