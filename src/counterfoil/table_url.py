@@ -20,6 +20,8 @@ _NAME = re.compile(rf"(?:({_PART})\.)?({_PART})")
 _PLAIN = re.compile(r'[^".\s]+')
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DEFAULT_SCHEMA, _DEFAULT_PORT = "public", "5432"
+# `user:secret@` after the scheme of an address, where digits before a slash are a port.
+_LOGIN_WITH_SECRET = re.compile(r"://[^/:@]*:(?!//)(?!\d*(?:/|$))[^@]*@", re.DOTALL)
 _SECRETS = ("password", "sslpassword", "oauth_client_secret")
 # How to connect, and nothing that changes what a table holds or where it is.
 _OPTIONS = (
@@ -124,6 +126,20 @@ class TableURL:
 def is_table_url(source: str) -> bool:
     """Whether a text is meant as the address of a table in PostgreSQL, rather than as a path."""
     return on_a_server(source)
+
+
+def require_no_secret(address: str) -> None:
+    """Refuses `user:secret@` in the address of any file system or server, such as `s3a://KEY:SECRET@bucket/people`.
+
+    Raises:
+        ValueError: without any part of the address.
+    """
+    if _LOGIN_WITH_SECRET.search(address) is not None:
+        raise ValueError(
+            "An address must not hold a password or a secret key, which ledgers, lists of processes and shells would "
+            "show. Found one: leave it out, and put it into the settings of what reads the address, such as "
+            "spark-defaults.conf."
+        )
 
 
 def stem_of(source: str) -> str:

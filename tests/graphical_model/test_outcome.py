@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import minimax, warm_estimator
@@ -117,13 +118,13 @@ def test_the_deviations_that_the_warning_states_are_a_bound():
 def test_a_linear_program_that_one_solver_leaves_is_given_to_another(monkeypatch):
     """The limit of no step at all stands for a solver that fails."""
     whole = minimax.closest_weights(TRIPLE, [PAIR], total=66.0, zeros={})
-    original, used = minimax.linprog, []
+    original, used = scipy.optimize.linprog, []
 
     def failing(*, method, **program):
         used.append(method)
         return original(method=method, **program, options={"maxiter": 0} if method in fail else {})
 
-    monkeypatch.setattr(minimax, "linprog", failing)
+    monkeypatch.setattr(scipy.optimize, "linprog", failing)
     fail = {"highs"}
     again = minimax.closest_weights(TRIPLE, [PAIR], total=66.0, zeros={})
     assert used == ["highs", "highs-ipm"]

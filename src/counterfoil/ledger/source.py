@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil.kept_files import SPARK
-from counterfoil.table_url import TableURL, is_table_url
+from counterfoil.table_url import TableURL, is_table_url, require_no_secret
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class SourceIdentity:
             url = TableURL.of(place)
             return cls(url.name, url.location)
         if place.startswith(SPARK):
+            require_no_secret(place)
             return cls(place.rstrip("/").rpartition("/")[2], place.rstrip("/"))
         file, separator, table = place.rpartition("::")
         path = Path(file if separator else place).expanduser().absolute()
