@@ -200,6 +200,15 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
         assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("scheme", ["postgresq", "spark+csv", "spark", "https", "jdbc+postgresql"])
+@pytest.mark.parametrize("folded", [False, True])
+def test_an_unknown_address_is_named_as_one_and_not_repeated(scheme: str, folded: bool) -> None:
+    address = f"{scheme}://reader:zebra@host/db::t"
+    with pytest.raises(SourceError, match=r"begins with postgresql:// or spark\+parquet://") as caught:
+        open_source(Path(address) if folded else address)
+    assert "zebra" not in str(caught.value)
+
+
 def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_source, "LOCK_WAIT_SECONDS", 0.05)
     made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)")

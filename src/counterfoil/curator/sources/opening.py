@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def _open_path(text: str) -> Source:
     if path.is_dir():
         raise SourceError(f"{path} is a directory; give one file: {_kinds()}.")
     if not path.exists():
+        if _looks_like_an_address(text):
+            # It may hold a password, so that nothing of it is repeated.
+            raise SourceError(
+                f"A source that is no file begins with postgresql:// or {SPARK}. Found another address: correct it, or "
+                "give a file."
+            )
         raise SourceError(f"There is no file {path}.")
     try:
         with path.open("rb") as stream:
@@ -64,6 +71,11 @@ def _open_path(text: str) -> Source:
     if separator:
         return _open_database(path, table, head)
     return _open_file(path, head)
+
+
+def _looks_like_an_address(text: str) -> bool:
+    """Whether a text begins like `scheme://`, also where it was made a path, which folds the slashes."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) is not None
 
 
 def _open_file(path: Path, head: bytes) -> Source:
@@ -86,4 +98,7 @@ def _open_database(path: Path, table: str, head: bytes) -> Source:
 
 
 def _kinds() -> str:
-    return f"{', '.join(_SUFFIXES)}, or FILE::TABLE for a table of a DuckDB or SQLite file"
+    return (
+        f"{', '.join(_SUFFIXES)}, or FILE::TABLE for a table of a DuckDB or SQLite file, or an address that begins "
+        f"with postgresql:// or {SPARK}"
+    )
