@@ -10,14 +10,18 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from ipaddress import ip_address
+from pathlib import Path, PurePosixPath
 
 from counterfoil.kept_files import on_a_server
 
 _SHAPE = "postgresql://HOST/DATABASE::SCHEMA.TABLE"
 _PART = r'"(?:[^"]|"")+"|[^".]+'
 _NAME = re.compile(rf"(?:({_PART})\.)?({_PART})")
-_PLAIN = re.compile(r'[^".\s]+')
+# What stands between a password and its neighbors; in a name it is written in quotes, or as %3D and the like.
+_SIGNS = "?&=@/:"
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_PLAIN = re.compile(rf'[^".\s{_SIGNS}]+')
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DEFAULT_SCHEMA, _DEFAULT_PORT = "public", "5432"
 # `user:secret@` after the scheme of an address, where digits before a slash are a port.
@@ -79,7 +83,7 @@ class TableURL:
         before, separator, name = rest.partition("::")
         database, _, query = before.partition("?")
         login, at, place = authority.rpartition("@")
-        if ":" in login or "@" in before:
+        if ":" in login or "@" in before or any(sign in authority for sign in "?&=") or any(s in database for s in "&=:"):
             raise _holds_a_password()
         options = _options(query)
         if not separator or not database or not name:
@@ -110,15 +114,19 @@ class TableURL:
     @property
     def location(self) -> str:
         """What the table is, for a ledger: the same text for all spellings of an address, and no user in it."""
-        host = f"[{self.host}]" if ":" in self.host else _encoded(self.host)
+        host = f"[{self.host}]" if ":" in self.host else _encoded(self.host.removesuffix("."))
         return f"postgresql://{host}:{self.port}/{_encoded(self.database)}::{self.relation}"
 
     @property
     def for_driver(self) -> str:
-        """The address of the database as libpq reads it. Texts come in UTF-8, whatever PGCLIENTENCODING says."""
+        """The address of the database as libpq reads it.
+
+        Texts come in UTF-8, whatever PGCLIENTENCODING says; and the server is the one that the host names, whatever
+        address PGHOSTADDR or a service gives for it.
+        """
         host = f"[{self.host}]" if ":" in self.host else _encoded(self.host)
         user = f"{_encoded(self.user)}@" if self.user else ""
-        options = (*self.options, ("client_encoding", "UTF8"), ("application_name", "counterfoil"))
+        options = (*self.options, ("client_encoding", "UTF8"), ("application_name", "counterfoil"), ("hostaddr", ""))
         query = "&".join(f"{key}={_encoded(value)}" for key, value in options)
         return f"postgresql://{user}{host}:{self.port}/{_encoded(self.database)}?{query}"
 
@@ -172,6 +180,11 @@ def _options(query: str) -> tuple[tuple[str, str], ...]:
 
 def _place(text: str) -> tuple[str, str]:
     """Host and port, from the environment where the address leaves them out."""
+    if os.environ.get("PGHOSTADDR"):
+        raise ValueError(
+            "A ledger knows a server by the name of its host. Found PGHOSTADDR set, with which every name leads to one "
+            "server: unset it, and name that address as the host."
+        )
     found = re.fullmatch(r"(?:\[([0-9a-fA-F:.%]+)\]|([^:\[\]]*))(?::(\d*))?", text)
     if found is None:
         raise ValueError(f"A host is a name or a number, with a port behind it: {_SHAPE}. Found neither: correct it.")
@@ -184,10 +197,26 @@ def _place(text: str) -> tuple[str, str]:
         )
     if "," in host or not port.isdecimal():
         raise ValueError("A ledger is kept for one table on one host and port. Found several, or no number: name one.")
-    return host if host.startswith("/") else host.lower(), str(int(port))
+    return _spelled(host), str(int(port))
+
+
+def _spelled(host: str) -> str:
+    """One spelling of a folder, of a number of a host, or of a name."""
+    if host.startswith("/"):  # `..` stays: what is above a link is not what stands before it
+        return f"/{PurePosixPath(host.lstrip('/'))}" if host.strip("/") else "/"
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return host.lower()
 
 
 def _table(text: str) -> tuple[str, str]:
+    if any(sign in _QUOTED.sub("", text) for sign in _SIGNS):
+        raise ValueError(
+            "Behind the `::` stands the name of a table, and neither a password nor an option. Found one of "
+            f"{' '.join(_SIGNS)} outside of quotes: put a password into PGPASSWORD or ~/.pgpass, and a name that has "
+            "such a sign into double quotes."
+        )
     found = _NAME.fullmatch(text)
     if found is None or "\0" in text:
         raise ValueError(

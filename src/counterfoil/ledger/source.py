@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +23,8 @@ class SourceIdentity:
     Args:
         name: what people call it, such as "adult".
         location: where it is, such as an absolute path, "memory", or the host, port, database, schema and name of a
-            table in PostgreSQL. One server under two names of its host counts as two.
+            table in PostgreSQL. One server under two names of its host counts as two. For Spark a path and the same
+            path after `file://` count as one.
     """
 
     name: str
@@ -51,7 +54,8 @@ class SourceIdentity:
             return cls(url.name, url.location)
         if place.startswith(SPARK):
             require_no_secret(place)
-            return cls(place.rstrip("/").rpartition("/")[2], place.rstrip("/"))
+            location = _spark_location(place)
+            return cls(location.rpartition("/")[2], location)
         file, separator, table = place.rpartition("::")
         path = Path(file if separator else place).expanduser().absolute()
         return (
@@ -76,10 +80,24 @@ class SourceIdentity:
 
         A link is followed when this is asked: one that was made to lead elsewhere leads to another table.
         """
-        if self == other or not (self._has_file and other._has_file):
-            return self == other
+        if self == other:
+            return True
+        if not (self._has_file and other._has_file):
+            spelled = self._one_spelling()
+            return bool(spelled) and spelled == other._one_spelling()
         (file, table), (other_file, other_table) = self._place, other._place
         return table == other_table and _are_one_file(file, other_file)
+
+    def _one_spelling(self) -> str:
+        """The address as `of` spells it, for one that was written down otherwise; empty for what is no address."""
+        if self.location.startswith(SPARK):
+            return _spark_location(self.location)
+        if not is_table_url(self.location):
+            return ""
+        try:
+            return TableURL.of(self.location).location
+        except ValueError:  # of another version, or made by hand
+            return self.location
 
     @property
     def _has_file(self) -> bool:
@@ -111,6 +129,26 @@ def why_wrong(ledger: str, served: SourceIdentity, found: SourceIdentity) -> str
             f"{shlex.quote(ledger)} --source {shlex.quote(found.location)}"
         )
     return f"A ledger serves the source that it was created for. {ledger} is for {served}; found {found}. {remedy}."
+
+
+def _spark_location(address: str) -> str:
+    """One spelling of a path for Spark, whose file systems resolve `.` and `..` in the text of a path.
+
+    A path without a scheme is one of the cluster's default file system, which on one machine is that of `file://`.
+    """
+    path = re.sub(r"^file:(//(localhost)?)?(?=/)", "", address.removeprefix(SPARK), flags=re.IGNORECASE)
+    scheme, separator, rest = path.partition("://")
+    if not path.startswith("/") and separator:
+        authority, slash, below = rest.partition("/")
+        start, path = f"{scheme.lower()}://{authority}", f"{slash}{below}"
+    else:
+        start = ""
+    return f"{SPARK}{start}{_normal(path) if path.startswith('/') else path}"
+
+
+def _normal(path: str) -> str:
+    normal = posixpath.normpath("/" + path.lstrip("/"))
+    return "" if normal == "/" else normal
 
 
 def _are_one_file(one: str, other: str) -> bool:

@@ -88,14 +88,24 @@ class SparkEngine(Engine):
     without a privacy unit may be read later: their number of rows must be the same then.
 
     **Units are bounded once.** A task gives each row a priority of 64 random bits of its operating system. Spark moves
-    all rows of a unit to one task of a second stage, which orders them by priority and stores the first `max_rows`. Let
-    an attempt of this task be fixed. It reads each row of its units once, each with a priority that is uniform and
-    independent of all others, whichever attempt of the first stage drew it: no attempt reads two of one partition. So
+    all rows of a unit to one task of a second stage, which orders them by priority and stores the first `max_rows`.
+    Which task it is follows from the id alone, so that no other one ever keeps a row of the unit, whatever was lost and
+    computed again between two tasks of the second stage, with other priorities. Let an attempt of this task be fixed.
+    It reads each row of its units once, each with a priority that is uniform and independent of all others, whichever
+    attempt of the first stage drew it: no attempt reads two of one partition. (If an attempt is made again, its file
+    may hold other rows of its units; one of the files is read.) So
     what a stored file holds of a unit is a uniform choice of at most `max_rows` of its rows, which depends on nothing
     but the unit's rows and their priorities (see `kept_rows`). No later sum draws anew: the choice is in the file. All
     that a later query may read of a kept row is stored with it. Units are moved by a keyed hash of 128 bits of their id
     (BLAKE2b, under 256 bits that this process draws and forgets with the engine): two units share one with a chance
     below n**2 / 2**128, and would then keep `max_rows` rows together, which protects them no less.
+
+    **A row without an id is kept once.** It is not moved: the task of the first stage stores such rows of its partition
+    in a file, and sends its name to the second stage in one row, whose task follows from the number of the partition
+    alone. All attempts at the partition send it to that task, which reads one of them, and of which one result counts:
+    so one file is read for each partition, whatever the order of its rows in an attempt. The same row says how many
+    rows with an id were sent, or what failed, and each task of the second stage how many it took: sums that differ are
+    refused. So a frame that gives fewer or more rows when a part of it is computed again is noticed where it matters.
 
     **Only sums reach this process**, with the list of files and their numbers of rows. A failure comes as a number
     and the place of a column: an exception would be logged by Spark with what it quotes. What the frame's own
@@ -234,18 +244,26 @@ class SparkEngine(Engine):
         troubles = sorted({(row["trouble"], row["column"]) for row in told.to_pylist() if row["trouble"]})
         for trouble, place in troubles:
             raise self._explained(Trouble(trouble), columns[place] if place >= 0 else "")
+        if sum(told.column("owed").to_pylist()):
+            raise SourceError(
+                f"Each row of {self._source.name} is taken once. Found another number of rows after parts of it were"
+                " computed again: give a frame with the same rows whenever it is evaluated, and start again."
+            )
         files = zip(told.column("file").to_pylist(), told.column("rows").to_pylist(), strict=True)
         return _Stored(keys, tuple((name, rows) for name, rows in files if rows))
 
     def _kept(self, frame: Any, storing: Storing) -> Any:
         """The frame of stored files, of at most `max_rows` rows of each unit: those with the lowest priorities."""
         from pyspark.sql import Window
-        from pyspark.sql.functions import col, row_number
+        from pyspark.sql.functions import col, count, lit, row_number
 
         within = Window.partitionBy("unit").orderBy("priority")
-        ranked = _mapped(frame, encode, storing, ENCODED).withColumn("rank", row_number().over(within))
-        kept = ranked.where(col("rank") <= int(self._max_rows or 0)).select("cells", "trouble", "column", "rank")
-        return _mapped(kept, store_kept, storing, STORED)
+        whole = within.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+        encoded = _mapped(frame, _encode, storing, ENCODED)
+        # All rows of a unit are counted, so that Spark can't drop some of them before they are moved, uncounted.
+        ranked = encoded.withColumns({"rank": row_number().over(within), "size": count(lit(1)).over(whole)})
+        kept = ranked.where((col("rank") <= int(self._max_rows or 0)) | col("report"))
+        return _mapped(kept.select("cells", "report", "rank", "size"), store_kept, storing, STORED)
 
     def _require_readable(self, keys: Sequence[Key]) -> None:
         """Refuses types of columns that can't be read: a type is public, and no value is."""
@@ -372,6 +390,14 @@ def _mapped(frame: Any, function: Callable, given_to_it: Any, schema: pa.Schema)
         return function(batches, given_to_it)
 
     return frame.mapInArrow(mapped, from_arrow_schema(schema))
+
+
+def _encode(batches: Iterator[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    assert task is not None, "this runs in a task"
+    return encode(batches, storing, task.partitionId())
 
 
 def _add_slices(batches: Iterator[pa.RecordBatch], _: None) -> Iterator[pa.RecordBatch]:

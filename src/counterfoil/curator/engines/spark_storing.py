@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -29,16 +31,16 @@ RANK = ("rank", "")
 Key = tuple[str, str]
 """A kind of array ("codes", "numbers", "placements" or "rank"), and the column."""
 
-STORED = pa.schema({"file": pa.string(), "rows": pa.int64(), "trouble": pa.int32(), "column": pa.int32()})
-ENCODED = pa.schema(
-    {
-        "unit": pa.binary(),
-        "priority": pa.int64(),
-        "cells": pa.binary(),
-        "trouble": pa.int32(),
-        "column": pa.int32(),
-    }
+STORED = pa.schema(
+    {"file": pa.string(), "rows": pa.int64(), "trouble": pa.int32(), "column": pa.int32(), "owed": pa.int64()}
 )
+"""What is told of a file, or of a failure. `owed` counts rows that the first stage sent to the second one, and is below
+0 where this one took them: over all that a job tells it sums to 0 unless a row was lost, or taken twice."""
+
+ENCODED = pa.schema({"unit": pa.binary(), "priority": pa.int64(), "cells": pa.binary(), "report": pa.bool_()})
+"""The cells of a row of a unit, or what a task of the first stage reports: `STORED`, as bytes."""
+
+_REPORT = struct.Struct("<qqqq")
 
 
 class Trouble(IntEnum):
@@ -100,33 +102,67 @@ def type_of(schema: Schema, key: Key) -> np.dtype:
 def store(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
     """Encodes the rows of a partition and stores them in one file, of which it tells the name."""
     try:
-        with silent():
-            yield _written((_encoded(rows, storing) for rows in _together(batches)), storing)
+        with silent(), _file(storing) as (name, write):
+            rows = sum(write(_encoded(part, storing)) for part in _together(batches))
+        yield _stored(name, rows)
     except Exception as error:
         yield _told(_trouble_of(error))
 
 
-def encode(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
-    """The rows of a partition with a key for their unit, a random priority, and their cells as bytes.
+def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) -> Iterator[pa.RecordBatch]:
+    """The rows of units with a key for their unit, a random priority, and their cells as bytes; then a report.
 
-    A row without an id has a key of its own, 128 random bits. What can't be encoded is a row with a key of its own,
-    too, so that it is told whatever is kept.
+    A row without an id is kept whatever else is, so that it is stored here, in a file that the report names. Had it a
+    random key of its own, an attempt at a partition whose output was lost would send it to another task of the second
+    stage, and one that had finished would have it as well.
+
+    The key of the report follows from the number of the partition, so that all attempts at it report to one task of the
+    second stage, of which one result counts. A failure is a report too, and is told whatever is kept.
     """
+    sent = 0
     try:
-        with silent():
+        with silent(), _file(storing) as (name, write):
+            alone = 0
             for rows in _together(batches):
                 arrays = _encoded(rows, storing)
-                units = _unit_keys(rows.column(storing.columns.index(str(storing.unit))), storing)
-                yield _packed(units, arrays, storing)
+                keys, positions = _unit_keys(rows.column(storing.columns.index(str(storing.unit))), storing)
+                free = positions < 0
+                if free.any():
+                    ranks = np.ones(int(free.sum()), dtype=np.int32)
+                    alone += write([*(array[free] for array in arrays), ranks])
+                    arrays, positions = [array[~free] for array in arrays], positions[~free]
+                sent += len(positions)
+                yield _packed([keys[position] for position in positions.tolist()], arrays, storing)
+        told = name.encode(), alone, Trouble.NONE, -1
     except Exception as error:
         found = _trouble_of(error)
-        yield pa.record_batch([[os.urandom(16)], [0], [b""], [int(found.trouble)], [found.column]], schema=ENCODED)
+        told = b"", 0, found.trouble, found.column
+    key = hashlib.blake2b(b"%d" % partition, key=storing.secret, digest_size=16, person=b"report").digest()
+    report = _REPORT.pack(*told[1:], sent) + told[0]
+    yield pa.record_batch([[key], [0], [report], [True]], schema=ENCODED)
 
 
 def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.RecordBatch]:
-    """Stores the kept rows of `encode`, each with its rank, in one file, of which it tells the name."""
+    """Stores the kept rows of `encode`, each with its rank, in one file, and passes on what was reported.
+
+    The columns are cells, report, rank, and size: how many rows of its unit came, whatever was kept of them.
+    """
     try:
-        yield _written((_unpacked(rows, storing) for rows in _together(batches)), storing)
+        reports: list[bytes] = []
+        taken = 0
+        with _file(storing) as (name, write):
+            kept = 0
+            for rows in _together(batches):
+                told = rows.column(1)
+                reports += rows.column(0).filter(told).to_pylist()
+                of_units = rows.filter(pa.compute.invert(told))
+                ranks, sizes = (of_units.column(place).to_numpy() for place in (2, 3))
+                taken += int(sizes[ranks == 1].sum())
+                kept += write([*_unpacked(of_units.column(0), storing), ranks.astype(np.int32)])
+        for report in reports:
+            rows_alone, trouble, column, sent = _REPORT.unpack_from(report)
+            yield _stored(report[_REPORT.size :].decode(), rows_alone, Trouble(trouble), column, sent)
+        yield _stored(name, kept, owed=-taken)
     except Exception as error:
         yield _told(_trouble_of(error))
 
@@ -137,7 +173,11 @@ def _trouble_of(error: Exception) -> _Troubled:
 
 
 def _told(found: _Troubled) -> pa.RecordBatch:
-    return pa.record_batch([[""], [0], [int(found.trouble)], [found.column]], schema=STORED)
+    return _stored("", 0, found.trouble, found.column)
+
+
+def _stored(name: str, rows: int, trouble: Trouble = Trouble.NONE, column: int = -1, owed: int = 0) -> pa.RecordBatch:
+    return pa.record_batch([[name], [rows], [int(trouble)], [column], [owed]], schema=STORED)
 
 
 def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -180,30 +220,34 @@ def in_utc(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return cells.cast(pa.timestamp(kind.unit, "UTC")) if pa.types.is_timestamp(kind) and kind.tz else cells
 
 
-def _written(parts: Iterator[list[np.ndarray]], storing: Storing) -> pa.RecordBatch:
-    """Writes one file, whose name no other attempt at the same partition has."""
+@contextmanager
+def _file(storing: Storing) -> Iterator[tuple[str, Callable[[Sequence[np.ndarray]], int]]]:
+    """A new file: its name, which no other attempt at the same partition has, and what writes rows and counts them."""
     if not is_shared(storing.folder, storing.token):
         raise _Troubled(Trouble.NOT_SHARED)
     schema = pa.schema([(str(place), pa.from_numpy_dtype(kind)) for place, kind in enumerate(storing.types)])
-    name, rows = f"{os.urandom(16).hex()}.arrow", 0
+    name = f"{os.urandom(16).hex()}.arrow"
     try:
         with written(storing.folder, name) as stream, pa.ipc.new_file(stream, schema) as writer:
-            for arrays in parts:
+
+            def write(arrays: Sequence[np.ndarray]) -> int:
                 part = pa.record_batch([pa.array(array) for array in arrays], schema=schema)
                 writer.write_batch(part)
-                rows += part.num_rows
+                return int(part.num_rows)
+
+            yield name, write
     except (OSError, pa.ArrowException):
         raise _Troubled(Trouble.NOT_WRITTEN) from None
-    return pa.record_batch([[name], [rows], [0], [-1]], schema=STORED)
 
 
-def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> list[bytes]:
+def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> tuple[list[bytes], np.ndarray]:
+    """The keys of different units, and which of them each row has: below 0 where it has no id."""
     try:
         texts, positions = texts_of(in_utc(cells))
     except Exception:
         raise _Troubled(Trouble.UNREADABLE, storing.columns.index(str(storing.unit))) from None
     keys = [hashlib.blake2b(text.encode(), key=storing.secret, digest_size=16).digest() for text in texts]
-    return [keys[position] if position >= 0 else os.urandom(16) for position in positions.tolist()]
+    return keys, np.asarray(positions)
 
 
 def _packed(units: Sequence[bytes], arrays: Sequence[np.ndarray], storing: Storing) -> pa.RecordBatch:
@@ -216,25 +260,17 @@ def _packed(units: Sequence[bytes], arrays: Sequence[np.ndarray], storing: Stori
         pa.array(units, pa.binary()),
         pa.array(np.frombuffer(os.urandom(8 * rows), dtype=np.int64)),
         pa.Array.from_buffers(pa.binary(), rows, [None, ends, pa.py_buffer(cells.tobytes())]),
-        pa.array(np.zeros(rows, dtype=np.int32)),
-        pa.array(np.full(rows, -1, dtype=np.int32)),
+        pa.array(np.zeros(rows, dtype=bool)),
     ]
     return pa.record_batch(columns, schema=ENCODED)
 
 
-def _unpacked(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
-    """From the columns cells, trouble, column and rank to the arrays of `storing.keys`, the ranks last."""
-    troubles = rows.column(1).to_numpy()
-    if troubles.any():
-        first = int(np.flatnonzero(troubles)[0])
-        raise _Troubled(Trouble(int(troubles[first])), int(rows.column(2)[first].as_py()))
+def _unpacked(cells: pa.ChunkedArray, storing: Storing) -> list[np.ndarray]:
+    """From cells as bytes to the arrays of `storing.keys`, but for ranks."""
     kind = _row_type(storing)
-    octets = b"".join(
-        _octets(chunk.cast(pa.large_binary()), kind.itemsize) for chunk in rows.column(0).chunks if len(chunk)
-    )
-    cells = np.frombuffer(octets, dtype=kind)
-    arrays = [np.ascontiguousarray(cells[name]) for name in kind.names or ()]
-    return [*arrays, rows.column(3).to_numpy().astype(np.int32)]
+    octets = b"".join(_octets(chunk.cast(pa.large_binary()), kind.itemsize) for chunk in cells.chunks if len(chunk))
+    rows = np.frombuffer(octets, dtype=kind)
+    return [np.ascontiguousarray(rows[name]) for name in kind.names or ()]
 
 
 def _octets(cells: pa.Array, size: int) -> memoryview:

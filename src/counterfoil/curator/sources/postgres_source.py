@@ -36,11 +36,13 @@ class _Facts:
     """What the catalog says of a table, once no one can change its columns any more.
 
     Args:
+        oid: the server's number of the table, which it keeps whatever it is called.
         snapshot: the name under which other connections see the same rows.
         in_order: whether its rows lie in one heap, in an order that stays as long as the snapshot.
         columns: in order.
     """
 
+    oid: int
     snapshot: str
     in_order: bool
     columns: tuple[StoredColumn, ...]
@@ -66,6 +68,10 @@ class PostgresSource:
       view that calls random() has one table's worth of rows then, like any other.
 
     A pass that is cut short raises: that the server ended the rows is asked of it after each pass.
+
+    The lock does not keep the names of schemas, and a statement finds its table by name: where another one was put in
+    its place (ALTER SCHEMA ... RENAME), a pass raises. Before and after the rows the name must lead to the table that
+    was opened, and the transaction that read them must hold a lock on that table.
 
     Args:
         url: which table.
@@ -135,12 +141,24 @@ class PostgresSource:
         only = "ONLY " if self._facts.in_order else ""
         session = PostgresSession(self._url)
         try:
+            self._require_named(session)
             self._join_snapshot(session)
             for batch in session.stream(f"SELECT {asked} FROM {only}{self._relation} OFFSET {skip_rows:d}"):
                 if batch.num_rows:
                     yield self._cells(batch, readings)
+            if session.rows(f"SELECT {_locked(str(self._facts.oid))}") != [(True,)]:
+                raise _renamed(self._url)
+            session.run("COMMIT")
+            self._require_named(session)
         finally:
             session.close()
+
+    def _require_named(self, session: PostgresSession) -> None:
+        """Refuses where the name does not lead to the table that was opened; outside of the snapshot, which is older."""
+        if session.rows(f"SELECT c.oid::pg_catalog.int8 FROM {_RELATIONS} WHERE {_named(self._url)}") != [
+            (self._facts.oid,)
+        ]:
+            raise _renamed(self._url)
 
     def _join_snapshot(self, session: PostgresSession) -> None:
         session.run("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -193,20 +211,44 @@ def _opened(session: PostgresSession, url: TableURL, relation: str) -> _Facts:
     """Locks the table, reads what the catalog says of it, and exports a snapshot, which lasts as long as `session`."""
     session.run("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ ONLY")
     session.run("SET LOCAL idle_in_transaction_session_timeout = 0")
-    schema, table = _literal(url.schema), _literal(url.table)
-    named = f"n.nspname::pg_catalog.text = {schema} AND c.relname::pg_catalog.text = {table} AND c.relkind IN {_SORTS}"
+    named = _named(url)
     found = session.rows(f"SELECT c.oid::pg_catalog.int8 FROM {_RELATIONS} WHERE {named}")
     if not found:
         raise _missing(session, url)
     session.run(f"SELECT FROM {relation} LIMIT 0")  # locks it, with its children, or says that it may not be read
-    [(oid, in_order, snapshot)] = session.rows(
+    found = session.rows(
         "SELECT c.oid::pg_catalog.int8, c.relkind IN ('r', 'm') AND NOT c.relhassubclass AND NOT c.relrowsecurity"
-        " AND COALESCE(m.amname = 'heap', false), pg_catalog.pg_export_snapshot()"
+        f" AND COALESCE(m.amname = 'heap', false), pg_catalog.pg_export_snapshot(), {_locked('c.oid')}"
         f" FROM {_RELATIONS} LEFT JOIN pg_catalog.pg_am AS m ON m.oid = c.relam WHERE {named}"
     )
+    if not found or not found[0][-1]:
+        raise _renamed(url)
+    [(oid, in_order, snapshot, _)] = found
     if not re.fullmatch(r"[0-9A-F-]+", snapshot):
         raise SourceError(f"{url.name} can't be read: the server's snapshots are not those of PostgreSQL.")
-    return _Facts(snapshot, in_order, _columns(session, oid))
+    return _Facts(oid, snapshot, in_order, _columns(session, oid))
+
+
+def _named(url: TableURL) -> str:
+    """The condition on what is called like this, in `_RELATIONS`."""
+    schema, table = _literal(url.schema), _literal(url.table)
+    return f"n.nspname::pg_catalog.text = {schema} AND c.relname::pg_catalog.text = {table} AND c.relkind IN {_SORTS}"
+
+
+def _locked(oid: str) -> str:
+    """The condition that the transaction holds a lock on a table."""
+    return (
+        "EXISTS (SELECT FROM pg_catalog.pg_locks AS l JOIN pg_catalog.pg_database AS d ON d.oid = l.database"
+        " WHERE d.datname = pg_catalog.current_database() AND l.locktype = 'relation' AND l.granted"
+        f" AND l.relation = {oid} AND l.pid = pg_catalog.pg_backend_pid())"
+    )
+
+
+def _renamed(url: TableURL) -> SourceError:
+    return SourceError(
+        f"{url.name} has changed since it was opened: a schema or a table was renamed, and another one may have taken "
+        "its name. Start again."
+    )
 
 
 def _columns(session: PostgresSession, oid: int) -> tuple[StoredColumn, ...]:

@@ -1,6 +1,6 @@
 """How each type of PostgreSQL is read: what the server is asked for, and the Arrow type in which cells arrive.
 
-Numbers, texts, bytes, dates, timestamps and times of day come as they are stored. What Arrow has no type for comes as
+Numbers, texts, bytes, dates and timestamps come as they are stored. What Arrow has no type for comes as
 the text by which PostgreSQL shows it. Where the driver would change a value in silence, the server is asked otherwise:
 
 * `numeric` with a precision of up to 76 digits comes as decimals of that precision and scale; without one, or wider, as
@@ -12,6 +12,10 @@ the text by which PostgreSQL shows it. Where the driver would change a value in 
   the year 1, `-infinity` among them, as the day before that year: beyond every bound that a schema can state, as
   infinite numbers are. The driver would give an `infinity` as a moment in the past.
 * `char(n)` comes without the blanks that fill it up.
+* Times of day come as texts such as `12:34:56.500000`, for Arrow's own times end before `24:00:00`.
+
+What a type is cast to may be redefined by its owner, even by a function that gives another text in each pass. So a
+text is asked of the type's output function, wherever no cast to `text` is PostgreSQL's own, or `citext`'s.
 """
 
 from __future__ import annotations
@@ -21,10 +25,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-_AS_TEXT = (
-    *("uuid", "json", "jsonb", "xml", "cidr", "macaddr", "macaddr8", "bit", "varbit", "timetz", "text", "varchar"),
-    *("bpchar", "name", "char", "citext"),
-)
+_AS_TEXT = ("xml", "cidr", "text", "varchar", "bpchar", "name", "char", "citext")
+_BY_OUTPUT = ("uuid", "json", "jsonb", "macaddr", "macaddr8", "bit", "varbit", "timetz")
 _AS_STORED: Mapping[str, pa.DataType] = {
     "bool": pa.bool_(),
     "int2": pa.int16(),
@@ -33,7 +35,6 @@ _AS_STORED: Mapping[str, pa.DataType] = {
     "float4": pa.float32(),
     "float8": pa.float64(),
     "bytea": pa.binary(),
-    "time": pa.time64("us"),
 }
 _MOMENTS: Mapping[str, tuple[pa.DataType, str]] = {
     "date": (pa.date32(), ""),
@@ -91,8 +92,15 @@ def reading_of(column: StoredColumn) -> Reading | None:
     kind = column.kind
     if column.nested or column.sort not in "be" or (column.sort == "b" and not column.built_in and kind != "citext"):
         return None
-    if column.sort == "e" or kind in _AS_TEXT:
+    if column.sort == "e":
+        return _same(_output("enum", "{0}"), pa.string())
+    if kind in _BY_OUTPUT:
+        return _same(_output(kind, "{0}"), pa.string())
+    if kind in _AS_TEXT:
         return _same("{0}::pg_catalog.text", pa.string())
+    if kind == "time":
+        clock = "pg_catalog.to_char({0}::pg_catalog.time::pg_catalog.interval, 'HH24:MI:SS.US')"
+        return Reading(clock, pa.string(), pa.string(), pa.time64("us"))
     if kind in _AS_STORED:
         return _same(f"{{0}}::pg_catalog.{kind}", _AS_STORED[kind])
     if kind in _MOMENTS:
@@ -129,6 +137,10 @@ def _same(ask: str, kind: pa.DataType) -> Reading:
     return Reading(ask, kind, kind, kind)
 
 
+def _output(kind: str, value: str) -> str:
+    return f"pg_catalog.textin(pg_catalog.{kind}_out({value}))"
+
+
 def _moment(kind: str) -> Reading:
     cells, clock = _MOMENTS[kind]
     first, far = (f"pg_catalog.{kind} '{day}{clock}'" for day in ("0001-01-01", "10000-01-01"))
@@ -142,7 +154,7 @@ def _moment(kind: str) -> Reading:
 
 def _canonical(number: str) -> str:
     """The text of a number without trailing zeros; null for NaN, and infinities as `schema.spelling` writes them."""
-    text = f"pg_catalog.trim_scale({number})::pg_catalog.text"
+    text = _output("numeric", f"pg_catalog.trim_scale({number})")
     return f"NULLIF(pg_catalog.replace({text}, 'Infinity', 'inf'), 'NaN')"
 
 
@@ -152,7 +164,7 @@ def _numeric(modifier: int) -> Reading:
         if precision <= _MOST_DIGITS:
             make = pa.decimal128 if precision <= 38 else pa.decimal256
             cells = make(precision, scale)
-            return Reading("NULLIF({0}::pg_catalog.text, 'NaN')", pa.string(), cells, cells)
+            return Reading(f"NULLIF({_output('numeric', '{0}')}, 'NaN')", pa.string(), cells, cells)
     return Reading(_canonical("{0}::pg_catalog.numeric"), pa.string(), pa.string(), _UNBOUNDED)
 
 

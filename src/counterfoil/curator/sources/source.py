@@ -38,8 +38,13 @@ class MixedBatch:
 
 
 def value_of(cells: Values, row: int) -> object:
-    """One cell as a Python object."""
-    return cells.cells[row] if isinstance(cells, MixedCells) else cells[row].as_py()
+    """One cell as a Python object; the text of a moment before or after those that Python knows."""
+    if isinstance(cells, MixedCells):
+        return cells.cells[row]
+    try:
+        return cells[row].as_py()
+    except (OverflowError, ValueError):
+        return cells[row].cast(pa.string()).as_py()
 
 
 class Source(Protocol):
