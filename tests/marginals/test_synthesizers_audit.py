@@ -34,6 +34,7 @@ from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
 from counterfoil.methods.registry import method_named, method_names, method_type
 from counterfoil.methods.reweighting import Reweighting
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.progress import quiet
 from release_audits import (
     ADD,
@@ -79,7 +80,7 @@ class Case:
 
     def ask(self, curator: Curator) -> None:
         if isinstance(self.method, AIM):
-            self.method._run(curator, quiet).run()
+            self.method._run(curator, Pace(curator, quiet)).run()
         else:
             self.method.synthesize(curator, rows=1)
 
