@@ -47,6 +47,8 @@ def spark_session(master: str, folder: Path, **settings: str) -> Iterator[Spark]
     tests = Path(__file__).parent
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(tests), str(tests.parent), kept["PYTHONPATH"]]))
     log = folder / "log"
+    # Spark's temporary files, which rows pass through, are the owner's, so that nothing warns of them.
+    (folder / "local").mkdir(mode=0o700)
     with warnings.catch_warnings(), _errors_to(log):
         warnings.simplefilter("ignore")
         from pyspark import SparkContext
@@ -59,6 +61,7 @@ def spark_session(master: str, folder: Path, **settings: str) -> Iterator[Spark]
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": "1g",
+            "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             **settings,
         }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import SourceIdentity
-from counterfoil.table_url import TableURL, is_table_url, stem_of
+from counterfoil.table_url import TableURL, is_table_url, require_no_secret, stem_of
 
 SECRET = "hunter2"
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -22,6 +22,7 @@ NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 def nothing_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGHOST", raising=False)
     monkeypatch.delenv("PGPORT", raising=False)
+    monkeypatch.delenv("PGHOSTADDR", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,11 @@ def test_host_and_port_come_from_the_environment(monkeypatch: pytest.MonkeyPatch
         f"postgresql://h/d?password={SECRET}::t",
         f"postgresql://h/d?sslmode=require&PassWord={SECRET}::t",
         f"postgresql://h/d?sslpassword={SECRET}::t",
+        f"postgresql://h/d::t?password={SECRET}",
+        f"postgresql://h/d::t;password={SECRET}",
+        f"postgresql://u:123/w::{SECRET}@h/d::t",
+        f"postgresql://h?password={SECRET}/d::t",
+        f"postgresql://h/d&password={SECRET}::t",
     ],
 )
 def test_a_password_is_refused_and_not_repeated(text: str) -> None:
@@ -118,6 +124,43 @@ def test_a_ledger_knows_a_table_by_its_place_and_not_by_its_reader() -> None:
     for text in ("postgresql://db:1/shop::people", "postgresql://db/shop::People", "postgresql://db/s.people::people"):
         assert not one.is_the_same_as(SourceIdentity.of(text))
     assert not one.is_the_same_as(SourceIdentity.of("shop::people"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("postgresql://%2Frun%2Fpg/d::t", "postgresql://%2F%2Frun%2F.%2Fpg%2F/d::t"),
+        ("postgresql://[::1]/d::t", "postgresql://[0:0:0:0:0:0:0:1]/d::t"),
+        ("postgresql://h.example/d::t", "postgresql://H.example./d::t"),
+        ("spark+parquet:///data/people", "spark+parquet:///data/./people/"),
+        ("spark+parquet:///data/people", "spark+parquet://file:///data//people"),
+        ("spark+parquet://hdfs://h/people", "spark+parquet://HDFS://h/x/../people/"),
+    ],
+)
+def test_one_table_has_one_identity(one: str, other: str) -> None:
+    assert SourceIdentity.of(one) == SourceIdentity.of(other)
+    assert SourceIdentity.of(one).is_the_same_as(SourceIdentity("as it was written", other))
+    assert not SourceIdentity.of(one).is_the_same_as(SourceIdentity.of(f"{other}2"))
+    assert not SourceIdentity.of(one).is_the_same_as(SourceIdentity("memory", "memory"))
+
+
+@pytest.mark.parametrize("place", [f"s3a://KEY:{SECRET}@bucket/people", f"ftp://ann:x/{SECRET}@h/people"])
+def test_a_key_in_an_address_of_spark_is_refused(place: str) -> None:
+    with pytest.raises(ValueError, match="secret key") as refused:
+        SourceIdentity.of(f"spark+parquet://{place}")
+    assert SECRET not in str(refused.value)
+
+
+def test_what_looks_like_a_login_is_none() -> None:
+    for place in ("hdfs://h:8020/a@b", "abfss://box@account.net/people", "/data/a:b@c", "hdfs://h/a@b:c@d"):
+        require_no_secret(f"spark+parquet://{place}")
+
+
+def test_no_other_server_stands_behind_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert TableURL.of("postgresql://h/d::t").for_driver.endswith("&hostaddr=")
+    monkeypatch.setenv("PGHOSTADDR", "127.0.0.1")
+    with pytest.raises(ValueError, match="PGHOSTADDR"):
+        TableURL.of("postgresql://h/d::t")
 
 
 def test_no_file_is_kept_for_a_server() -> None:

@@ -83,7 +83,12 @@ class TableURL:
         before, separator, name = rest.partition("::")
         database, _, query = before.partition("?")
         login, at, place = authority.rpartition("@")
-        if ":" in login or "@" in before or any(sign in authority for sign in "?&=") or any(s in database for s in "&=:"):
+        if (
+            ":" in login
+            or "@" in before
+            or any(sign in authority for sign in "?&=")
+            or any(s in database for s in "&=:")
+        ):
             raise _holds_a_password()
         options = _options(query)
         if not separator or not database or not name:

@@ -28,17 +28,18 @@ class ScratchFile:
         weakref.finalize(self, self._file.close)
 
     def append(self, array: np.ndarray) -> int:
-        """Writes a contiguous array, and says where it begins.
+        """Writes a contiguous array, and says where it begins; several threads may write at once.
 
         Raises:
             OSError: where there is no room for it; what was written before is still there.
         """
-        start, left = self._end, _bytes_of(np.ascontiguousarray(array))
+        left = _bytes_of(np.ascontiguousarray(array))
         with self._positioned:
+            start = self._end
             self._file.seek(start)
             while left:
                 left = left[self._file.write(left) :]
-        self._end = start + array.nbytes
+            self._end = start + array.nbytes
         return start
 
     def read(self, start: int, into: np.ndarray) -> np.ndarray:

@@ -9,9 +9,11 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
+from glob import glob
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.engines.spark import SparkEngine
 from counterfoil.curator.engines.spark_scratch import SETTING, Scratch, is_shared, reading, written
+from counterfoil.curator.engines.spark_storing import Storing, Trouble, encode, store_kept
+from counterfoil.curator.engines.spark_sums import SLICE, add_slices, in_slices
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges
 from counterfoil.curator.queries.nearest import NearestNeighborHistogram
@@ -36,7 +40,7 @@ from counterfoil.curator.queries.votes import TeacherVotes
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
-from counterfoil.curator.sources.spark_source import SparkSource
+from counterfoil.curator.sources.spark_source import SparkSource, is_open_on_disk
 from counterfoil.geometry.euclidean import Box
 from counterfoil.kept_files import kept_source, require_apart
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
@@ -44,7 +48,7 @@ from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schem
 from counterfoil.schema.raw_cell import RawCells
 from curator.test_conformance import REGISTRY, TINY, TextCounts
 from sensitive_tables import frame_of, schema_of
-from spark_sessions import Spark, spark_session
+from spark_sessions import Spark, require_spark, spark_session
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 FALSE_ALARM = 1e-6
@@ -266,6 +270,98 @@ def once(mark: str) -> None:
     os._exit(1)
 
 
+@contextmanager
+def losing_what_is_moved(spark: Spark, monkeypatch: pytest.MonkeyPatch, mark: Path) -> Iterator[None]:
+    """What the first stage moved is lost when a task of the second one has finished, and is computed again.
+
+    Spark 4.3 refuses to go on if that gives other bytes, unless it is told not to look; older ones do not look.
+    """
+    places = os.path.join(spark.session.sparkContext.getConf().get("spark.local.dir"), "**", "shuffle_*.data")
+    parts, checked = "spark.sql.shuffle.partitions", "spark.sql.shuffle.orderIndependentChecksum"
+    chosen = {parts: "8", "spark.sql.adaptive.enabled": "false", f"{checked}.enabled": "false"}
+    chosen |= {f"{checked}.enableFullRetryOnMismatch": "false"}
+    held = {name: spark.session.conf.get(name, None) for name in chosen}
+
+    def losing(batches: Iterator[pa.RecordBatch], storing) -> Iterator[pa.RecordBatch]:
+        yield from store_kept(batches, storing)
+        if not os.path.exists(mark):
+            for path in glob(places, recursive=True):
+                os.remove(path)
+            Path(mark).touch()
+
+    monkeypatch.setattr(spark_engine, "store_kept", losing)
+    for name, value in chosen.items():
+        spark.session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in held.items():
+            if value is None:
+                spark.session.conf.unset(name)
+            else:
+                spark.session.conf.set(name, value)
+
+
+def test_rows_without_an_id_count_once_when_what_was_moved_is_lost(
+    spark: Spark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = pa.table({"row": np.arange(2000), "unit": [i // 8 if i % 2 else None for i in range(2000)]})
+    frame, schema = spark.frame(rows, 2), Schema((Integer("row", 0, 1999, bins=10),))
+    with losing_what_is_moved(spark, monkeypatch, tmp_path / "lost"):
+        engine = SparkEngine(SparkSource(frame), schema, privacy_unit="unit", max_rows=3)
+        kept = engine.fold(partial(counted, rows=2000), (), ["row"])
+    assert (tmp_path / "lost").exists()
+    np.testing.assert_array_equal(kept[::2], np.ones(1000))
+    assert kept.max() == 1
+    np.testing.assert_array_equal(kept[1::2].reshape(-1, 4).sum(axis=1), np.full(250, 3))
+    np.testing.assert_array_equal(engine.unit_sizes(3), [1250, 250, 250])
+
+
+def test_other_rows_in_what_is_computed_again_are_refused(
+    spark: Spark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mark = str(tmp_path / "lost")
+
+    def fewer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.slice(batch.num_rows // 2) if os.path.exists(mark) else batch
+
+    rows = pa.table({"row": np.arange(2000), "unit": np.arange(2000)})
+    frame = spark.frame(rows, 2).mapInArrow(fewer, "row long, unit long")
+    with losing_what_is_moved(spark, monkeypatch, Path(mark)):
+        engine = SparkEngine(
+            SparkSource(frame), Schema((Integer("row", 0, 1999, bins=10),)), privacy_unit="unit", max_rows=1
+        )
+        with pytest.raises(SourceError, match="is taken once"):
+            engine.rows("row")
+    assert os.path.exists(mark)
+
+
+def test_all_attempts_at_a_partition_report_to_one_task(tmp_path: Path) -> None:
+    """Whatever becomes of them: one that fails must not be missed by the task that another one reported to."""
+    scratch = Scratch(str(tmp_path))
+    schema = Schema((Integer("age", 0, 9),))
+    keys, columns = (("codes", "age"), ("rank", "")), ("age", "unit")
+    storing = Storing(schema, keys, columns, "unit", bytes(32), scratch.folder, scratch.token)
+    good = pa.record_batch({"age": ["1", "2", "3"], "unit": ["u", None, "u"]})
+    bad = pa.record_batch({"age": ["1", "x", "3"], "unit": ["u", None, "u"]})
+    told = {}
+    for name, batch, place in [("first", good, 3), ("again", good, 3), ("failed", bad, 3), ("other", good, 4)]:
+        parts = pa.Table.from_batches(encode(iter([batch]), storing, place)).to_pylist()
+        assert [part["report"] for part in parts] == [False] * (len(parts) - 1) + [True]
+        assert len(parts) == (1 if name == "failed" else 3), "a row without an id is not moved"
+        told[name] = parts[-1]["unit"]
+    assert told["first"] == told["again"] == told["failed"] != told["other"]
+
+
+def test_a_slice_that_is_missing_is_noticed() -> None:
+    """A task that fails when it is repeated says so to one of those that add slices; it may have finished."""
+    one, other = (list(in_slices(np.arange(SLICE + 3))) for _ in range(2))
+    assert [part.column(0)[0].as_py() for part in add_slices(iter([*one, *other]), 2)] == [0, 1]
+    short = list(add_slices(iter([one[1]]), 2))
+    assert [part.column(3)[0].as_py() for part in short] == [Trouble.FAILED]
+
+
 def test_another_number_of_rows_later_is_refused(spark: Spark, tmp_path: Path) -> None:
     size = tmp_path / "size"
     size.write_text("5")
@@ -470,6 +566,107 @@ def test_a_scratch_folder_may_be_at_an_address(spark: Spark, tmp_path: Path) -> 
             engine.prepare(["v"])
     finally:
         spark.session.conf.unset(SETTING)
+
+
+def test_a_secret_in_an_address_is_neither_sent_nor_repeated(spark: Spark) -> None:
+    spark.session.conf.set(SETTING, f"s3://KEY:{SECRET}@bucket/scratch")
+    try:
+        engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1]}))), Schema((Integer("v", 0, 9),)))
+        with pytest.raises(SourceError, match="must not hold a password") as caught:
+            engine.prepare(["v"])
+        assert SECRET not in str(caught.value)
+        spark.session.conf.set(SETTING, f"nowhere://host/?secret={SECRET}")
+        with pytest.raises(SourceError, match="none can be made in the folder that is set now") as caught:
+            engine.prepare(["v"])
+        assert SECRET not in str(caught.value)
+    finally:
+        spark.session.conf.unset(SETTING)
+    with pytest.raises(SourceError, match="must not hold a password") as caught:
+        open_source(f"spark+parquet://s3a://KEY:{SECRET}@bucket/people")
+    assert SECRET not in str(caught.value)
+
+
+class Settings(dict):
+    """Stands in for a session, its context and its settings."""
+
+    @property
+    def sparkContext(self) -> Settings:
+        return self
+
+    @property
+    def master(self) -> str:
+        return self["master"]
+
+    def getConf(self) -> Settings:
+        return self
+
+
+def test_temporary_files_of_spark_that_others_may_read_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "closed").mkdir(mode=0o700)
+    (tmp_path / "closed" / "within").mkdir()
+    # Nobody else passes pytest's own folder.
+    monkeypatch.setattr(Path, "stat", opened(Path.stat, {tmp_path / "open", tmp_path, *tmp_path.parents}))
+    at = "spark.local.dir"
+    ours, closed = {"master": "local[2]", at: str(tmp_path / "open")}, str(tmp_path / "closed" / "within")
+    assert is_open_on_disk(Settings(ours))
+    assert is_open_on_disk(Settings(ours | {at: f"{closed},{ours[at]}"}))
+    assert not is_open_on_disk(Settings(ours | {at: closed}))
+    assert not is_open_on_disk(Settings(ours | {"spark.io.encryption.enabled": "true"}))
+    assert not is_open_on_disk(Settings(ours | {"master": "spark://host:7077"}))
+    assert not is_open_on_disk(object())
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", closed)
+    assert not is_open_on_disk(Settings(ours))
+
+
+def opened(original, folders: set[Path]):
+    """`Path.stat`, by which everybody may pass through `folders`."""
+
+    def stat_of(path: Path, **given: bool):
+        found = original(path, **given)
+        return os.stat_result((found.st_mode | 0o011, *found[1:])) if path in folders else found
+
+    return stat_of
+
+
+def test_coded_rows_in_open_temporary_files_are_warned_of(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_engine, "is_open_on_disk", lambda session: True)
+    frame = spark.frame(pa.table({"v": [1, 2], "unit": ["a", "b"]}))
+    with pytest.warns(UserWarning, match=r"spark\.io\.encryption\.enabled=true"):
+        SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),)), privacy_unit="unit", max_rows=1).prepare(["v"])
+
+
+def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Path) -> None:
+    require_spark()
+    parquet.write_table(pa.table({"v": [1, 2, 3], "unit": ["a", "a", None]}), tmp_path / "people.parquet")
+    (tmp_path / "temporary").mkdir()
+    program = (
+        "import os, sys, stat\n"
+        "from counterfoil.curator.sources.opening import open_source\n"
+        "from counterfoil.curator.engines.spark import SparkEngine\n"
+        "from counterfoil.schema import Integer, Schema\n"
+        "source = open_source(sys.argv[1])\n"
+        "engine = SparkEngine(source, Schema((Integer('v', 0, 9),)), privacy_unit='unit', max_rows=1)\n"
+        "settings = source.session.sparkContext.getConf()\n"
+        "local = settings.get('spark.local.dir')\n"
+        "print(engine.rows('v'), settings.get('spark.io.encryption.enabled'), len(os.listdir(local)) > 1)\n"
+        "print(oct(stat.S_IMODE(os.stat(local).st_mode)))\n"
+        "print(local)\n"
+    )
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path / "temporary")}
+    environment |= {"PYSPARK_SUBMIT_ARGS": "--master local[1] --conf spark.ui.enabled=false pyspark-shell"}
+    environment.pop("SPARK_LOCAL_DIRS", None)
+    address = f"spark+parquet://{tmp_path}/people.parquet"
+    shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    *said, local = shown.stdout.splitlines()
+    assert said == ["2 true True", "0o700"]
+    assert local.startswith(str(tmp_path))
+    assert not Path(local).exists()
+    assert "Traceback" not in shown.stderr
 
 
 def test_a_scratch_folder_is_shared_by_who_sees_its_token(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -58,6 +59,8 @@ class DuckDBEngine(LocalEngine):
         # For each column that is kept: its arrays in the first blocks of the table, without a gap.
         self._kept: dict[Key, list[KeptArray]] = {}
         self._n_blocks: int | None = None
+        # Scans of several threads keep the same blocks: each position is kept once.
+        self._keeping = threading.Lock()
 
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         for _ in self.blocks(columns, numbers):
@@ -75,14 +78,16 @@ class DuckDBEngine(LocalEngine):
     ) -> Iterator[Block]:
         asked = {"codes": columns, "numbers": numbers, "placements": placements}
         keys = [(kind, name) for kind, names in asked.items() for name in names]
-        kept = min((len(self._kept.get(key, ())) for key in keys), default=0)
-        # Taken now: a scan that runs beside this one may have to forget what lies on a full disk.
-        held = [{key: self._kept[key][position] for key in keys} for position in range(kept)]
+        with self._keeping:
+            kept = min((len(self._kept.get(key, ())) for key in keys), default=0)
+            # Taken now: a scan that runs beside this one may have to forget what lies on a full disk.
+            held = [{key: self._kept[key][position] for key in keys} for position in range(kept)]
         yield from in_order(_loaded, held)
         if kept != self._n_blocks:
             position = kept
             for block in self._reader.blocks(columns, numbers, placements, skip_blocks=kept):
-                self._keep(block, position)
+                with self._keeping:
+                    self._keep(block, position)
                 position += 1
                 yield block
             self._n_blocks = position

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial as given
@@ -39,12 +40,13 @@ from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import Source, unreadable
-from counterfoil.curator.sources.spark_source import SparkSource
+from counterfoil.curator.sources.spark_source import SparkSource, is_open_on_disk
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import texts_of
+from counterfoil.table_url import require_no_secret
 
 _DIRECT_BYTES = 1 << 24
 """Partial sums of all tasks up to which this process adds them up itself; more are added by the executors first."""
@@ -229,6 +231,13 @@ class SparkEngine(Engine):
             self._scratch = self._new_scratch()
         columns = tuple(dict.fromkeys([*(name for _, name in keys if name), *([self._unit] if self._unit else [])]))
         self._require_readable(keys)
+        if self._unit is not None and is_open_on_disk(self._source.session):
+            warnings.warn(
+                "While units are bounded, Spark keeps coded rows among its temporary files. Found a session that writes"
+                " them unencrypted, where other users of this machine may read them: start it with"
+                " spark.io.encryption.enabled=true, or with spark.local.dir in a folder that only you may open.",
+                stacklevel=2,
+            )
         storing = Storing(
             self.schema,
             keys,
@@ -282,11 +291,19 @@ class SparkEngine(Engine):
 
     def _new_scratch(self) -> Scratch:
         parent = self._source.session.conf.get(SETTING, None)
+        place = parent or "the temporary folder"
+        if parent is not None and "://" in parent:
+            # It goes to all executors, and what stands behind a key may be a secret that has another form.
+            place = "the folder that is set now"
+            try:
+                require_no_secret(parent)
+            except ValueError as error:
+                raise SourceError(str(error)) from None
         try:
             return Scratch(parent)
         except (OSError, pa.ArrowException, ValueError):
             raise SourceError(
-                f"Coded rows are kept in a scratch folder, and none can be made in {parent or 'the temporary folder'}:"
+                f"Coded rows are kept in a scratch folder, and none can be made in {place}:"
                 f" set {SETTING} to a folder that this process and all executors may write to."
             ) from None
 
@@ -305,7 +322,7 @@ class SparkEngine(Engine):
             sums = _sent(self._source.session.range(0, len(tasks), 1, len(tasks)), summing)
             if len(tasks) > 1 and len(tasks) * zeros.nbytes > _DIRECT_BYTES:
                 slices = -(-zeros.size // SLICE)
-                sums = _mapped(sums.repartition(min(slices, len(tasks)), "slice"), _add_slices, None, SUMS)
+                sums = _mapped(sums.repartition(min(slices, len(tasks)), "slice"), add_slices, len(tasks), SUMS)
             parts = self._collected(sums)
         return self._added(parts, zeros)
 
@@ -398,10 +415,6 @@ def _encode(batches: Iterator[pa.RecordBatch], storing: Storing) -> Iterator[pa.
     task = TaskContext.get()
     assert task is not None, "this runs in a task"
     return encode(batches, storing, task.partitionId())
-
-
-def _add_slices(batches: Iterator[pa.RecordBatch], _: None) -> Iterator[pa.RecordBatch]:
-    return add_slices(batches)
 
 
 def _ranks(block: Block, *, most: int) -> np.ndarray:

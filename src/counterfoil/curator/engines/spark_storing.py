@@ -16,6 +16,7 @@ from enum import IntEnum
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.curator.engines.spark_scratch import is_shared, written
 from counterfoil.curator.silence import silent
@@ -155,7 +156,7 @@ def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[
             for rows in _together(batches):
                 told = rows.column(1)
                 reports += rows.column(0).filter(told).to_pylist()
-                of_units = rows.filter(pa.compute.invert(told))
+                of_units = rows.filter(pc.invert(told))
                 ranks, sizes = (of_units.column(place).to_numpy() for place in (2, 3))
                 taken += int(sizes[ranks == 1].sum())
                 kept += write([*_unpacked(of_units.column(0), storing), ranks.astype(np.int32)])

@@ -5,6 +5,7 @@ This module runs in the executors' Python: it imports no PySpark, and lets nothi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,9 +78,14 @@ def sum_stored(batches: Iterable[pa.RecordBatch], summing: Summing) -> Iterator[
                 yield from in_slices(total.ravel())
 
 
-def add_slices(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The sums of equal slices; the first trouble where there is any."""
+def add_slices(batches: Iterable[pa.RecordBatch], tasks: int) -> Iterator[pa.RecordBatch]:
+    """The sums of equal slices, of which each task gave one; the first trouble where there is any.
+
+    A task that is repeated because its slices were lost may fail, and say so to a part of the executors that has
+    finished: the others notice that a slice is missing.
+    """
     totals: dict[int, np.ndarray] = {}
+    parts: Counter[int] = Counter()
     for batch in batches:
         for place, kind, octets, trouble in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             if trouble:
@@ -87,6 +93,10 @@ def add_slices(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return
             part = np.frombuffer(octets, dtype=kind)
             totals[place] = added(totals[place], part) if place in totals else part
+            parts[place] += 1
+    if any(count != tasks for count in parts.values()):
+        yield pa.record_batch([[0], [""], [b""], [int(Trouble.FAILED)]], schema=SUMS)
+        return
     for place, total in totals.items():
         yield _slice(place, total)
 

@@ -154,10 +154,9 @@ class PostgresSource:
             session.close()
 
     def _require_named(self, session: PostgresSession) -> None:
-        """Refuses where the name does not lead to the table that was opened; outside of the snapshot, which is older."""
-        if session.rows(f"SELECT c.oid::pg_catalog.int8 FROM {_RELATIONS} WHERE {_named(self._url)}") != [
-            (self._facts.oid,)
-        ]:
+        """Refuses where the name does not lead to the table that was opened; for the snapshot it always does."""
+        found = session.rows(f"SELECT c.oid::pg_catalog.int8 FROM {_RELATIONS} WHERE {_named(self._url)}")
+        if found != [(self._facts.oid,)]:
             raise _renamed(self._url)
 
     def _join_snapshot(self, session: PostgresSession) -> None:
@@ -238,8 +237,7 @@ def _named(url: TableURL) -> str:
 def _locked(oid: str) -> str:
     """The condition that the transaction holds a lock on a table."""
     return (
-        "EXISTS (SELECT FROM pg_catalog.pg_locks AS l JOIN pg_catalog.pg_database AS d ON d.oid = l.database"
-        " WHERE d.datname = pg_catalog.current_database() AND l.locktype = 'relation' AND l.granted"
+        "EXISTS (SELECT FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'relation' AND l.granted"
         f" AND l.relation = {oid} AND l.pid = pg_catalog.pg_backend_pid())"
     )
 

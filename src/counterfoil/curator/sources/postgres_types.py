@@ -93,7 +93,8 @@ def reading_of(column: StoredColumn) -> Reading | None:
     if column.nested or column.sort not in "be" or (column.sort == "b" and not column.built_in and kind != "citext"):
         return None
     if column.sort == "e":
-        return _same(_output("enum", "{0}"), pa.string())
+        # Beside a null, a domain is taken for the type under it, which `enum_out` needs.
+        return _same(_output("enum", "COALESCE({0}, NULL)"), pa.string())
     if kind in _BY_OUTPUT:
         return _same(_output(kind, "{0}"), pa.string())
     if kind in _AS_TEXT:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +17,11 @@ from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
 from counterfoil.kept_files import SPARK
+from counterfoil.scratch.scratch_folder import scratch_folder
+from counterfoil.table_url import require_no_secret
 
 _HERE = "The Spark table"
+_ENCRYPTED, _LOCAL = "spark.io.encryption.enabled", "spark.local.dir"
 
 
 class SparkSource:
@@ -83,9 +90,14 @@ def open_spark_parquet(address: str) -> SparkSource:
             `spark+parquet:///data/people` or `spark+parquet://hdfs://host/people`.
 
     Raises:
-        SourceError: for another path, where PySpark is missing, or where Spark finds no Parquet there.
+        SourceError: for another path, an address with a secret in it, where PySpark is missing, or where Spark finds no
+            Parquet there.
     """
     path = address.removeprefix(SPARK).rstrip("/")
+    try:
+        require_no_secret(path)
+    except ValueError as error:
+        raise SourceError(str(error)) from None
     if not path.startswith("/") and "://" not in path:
         raise SourceError(
             f"A table for Spark is named by {SPARK} and an absolute path, or an address such as hdfs://host/people."
@@ -115,6 +127,28 @@ def arrow_type(kind: Any) -> pa.DataType:
         return pa.struct([])
 
 
+def is_open_on_disk(session: Any) -> bool:
+    """Whether others on this machine may read what Spark writes to its temporary files.
+
+    This is known of a session that has no machine but this one. On a cluster, these files are in the hands of those who
+    run it.
+    """
+    try:
+        context = session.sparkContext
+        settings = context.getConf()
+        if not str(context.master).startswith("local") or settings.get(_ENCRYPTED, "false").lower() == "true":
+            return False
+        places = os.environ.get("SPARK_LOCAL_DIRS") or settings.get(_LOCAL, tempfile.gettempdir())
+    except Exception:  # a connected session has no context here
+        return False
+    return not all(_is_closed(Path(place.strip())) for place in places.split(","))
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether nobody else passes on the way into a folder."""
+    return any(place.exists() and not place.stat().st_mode & 0o011 for place in (folder, *folder.parents))
+
+
 def _internal(place: int) -> str:
     return f"c{place}"
 
@@ -131,7 +165,7 @@ def _session() -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         with silent():
-            session = SparkSession.builder.appName("counterfoil").getOrCreate()
+            session = _started(SparkSession)
             session = session.newSession() if hasattr(session, "newSession") else session
     except Exception:  # whatever py4j, Java or the cluster raise
         raise SourceError(
@@ -140,4 +174,34 @@ def _session() -> Any:
         ) from None
     session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
     session.conf.set("spark.sql.caseSensitive", "true")
+    return session
+
+
+def _started(kind: Any) -> Any:
+    """The session that is there, or a new one whose temporary files are for nobody else.
+
+    Spark leaves the coded rows that it moves in files that everybody may read until the session ends, and for good if
+    it is killed. So a new session encrypts them, and keeps them in a folder of its owner's that the next run removes if
+    need be, unless its settings say something else.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    builder = kind.builder.appName("counterfoil")
+    if kind.getActiveSession() is not None or SparkContext._active_spark_context is not None:
+        return builder.getOrCreate()
+    if "SPARK_REMOTE" in os.environ:  # the server has these files
+        return builder.getOrCreate()
+    SparkContext._ensure_initialized()  # Java knows what spark-defaults.conf says
+    settings, made = SparkConf(), ExitStack()
+    if not settings.contains(_ENCRYPTED):
+        builder = builder.config(_ENCRYPTED, "true")
+    if not settings.contains(_LOCAL) and "SPARK_LOCAL_DIRS" not in os.environ:
+        builder = builder.config(_LOCAL, str(made.enter_context(scratch_folder())))
+    try:
+        session = builder.getOrCreate()
+    except BaseException:
+        made.close()
+        raise
+    made.callback(session.stop)  # before the folder goes
+    atexit.register(made.close)
     return session
