@@ -44,6 +44,8 @@ class Server:
     def _connection(self, database: str):
         if database not in self._kept:
             self._kept[database] = self.connected(database)
+            with self._kept[database].cursor() as cursor:
+                cursor.execute("SET lock_timeout = '30s'")  # a source that is still open fails a test, and hangs none
         return self._kept[database]
 
     def close(self) -> None:

@@ -206,6 +206,9 @@ COLUMNS: dict[str, tuple[pa.DataType, str, Any]] = {
 }
 
 
+_NUMBERS = itertools.count()
+
+
 @st.composite
 def tables(draw: st.DrawFn) -> pa.Table:
     n_rows = draw(st.integers(0, 12))
@@ -221,11 +224,11 @@ def tables(draw: st.DrawFn) -> pa.Table:
 def test_a_table_is_read_like_the_same_frame(
     postgres: Server, table: pa.Table, batch_rows: int, skip_rows: int
 ) -> None:
-    postgres.run("DROP VIEW IF EXISTS random_view")
+    name = f"random_{next(_NUMBERS)}"  # a new one each time: a source that failed keeps its table locked
     stored = table.set_column(8, "price", table["price"].cast(pa.string()))
-    postgres.store("random_table", stored, {"price": "numeric(12, 3)"})
-    postgres.run("CREATE VIEW random_view AS SELECT * FROM random_table")
-    for relation, in_order in (("random_table", True), ("random_view", False)):
+    postgres.store(name, stored, {"price": "numeric(12, 3)"})
+    postgres.run(f"CREATE VIEW {name}_view AS SELECT * FROM {name}")
+    for relation, in_order in ((name, True), (f"{name}_view", False)):
         ours, frame = PostgresSource(TableURL.of(postgres.url(relation))), open_source(table)
         assert ours._facts.in_order == in_order
         read = list(ours.batches(table.column_names, batch_rows, skip_rows=skip_rows))
