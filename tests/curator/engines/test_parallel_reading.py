@@ -260,8 +260,10 @@ def test_a_full_disk_costs_another_scan_and_nothing_else(tmp_path: Path, monkeyp
         np.testing.assert_array_equal(found, right)
 
 
+# Whoever started the tests in the background may have had SIGINT ignored.
 SCAN = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from counterfoil.curator.engines import reader
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.sources.opening import open_source
