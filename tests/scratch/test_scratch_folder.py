@@ -15,8 +15,10 @@ import pytest
 
 from counterfoil.scratch.scratch_folder import scratch_folder
 
+# Whoever started the tests in the background may have had SIGINT ignored.
 HELD = (
-    "import sys\n"
+    "import signal, sys\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     "from counterfoil.scratch.scratch_folder import scratch_folder\n"
     "with scratch_folder() as folder:\n"
     "    (folder / 'records').write_text('1')\n"
@@ -85,7 +87,7 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(
 def test_an_interrupted_process_removes_its_folder(parent: Path, other: tuple[subprocess.Popen[str], Path]) -> None:
     process, _ = other
     process.send_signal(signal.SIGINT)
-    process.wait()
+    process.wait(60)
     assert list(parent.iterdir()) == []
 
 
