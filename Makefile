@@ -11,7 +11,7 @@ PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
 # What touches records, budgets, files and other libraries, and so must be right with every release of what it stands on.
 BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
-	tests/test_api.py tests/test_cli.py tests/test_cli_bad_input.py tests/test_cli_points.py tests/test_dependencies.py \
+	tests/test_api.py tests/test_cli.py tests/test_dependencies.py \
 	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
 PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
 # The lowest versions have wheels for these Pythons alone.
