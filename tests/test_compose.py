@@ -207,6 +207,7 @@ def test_a_shipped_query_is_one_file_beside_its_registration(folders: Folders):
         assert text.count(old) == 1
         text = text.replace(old, new)
     folders.add("counterfoil.curator.queries", "counts_up_to.py", text)
+    registry._import_all.cache_clear()  # a new process would find the file
     kind = registry.shipped_queries()["counts_up_to"]
     # As if it lay in our own folder: what lies elsewhere is a user's, whatever it is called.
     assert "CountsUpTo" in released(kind("b", (0, 1))).document["warnings"][0]

@@ -110,7 +110,7 @@ def test_shell_blocks_name_what_exists(page: Path):
             assert subcommands, line
             assert options <= set(re.findall(r"--[\w-]+", help_of(subcommands))), line
         else:
-            assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] == "cd", line
+            assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] in ("cd", "export"), line
 
 
 def takewhile_known(words: list[str]) -> list[str]:
