@@ -1,4 +1,4 @@
-"""How far a method is, told within its fits too, and how long its fits may still take."""
+"""How far a method is, also within its fits, and how long its fits may still take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST_EVALUATIONS = 20
 """Of a fit, however short the limit: a model that has not seen its last measurements would waste what they cost."""
 
 _LEAST_MOVE = 0.005
-"""Smaller moves of the progress are not told."""
+"""Smaller moves of the progress are not passed on."""
 
 
 class Pace(FitWatch):

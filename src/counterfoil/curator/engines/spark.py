@@ -249,16 +249,16 @@ class SparkEngine(Engine):
         )
         with silent():
             frame = self._source.selected(columns)
-            told = self._collected(self._kept(frame, storing) if self._unit else _mapped(frame, store, storing, STORED))
-        troubles = sorted({(row["trouble"], row["column"]) for row in told.to_pylist() if row["trouble"]})
+            made = self._collected(self._kept(frame, storing) if self._unit else _mapped(frame, store, storing, STORED))
+        troubles = sorted({(row["trouble"], row["column"]) for row in made.to_pylist() if row["trouble"]})
         for trouble, place in troubles:
             raise self._explained(Trouble(trouble), columns[place] if place >= 0 else "")
-        if sum(told.column("owed").to_pylist()):
+        if sum(made.column("owed").to_pylist()):
             raise SourceError(
                 f"Each row of {self._source.name} is taken once. Found another number of rows after parts of it were"
                 " computed again: give a frame with the same rows whenever it is evaluated, and start again."
             )
-        files = zip(told.column("file").to_pylist(), told.column("rows").to_pylist(), strict=True)
+        files = zip(made.column("file").to_pylist(), made.column("rows").to_pylist(), strict=True)
         return _Stored(keys, tuple((name, rows) for name, rows in files if rows))
 
     def _kept(self, frame: Any, storing: Storing) -> Any:

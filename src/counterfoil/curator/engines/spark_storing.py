@@ -1,7 +1,7 @@
 """What executors do with the rows of a Spark table, once: encode them, bound the units, and store the codes.
 
 This module runs in the executors' Python: it imports no PySpark, and nothing in it lets a value out. What fails is
-told as a number, of which the driver makes a sentence: Spark would log an exception with all that it says.
+reported as a number, of which the driver makes a sentence: Spark would log an exception with all that it says.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Key = tuple[str, str]
 STORED = pa.schema(
     {"file": pa.string(), "rows": pa.int64(), "trouble": pa.int32(), "column": pa.int32(), "owed": pa.int64()}
 )
-"""What is told of a file, or of a failure. `owed` counts rows that the first stage sent to the second one, and is below
-0 where this one took them: over all that a job tells it sums to 0 unless a row was lost, or taken twice."""
+"""What is reported of a file, or of a failure. `owed` counts rows that the first stage sent to the second one, and is
+below 0 where this one took them: over all that a job reports it sums to 0 unless a row was lost, or taken twice."""
 
 ENCODED = pa.schema({"unit": pa.binary(), "priority": pa.int64(), "cells": pa.binary(), "report": pa.bool_()})
 """The cells of a row of a unit, or what a task of the first stage reports: `STORED`, as bytes."""
@@ -66,7 +66,7 @@ class Storing:
         keys: what is stored, in order.
         columns: the columns of the frame that are read, in the order in which executors get them.
         unit: the privacy unit, which is one of `columns`; None without one.
-        secret: 32 bytes that nobody else knows, by which units are told apart without their names.
+        secret: 32 bytes that nobody else knows, by which units are distinguished without their names.
         folder, token: the scratch folder, and what its token says.
     """
 
@@ -107,7 +107,7 @@ def store(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.Re
             rows = sum(write(_encoded(part, storing)) for part in _together(batches))
         yield _stored(name, rows)
     except Exception as error:
-        yield _told(_trouble_of(error))
+        yield _report_of(_trouble_of(error))
 
 
 def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) -> Iterator[pa.RecordBatch]:
@@ -118,7 +118,7 @@ def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) 
     stage, and one that had finished would have it as well.
 
     The key of the report follows from the number of the partition, so that all attempts at it report to one task of the
-    second stage, of which one result counts. A failure is a report too, and is told whatever is kept.
+    second stage, of which one result counts. A failure is a report too, and is passed on whatever is kept.
     """
     sent = 0
     try:
@@ -134,12 +134,12 @@ def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) 
                     arrays, positions = [array[~free] for array in arrays], positions[~free]
                 sent += len(positions)
                 yield _packed([keys[position] for position in positions.tolist()], arrays, storing)
-        told = name.encode(), alone, Trouble.NONE, -1
+        result = name.encode(), alone, Trouble.NONE, -1
     except Exception as error:
         found = _trouble_of(error)
-        told = b"", 0, found.trouble, found.column
+        result = b"", 0, found.trouble, found.column
     key = hashlib.blake2b(b"%d" % partition, key=storing.secret, digest_size=16, person=b"report").digest()
-    report = _REPORT.pack(*told[1:], sent) + told[0]
+    report = _REPORT.pack(*result[1:], sent) + result[0]
     yield pa.record_batch([[key], [0], [report], [True]], schema=ENCODED)
 
 
@@ -154,9 +154,9 @@ def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[
         with _file(storing) as (name, write):
             kept = 0
             for rows in _together(batches):
-                told = rows.column(1)
-                reports += rows.column(0).filter(told).to_pylist()
-                of_units = rows.filter(pc.invert(told))
+                is_report = rows.column(1)
+                reports += rows.column(0).filter(is_report).to_pylist()
+                of_units = rows.filter(pc.invert(is_report))
                 ranks, sizes = (of_units.column(place).to_numpy() for place in (2, 3))
                 taken += int(sizes[ranks == 1].sum())
                 kept += write([*_unpacked(of_units.column(0), storing), ranks.astype(np.int32)])
@@ -165,7 +165,7 @@ def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[
             yield _stored(report[_REPORT.size :].decode(), rows_alone, Trouble(trouble), column, sent)
         yield _stored(name, kept, owed=-taken)
     except Exception as error:
-        yield _told(_trouble_of(error))
+        yield _report_of(_trouble_of(error))
 
 
 def _trouble_of(error: Exception) -> _Troubled:
@@ -173,7 +173,7 @@ def _trouble_of(error: Exception) -> _Troubled:
     return error if isinstance(error, _Troubled) else _Troubled(Trouble.FAILED)
 
 
-def _told(found: _Troubled) -> pa.RecordBatch:
+def _report_of(found: _Troubled) -> pa.RecordBatch:
     return _stored("", 0, found.trouble, found.column)
 
 
