@@ -27,7 +27,7 @@ from reproductions.private_density.coverage_tables import Conditions, Population
 
 LEVELS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 LEVEL, SIGNIFICANCE, DELTA = 0.95, 0.05, 1e-9
-METHODS = {"aim": AIM(), "mst": MST(), "reweighting": Reweighting(queries="marginals:2")}
+METHODS = {"aim": AIM(), "mst": MST(), "reweighting": Reweighting(queries="marginals:2", keep_rare=True)}
 MOMENTS = "moments"
 """The method whose releases are regressed: the moments of the columns of the regressions, bought directly."""
 OF_MOMENTS = Reweighting(queries="moments:2")

@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model import warm_estimator as fitting
 from counterfoil.marginals import one_way as columns
-from counterfoil.methods import direct, mst
+from counterfoil.methods import direct, mst, reweighting
 from counterfoil.methods.aim import AIM, AIMVariant
 from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.independent import Independent
@@ -122,7 +123,8 @@ CASES = {
     "direct private_pgm": Case(Direct(2), 2, 1.0),
     "direct private_pgm, pure": Case(Direct(1), 2, None),
     "direct minimax": Case(Direct(2, estimator=Estimator.MINIMAX), 2, 1.0),
-    "reweighting": Case(Reweighting(), 2, 1.0),
+    "reweighting": Case(Reweighting(), 2, 0.98),
+    "reweighting, rare values kept": Case(Reweighting(keep_rare=True), 2, 1.0),
     "reweighting, of a histogram": Case(Reweighting(reference="histogram"), 2, 1.0),
     "reweighting, pure": Case(Reweighting(reference="uniform", queries="marginals:1"), 2, None),
     # Three tenths of the budget buy moments, whose noise is audited with the query.
@@ -170,6 +172,12 @@ def quick_fit(domain: Domain, measurements: Any, *, total: float, **_: Any) -> Q
     return QuickFit(QuickModel(domain, total, {name: counts / counts.sum() for name, counts in noisy.items()}))
 
 
+def quick_weights(domain: Domain) -> tuple[Any, Any]:
+    """A support of one record, with its weight."""
+    support = SimpleNamespace(codes=np.zeros((1, len(domain.attributes)), dtype=np.int32))
+    return support, SimpleNamespace(weights=np.ones(1), warnings=list, diagnostics={})
+
+
 @pytest.fixture
 def listener(monkeypatch) -> Listener:
     """Hears every answer. Nothing is fitted or drawn, and what is public is computed once for all runs."""
@@ -177,9 +185,9 @@ def listener(monkeypatch) -> Listener:
     identities = functools.cache(identity)  # with few values, each of many rows, no value is rare
     monkeypatch.setattr(columns, "merge_rare", lambda domain, *_, **__: identities(domain))
     monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
-    for module in (mst, direct):
+    for module in (mst, direct, reweighting):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
-    monkeypatch.setattr(Reweighting, "_table", lambda *_: None)
+    monkeypatch.setattr(Reweighting, "_fitted", lambda _, curator, *__: quick_weights(curator.domain))
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
     monkeypatch.setattr(direct, "_fitted", lambda *_: QuickModel(Domain((), ()), 1.0, {}))
     trees: Callable = functools.cache(junction_tree.build)

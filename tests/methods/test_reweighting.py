@@ -212,6 +212,82 @@ def test_error_bars_hold():
     assert failures < 18
 
 
+class TestRareValues:
+    """Of 40 cities most are rare; rent depends on the city in three steps."""
+
+    SCHEMA = Schema(
+        (Categorical("city", tuple(f"c{i:02}" for i in range(40))), Integer("rent", 0, 4), Boolean("owner"))
+    )
+
+    def table(self, n=4000):
+        rng = np.random.default_rng(5)
+        city = np.minimum(rng.geometric(0.15, n) - 1, 39)
+        rent = np.clip(rng.poisson(np.where(city < 2, 3.0, np.where(city < 5, 1.5, 0.5))), 0, 4)
+        names = np.array([f"c{i:02}" for i in range(40)])[city]
+        return pa.table({"city": names, "rent": rent, "owner": rng.random(n) < 0.2 + 0.15 * rent})
+
+    def made(self, method, seed=0, **more):
+        return synthesize(method, self.table(), self.SCHEMA, epsilon=1.0, seed=seed, **more)
+
+    def test_they_are_counted_together_in_pairs_and_come_back_as_columns_have_them(self):
+        made = self.made(cf.Reweighting(), rows=4000)
+        pairs = [entry for entry in made.receipt.document["answers"]["marginals"] if len(entry["attributes"]) == 2]
+        groups = [int(code) for code in pairs[0]["groups"]["city"].split()]
+        assert len(pairs) == 3
+        assert len(groups) == 40
+        assert 3 < max(groups) + 1 < 40
+        assert made.receipt.verify().holds
+        real = np.bincount([int(name[1:]) for name in self.table()["city"].to_pylist()], minlength=40)
+        found = made.marginal(("city",)).counts
+        frequent = real > 200
+        assert np.abs(found - real)[frequent].max() < 100
+        # Within the group of rare values the noisy columns decide: the rarest twenty hold about 40 of 4,000 records.
+        assert found[20:].sum() < 250
+        text = str(made.receipt.document["method"]["parameters"]["binding"])
+        assert "others" in text or "city" in text
+
+    def test_errors_are_smaller_than_with_each_value_in_a_cell_of_its_own(self):
+        """Of eight columns of 20 values, of which most are rare, with one hidden cause."""
+        rng, n = np.random.default_rng(6), 3000
+        cause = rng.random(n)
+        names = [f"v{i:02}" for i in range(20)]
+        codes = {f"x{i}": np.minimum(rng.geometric(0.2 + 0.5 * cause) - 1, 19) for i in range(8)}
+        table = pa.table({name: np.array(names)[of] for name, of in codes.items()})
+        schema = Schema(tuple(Categorical(name, tuple(names)) for name in codes))
+        errors = {
+            keep: pair_error(synthesize(cf.Reweighting(keep_rare=keep), table, schema, epsilon=1.0), table, schema)
+            for keep in (False, True)
+        }
+        assert errors[False] < 0.9 * errors[True], errors
+
+    @pytest.mark.parametrize("named", [False, True])
+    def test_every_cell_is_bought_where_rare_values_are_kept_or_marginals_are_named(self, named):
+        pairs = dict.fromkeys(itertools.combinations(self.SCHEMA.domain.attributes, 2), 1.0)
+        made = self.made(cf.Reweighting(queries=cf.Workload(pairs)) if named else cf.Reweighting(keep_rare=True))
+        answers = made.receipt.document["answers"]["marginals"]
+        assert not any("groups" in entry for entry in answers)
+        assert {len(entry["values"].split()) for entry in answers} == {40, 5, 2, 200, 80, 10}
+
+    @pytest.mark.parametrize("relation", [one.value for one in NeighboringRelation])
+    @pytest.mark.parametrize("delta", [0.0, 1e-6])
+    def test_each_relation_and_noise(self, delta, relation):
+        made = self.made(cf.Reweighting(support=3000), delta=delta, relation=relation)
+        assert made.receipt.verify().holds
+        assert abs(made.rows - 4000) <= (0 if relation == "replace_one" else 400)
+
+    def test_error_bars_hold(self):
+        """Of 3 pairs in 20 releases; with probability 1e-6, 12 or more of 60 bars of 95% fail at once."""
+        failures, real = 0, self.table()
+        for seed in range(20):
+            made = self.made(cf.Reweighting(support=2000), seed)
+            for clique in itertools.combinations(self.SCHEMA.domain.attributes, 2):
+                shape = self.SCHEMA.domain.shape(clique)
+                codes = [self.SCHEMA[name].encode(real.column(name)).astype(int) for name in clique]
+                counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=np.prod(shape)).reshape(shape)
+                failures += np.abs(counts - made.marginal(clique).counts).sum() > made.error_bar(clique).records
+        assert failures < 12
+
+
 def test_fidelity_and_certificates_of_codes():
     made = synthesize(cf.Reweighting(), fidelity=cf.Fidelity(0.1, "rich"))
     assert made.receipt.verify().holds

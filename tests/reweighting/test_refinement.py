@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from counterfoil.domain.coarsening import Coarsening, identity
 from counterfoil.domain.domain import Domain
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import balanced, support_of_codes, with_draws
@@ -18,9 +19,14 @@ CLIQUES = (("a",), ("a", "b"), ("b", "c"), ("a", "b", "c"))
 CELLS = np.array(list(itertools.product(*(range(size) for size in DOMAIN.sizes))))
 
 
-def family_of(rng):
+MERGED = Coarsening(DOMAIN, {"a": np.array([0, 1]), "b": np.array([1, 0, 1]), "c": np.array([0, 1, 1, 0])})
+
+
+def family_of(rng, coarsening=None):
     columns = tuple(rng.dirichlet(np.full(size, 2.0)) for size in DOMAIN.sizes)
-    return ColumnFamily(DOMAIN, columns, CLIQUES), rng.normal(0, 0.7, sum(map(DOMAIN.size, CLIQUES)))
+    coarse = DOMAIN if coarsening is None else coarsening.domain
+    potentials = rng.normal(0, 0.7, sum(map(coarse.size, CLIQUES)))
+    return ColumnFamily(DOMAIN, columns, CLIQUES, coarsening), potentials
 
 
 def density_of(family, potentials):
@@ -30,22 +36,28 @@ def density_of(family, potentials):
     return reference, weights / weights.sum()
 
 
-def test_exponents_are_sums_over_cells():
-    family, potentials = family_of(np.random.default_rng(0))
-    tables = np.split(potentials, np.cumsum([DOMAIN.size(clique) for clique in CLIQUES])[:-1])
+@pytest.mark.parametrize("coarsening", [None, MERGED], ids=["each value", "merged values"])
+def test_exponents_are_sums_over_cells(coarsening):
+    family, potentials = family_of(np.random.default_rng(0), coarsening)
+    merged = coarsening or identity(DOMAIN)
+    tables = np.split(potentials, np.cumsum([merged.domain.size(clique) for clique in CLIQUES])[:-1])
     for row, found in zip(CELLS, family.exponents(CELLS, potentials), strict=True):
+        groups = dict(
+            zip("abc", (merged.codes[name][code] for name, code in zip("abc", row, strict=True)), strict=True)
+        )
         expected = sum(
-            table.reshape(DOMAIN.shape(clique))[tuple(row[list(DOMAIN.axes(clique))])]
+            table.reshape(merged.domain.shape(clique))[tuple(groups[name] for name in clique)]
             for clique, table in zip(CLIQUES, tables, strict=True)
         )
         assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("coarsening", [None, MERGED], ids=["each value", "merged values"])
 @pytest.mark.parametrize("start", ["exact", "elsewhere"])
-def test_moves_keep_the_law_and_lead_to_it(start):
+def test_moves_keep_the_law_and_lead_to_it(start, coarsening):
     """Pearson's statistic over 24 cells: its false-alarm probability is 1e-6. From elsewhere, after 40 sweeps."""
     rng = np.random.default_rng(3)
-    family, potentials = family_of(rng)
+    family, potentials = family_of(rng, coarsening)
     _, law = density_of(family, potentials)
     n = 20_000
     codes = CELLS[rng.choice(24, n, p=law)] if start == "exact" else np.zeros((n, 3), dtype=int)

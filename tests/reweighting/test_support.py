@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from counterfoil.domain.coarsening import identity
 from counterfoil.features.functions import Functions, Share, Value
 from counterfoil.features.moments import Moments
 from counterfoil.geometry.euclidean import Box
@@ -61,7 +62,7 @@ def test_functions_of_bins_are_averages_over_them():
 
 def test_indicators_are_cells():
     support = support_of_codes(SCHEMA, uniform(SCHEMA), 500, np.random.default_rng(0))
-    cells = support.indicators(("job", "rich"))
+    cells = support.indicators(("job", "rich"), identity(SCHEMA.domain))
     assert cells.tolist() == (support.codes[:, 0] * 2 + support.codes[:, 2]).tolist()
 
 

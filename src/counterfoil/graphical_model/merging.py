@@ -179,7 +179,7 @@ def refine(
         clique: table[np.ix_(*(coarsening.codes[name] for name in clique))]
         for clique, table in model.potentials.items()
     }
-    for name, share in _shares(coarsening, columns, smoothed or {}).items():
+    for name, share in shares_within(coarsening, columns, smoothed or {}).items():
         with np.errstate(divide="ignore"):
             within = np.log(share)
         potentials[(name,)] = potentials[(name,)] + within if (name,) in potentials else within
@@ -189,7 +189,9 @@ def refine(
     return GraphicalModel(coarsening.fine, potentials, model.total)
 
 
-def _shares(coarsening: Coarsening, columns: GraphicalModel, smoothed: Mapping[str, Smoothed]) -> dict[str, np.ndarray]:
+def shares_within(
+    coarsening: Coarsening, columns: GraphicalModel, smoothed: Mapping[str, Smoothed]
+) -> dict[str, np.ndarray]:
     """The share of each fine code within its coarse one; equal shares where the model has nothing."""
     shares = {}
     for (name,), counts in columns.marginals([(name,) for name in coarsening.fine.attributes]).items():

@@ -12,6 +12,7 @@ from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.marginals.scores import MANY_CANDIDATES, rounded
 
 _AT_ONCE = 64
@@ -21,7 +22,7 @@ _MOST_CELLS = 50_000_000
 
 
 def noisy_bounds(
-    account: FilterAccount, model: GraphicalModel, cliques: Sequence[Clique], mu_squared: float
+    account: FilterAccount, model: TableModel, cliques: Sequence[Clique], mu_squared: float
 ) -> dict[Clique, tuple[MarginalBound, ...]]:
     """Bounds for those of `cliques` that are not too large, small ones first, from one query for all their errors.
 
@@ -50,7 +51,7 @@ def noisy_bounds(
     }
 
 
-def _rounded(model: GraphicalModel, cliques: Sequence[Clique]) -> tuple[tuple[np.ndarray, ...], list[float]]:
+def _rounded(model: TableModel, cliques: Sequence[Clique]) -> tuple[tuple[np.ndarray, ...], list[float]]:
     """Whole numbers that the model says of each of `cliques`, and how far (L1) they are from its own; not all at once,
     as both together would take twice the memory."""
     estimates, drifts = list[np.ndarray](), list[float]()
@@ -63,17 +64,17 @@ def _rounded(model: GraphicalModel, cliques: Sequence[Clique]) -> tuple[tuple[np
     return tuple(estimates), drifts
 
 
-def _drowned(account: FilterAccount, model: GraphicalModel, count: int, mu_squared: float) -> bool:
+def _drowned(account: FilterAccount, model: TableModel, count: int, mu_squared: float) -> bool:
     """Whether the noise of each of `count` errors would be larger than the (noisy) number of records."""
     name = model.domain.attributes[0]
     single = MarginalDistances(((name,),), (np.zeros(model.domain[name], dtype=np.int64),))
     return account.scale(single, account.noise(mu_squared)) * math.sqrt(count) > model.total
 
 
-def _within_the_model(model: GraphicalModel, cliques: Sequence[Clique]) -> list[Clique]:
+def _within_the_model(model: TableModel, cliques: Sequence[Clique]) -> list[Clique]:
     """Those of `cliques` that a clique of the model contains, and all of one attribute."""
     around: dict[str, list[frozenset[str]]] = {}
-    for clique in model.potentials:
+    for clique in model.potentials if isinstance(model, GraphicalModel) else ():
         for name in clique:
             around.setdefault(name, []).append(frozenset(clique))
     return [

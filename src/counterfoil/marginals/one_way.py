@@ -14,7 +14,7 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine
+from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine, shares_within
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
@@ -63,8 +63,16 @@ class OneWay:
             self.estimator.entropy_weight,
             watch=self.estimator.watch,
         )
-        estimator.fit([merge_column(self.coarsening, self._smooth(one)) for one in self.estimator.measurements])
+        estimator.fit(self.merged())
         return estimator
+
+    def merged(self) -> list[NoisyMarginal]:
+        """The noisy counts of the coarse codes of each column."""
+        return [merge_column(self.coarsening, self._smooth(one)) for one in self.estimator.measurements]
+
+    def within(self) -> dict[str, np.ndarray]:
+        """By column, float64 [codes]: the share of each code within its coarse one."""
+        return shares_within(self.coarsening, self.model, self.smoothed)
 
     def _smooth(self, marginal: NoisyMarginal) -> NoisyMarginal:
         (name,) = marginal.clique

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,14 +18,16 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
+from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
-from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, query_of
-from counterfoil.reweighting.reference import Asking, Density, Reference, product_of
+from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, names_an_order, query_of
+from counterfoil.reweighting.reference import Asking, Density, Product, Reference, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
@@ -37,6 +39,8 @@ from counterfoil.synthesis.weighted_records import WeightedRecords
 
 MOST_SUPPORT = 5_000_000
 LEAST_SHARE = 0.001
+ERROR_BARS = 0.02
+"""The share of the budget that measures how far off the release is, where rare values are merged."""
 MOST_ENTRIES = 80_000_000
 """Of the table of a fit: 12 bytes each."""
 
@@ -64,6 +68,9 @@ class Reweighting(Method):
             the support; fewer where the fit would take more than a gigabyte.
         independent_rows: whether rows are independent draws, as in the paper; else each record is drawn as often as
             its weight says, up to one.
+        keep_rare: for marginals over a product, whether each value has a cell, however rare; else values that the noisy
+            columns show to be rare are counted together, as in MST and AIM, and errors are smaller. None to keep them
+            in marginals that are named one by one, and not in `marginals:K`.
 
     Source: Boedihardjo, Strohmer and Vershynin 2022; Bojkovic and Loh, Algorithm 1. Theirs is `fit="minimax"` with
     `independent_rows=True`; corrections are in `docs/corrections.md`.
@@ -71,6 +78,8 @@ class Reweighting(Method):
     Raises:
         ValueError: for parameters of another kind.
     """
+
+    holds_rows: ClassVar[bool] = True  # those of points are, and only the schema says whether there are any
 
     reference: ReferenceWish = None
     queries: Wish | None = None
@@ -80,6 +89,7 @@ class Reweighting(Method):
     prior_weight: float | None = None
     refinements: int = 3
     independent_rows: bool = False
+    keep_rare: bool | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -117,9 +127,12 @@ class Reweighting(Method):
         require_solver(self.fit, functions=most, points=self.support)
         if isinstance(query, MarginalCounts):
             self._require_memory(len(query.cliques) + len(curator.domain.attributes))
-        default = reference.share_of(curator.schema)
+        merging = isinstance(reference, Product) and isinstance(query, MarginalCounts) and not self._keeps_rare(wish)
+        default = reference.share_of(curator.schema, merging=merging)
         share = default if self.share is None or not default else self.share
-        account = _opened(curator, query, pure=points or curator.budget.delta == 0)
+        pure = points or curator.budget.delta == 0
+        errors = ERROR_BARS if merging and not pure else 0.0
+        account = _opened(curator, query, pure=pure, errors=bool(errors))
         account.admit(query)
         progress("estimating the reference", 0.0)
         brought = [
@@ -127,15 +140,16 @@ class Reweighting(Method):
             "for."
             for one in brought_within(reference)
         ]
-        asking = Asking(curator, account, share * account.divisible, progress)
-        cost = (1 - share) * account.divisible
+        divisible = (1 - errors) * account.divisible
+        asking = Asking(curator, account, share * divisible, progress, merging, rows)
+        cost = (1 - share) * divisible
         if not curator.row_count_is_public:
             require_countable(_total_deviation(reference, asking, query, cost), rows)
         density = reference.estimate(asking)
-        progress("measuring averages", share)
+        progress("measuring averages", asking.cost / account.divisible)
         answers = _asked(curator, account, query, cost, density, rows)
         if density.columns:  # the sums of what was measured since say more about columns
-            density = product_of(density.measured, answers.marginals)
+            density = product_of(density.measured, answers.marginals, density.merged)
         progress("fitting weights", 1.0)
         density = replace(density, warnings=(*brought, *density.warnings))
         parameters = {
@@ -145,8 +159,13 @@ class Reweighting(Method):
             "queries": described(query),
             "rows": "independent" if self.independent_rows else "systematic",
         }
-        finish = self._points if points else self._table
-        return finish(curator, density, answers, parameters, rows)
+        if points:
+            return self._points(curator, density, answers, parameters, rows)
+        return self._table(asking, density, answers, parameters, errors * account.divisible)
+
+    def _keeps_rare(self, wish: Wish) -> bool:
+        """Whether each value has a cell: where that is asked for, or marginals are named one by one."""
+        return not names_an_order(wish) if self.keep_rare is None else self.keep_rare
 
     def _require_memory(self, marginals: int) -> None:
         if self.support * marginals > MOST_ENTRIES:
@@ -169,7 +188,7 @@ class Reweighting(Method):
         fitted = self._weights(support, answers, self.prior_weight)
         if not density.columns or answers.averages or fitted.potentials is None:
             return support, fitted
-        family = ColumnFamily(curator.domain, density.columns, answers.cliques(curator.domain))
+        family = ColumnFamily(curator.domain, density.columns, answers.cliques(curator.domain), answers.coarsening)
         rounds: list[tuple[np.ndarray, np.ndarray]] = []
         most = MOST_ENTRIES // (self.support * len(family.cliques)) - 1
         for _ in range(min(self.refinements, most)):
@@ -181,14 +200,19 @@ class Reweighting(Method):
         return support, fitted
 
     def _table(
-        self, curator: Curator, density: Density, answers: NoisyAnswers, parameters: dict[str, Any], rows: int | None
+        self, asking: Asking, density: Density, answers: NoisyAnswers, parameters: dict[str, Any], errors: float
     ) -> Synthesis:
+        """The release of a table of codes; `errors` is what its error bars may cost."""
+        curator = asking.curator
         rng = curator.randomness.generator()
         support, fitted = self._fitted(curator, density, answers, rng)
         total, total_error = answers.total()
         model = WeightedRecords(curator.domain, support.codes, fitted.weights, total, independent=self.independent_rows)
         bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
-        if answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
+        if errors:
+            asking.progress("measuring error bars", 1.0)
+            bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
+        elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
         bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
@@ -196,7 +220,7 @@ class Reweighting(Method):
             Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings())),
             method="reweighting",
             parameters={**parameters, **fitted.diagnostics},
-            rows=rows,
+            rows=asking.rows,
         )
 
     def _points(
@@ -219,10 +243,12 @@ class Reweighting(Method):
         )
 
 
-def _opened(curator: Curator, query: AskedQuery, *, pure: bool) -> FilterAccount:
-    """The account: of summed epsilons, or of Gaussian noise."""
+def _opened(curator: Curator, query: AskedQuery, *, pure: bool, errors: bool) -> FilterAccount:
+    """The account: of summed epsilons, or of Gaussian noise, with which the errors of the release may be asked too."""
     if pure:
         return curator.filter(PureFilter(), replacement_factor=ANY_QUESTION)
+    if errors:
+        return curator.filter(GaussianFilter(), replacement_factor=ANY_QUESTION)
     added, replaced = (query.l2_sensitivity(relation) for relation in _RELATIONS)
     factor = min(max(COUNTS_WITH_GAUSSIAN_NOISE, replaced / added), ANY_QUESTION)
     return curator.filter(GaussianFilter(), replacement_factor=factor)
@@ -254,7 +280,10 @@ def _asked(
     known = (float(curator.public_row_count()), 0.0) if public else (density.total, density.total_error)
     noise = account.noise(cost)
     if isinstance(query, MarginalCounts):
-        marginals = measure(account, curator.domain, query.cliques, noise)
-        return NoisyAnswers((*density.measured, *marginals), (), laplace, *known, wanted=rows)
+        merged, coarsening = density.merged, density.coarsening
+        marginals = measure(account, curator.domain, query.cliques, noise, coarsening=coarsening)
+        if merged is not None and not public:  # a merged column has forgotten how many noisy counts it is the sum of
+            known = estimate_total([*merged.estimator.measurements, *marginals])
+        return NoisyAnswers((*density.measured, *marginals), (), laplace, *known, wanted=rows, coarsening=coarsening)
     averages = NoisyAverages.of(query, account.ask(query, noise))
     return NoisyAnswers(density.measured, (averages,), laplace, *known, wanted=rows)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.domain.coarsening import Coarsening, identity
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
@@ -58,6 +59,7 @@ class NoisyAnswers:
         known_error: the standard deviation of `known_total`; 0 where it is public.
         wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
             number of records says how many.
+        coarsening: the values that `marginals` count together; None where each has a cell.
     """
 
     marginals: tuple[NoisyMarginal, ...]
@@ -66,6 +68,7 @@ class NoisyAnswers:
     known_total: float | None
     known_error: float = 0.0
     wanted: int | None = None
+    coarsening: Coarsening | None = None
 
     def total(self) -> tuple[float, float]:
         """The number of records, at least 1, and its standard error: 0 where it is known."""
@@ -85,19 +88,20 @@ class NoisyAnswers:
 
     def cliques(self, domain: Domain) -> tuple[Clique, ...]:
         """The marginals in the order of the functions of `program`, which come before the averages'."""
-        return tuple(marginal.clique for marginal in combine(domain, self.marginals))
+        return tuple(marginal.clique for marginal in combine(self._merged(domain).domain, self.marginals))
 
     def program(self, support: Support) -> tuple[WeightProgram, tuple[str, ...]]:
         """What the weights of `support` are fitted to, and the names of the functions in its order."""
         total, _ = self.total()
         values, targets, scales, names = [], [], [], []
-        for marginal in combine(support.schema.domain, self.marginals):
-            cells, size = support.indicators(marginal.clique), marginal.counts.size
+        merged = self._merged(support.schema.domain)
+        for marginal in combine(merged.domain, self.marginals):
+            cells, size = support.indicators(marginal.clique, merged), marginal.counts.size
             ones = (np.ones(support.size), (cells, np.arange(support.size)))
             values.append(sparse.csc_array(ones, shape=(size, support.size)))
             targets.append(marginal.counts.ravel() / total)
             scales.append(np.full(size, marginal.scale / total / (math.sqrt(2) if self.laplace else 1.0)))
-            names += _cell_names(support, marginal)
+            names += _cell_names(support, marginal, merged)
         for averages in self.averages:
             family, answer = averages.family, averages.answer
             kept = slice(1 if averages.counted is not None else 0, None)
@@ -115,16 +119,29 @@ class NoisyAnswers:
         )
         return program, tuple(names)
 
+    def _merged(self, domain: Domain) -> Coarsening:
+        return identity(domain) if self.coarsening is None else self.coarsening
+
 
 def is_laplace(answers: Sequence[Answer]) -> bool:
     """Whether the noise of `answers` is Laplace."""
     return any(isinstance(answer.noise, LaplaceNoise) for answer in answers)
 
 
-def _cell_names(support: Support, marginal: NoisyMarginal) -> list[str]:
-    labels = [support.schema[name].labels for name in marginal.clique]
+def _cell_names(support: Support, marginal: NoisyMarginal, merged: Coarsening) -> list[str]:
+    labels = [_group_names(support.schema[name].labels, merged.codes[name]) for name in marginal.clique]
     cells = np.ndindex(*marginal.counts.shape)
     return [
         ", ".join(f"{name} = {of[code]}" for name, of, code in zip(marginal.clique, labels, cell, strict=True))
         for cell in cells
     ]
+
+
+def _group_names(labels: Sequence[str], groups: np.ndarray) -> list[str]:
+    """A name for each group of values that are counted together: its first value, and how many others there are."""
+    names = []
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        others = f" and {len(members) - 1} others" if len(members) > 1 else ""
+        names.append(f"{labels[members[0]]}{others}")
+    return names

@@ -55,6 +55,11 @@ def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
     )
 
 
+def names_an_order(wish: Wish) -> bool:
+    """Whether `wish` asks for all marginals of an order, and names none of them."""
+    return isinstance(wish, str) and wish.startswith("marginals:")
+
+
 def functions_in(query: AskedQuery) -> int:
     """How many averages the query asks for."""
     if isinstance(query, MarginalCounts):

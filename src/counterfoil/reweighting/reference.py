@@ -13,10 +13,12 @@ import numpy as np
 from counterfoil.accounting.filter import PureFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.schema import Real, Schema
 from counterfoil.synthesis.progress import Progress
 from counterfoil.synthesis.resampling import systematic
@@ -33,6 +35,8 @@ class Density:
         draw: gives draws from it.
         measured: noisy marginals that it was made from, which say something about the weights too.
         columns: of a product, the density of each column, float64 [codes].
+        merged: of a product whose rare values are merged, all that was measured of its columns; `measured` is then on
+            the coarse domain, and so are the marginals that are asked for.
         total: the number of records as it implies it; None where it does not.
         total_error: about the standard deviation of `total`; 0 where that is public.
         parameters: what is to stand on the receipt about it.
@@ -42,10 +46,16 @@ class Density:
     draw: Draw
     measured: tuple[NoisyMarginal, ...] = ()
     columns: tuple[np.ndarray, ...] = ()
+    merged: OneWay | None = None
     total: float | None = None
     total_error: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def coarsening(self) -> Coarsening | None:
+        """The values that marginals count together; None where each has a cell."""
+        return None if self.merged is None else self.merged.coarsening
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +67,16 @@ class Asking:
         account: the account of the release.
         cost: what it may spend, in the unit of the account's filter.
         progress: what is said meanwhile.
+        merging: whether rare values are merged, because marginals will be asked for.
+        rows: how many rows the user asks for; None where the number of records says how many.
     """
 
     curator: Curator
     account: FilterAccount
     cost: float
     progress: Progress
+    merging: bool = False
+    rows: int | None = None
 
     @property
     def pure(self) -> bool:
@@ -83,8 +97,13 @@ class Reference(ABC):
         """Whether draws are points of a box rather than codes."""
         return False
 
-    def share_of(self, schema: Schema) -> float:
-        """The share of the budget that it takes by default; 0 where it costs nothing."""
+    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
+        """The share of the budget that it takes by default; 0 where it costs nothing.
+
+        Args:
+            schema: the public facts.
+            merging: whether it may merge rare values, see `Asking`.
+        """
         return 0.0
 
     @abstractmethod
@@ -139,12 +158,16 @@ class Uniform(Reference):
 
 @dataclass(frozen=True)
 class Product(Reference):
-    """Independent columns with noisy marginals: the reference for tables of many columns."""
+    """Independent columns with noisy marginals: the reference for tables of many columns.
+
+    Where marginals are asked for beside it, columns of many numbers are smoothed and rare values merged as in MST and
+    AIM (`measure_one_way`), which takes more of the budget and leaves fewer cells to the marginals.
+    """
 
     name: ClassVar[str] = "product"
 
-    def share_of(self, schema: Schema) -> float:
-        return 0.2
+    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
+        return 0.45 if merging else 0.2
 
     def require_possible(self, curator: Curator) -> None:
         """Every table has columns."""
@@ -154,28 +177,39 @@ class Product(Reference):
 
     def estimate(self, asking: Asking) -> Density:
         noise = asking.account.noise(asking.cost)
+        if asking.merging:
+            one_way = measure_one_way(asking.curator, asking.account, noise, rows=asking.rows)
+            return product_of(tuple(measured := one_way.merged()), measured, one_way)
         measured = measure(asking.account, asking.curator.domain, self.cliques(asking.curator), noise)
-        asking.progress("measured columns", 0.3)
         return product_of(tuple(measured), measured)
 
     def describe(self) -> dict[str, Any]:
         return {"reference": self.name}
 
 
-def product_of(measured: tuple[NoisyMarginal, ...], known: Sequence[NoisyMarginal]) -> Density:
+def product_of(
+    measured: tuple[NoisyMarginal, ...], known: Sequence[NoisyMarginal], merged: OneWay | None = None
+) -> Density:
     """The product density of the columns of `measured`, by all that is `known` of them: their own counts and the sums
-    of marginals that hold them, averaged with the inverse of their variances."""
-    columns = []
+    of marginals that hold them, averaged with the inverse of their variances.
+
+    Args:
+        measured: the columns.
+        known: marginals that hold them.
+        merged: of columns with merged values, whose counts are on the coarse domain: how a group's values share it.
+    """
+    columns, within = [], {} if merged is None else merged.within()
     for column in measured:
         (name,) = column.clique
         sums = [_summed_to(marginal, name) for marginal in known if name in marginal.clique]
         (joined,) = combine(Domain((name,), column.counts.shape), sums)
-        columns.append(nearest_density(joined.counts))
+        density = nearest_density(joined.counts)
+        columns.append(density if merged is None else density[merged.coarsening.codes[name]] * within[name])
 
     def draw(m: int, rng: np.random.Generator) -> np.ndarray:
         return np.column_stack([_evenly(density, m, rng) for density in columns])
 
-    return Density(draw, measured, tuple(columns))
+    return Density(draw, measured, tuple(columns), merged)
 
 
 def _summed_to(marginal: NoisyMarginal, name: str) -> NoisyMarginal:

@@ -11,10 +11,11 @@ import pyarrow as pa
 from scipy import sparse
 from scipy.special import logsumexp
 
+from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.geometry.space import Space
-from counterfoil.reweighting.refinement import ColumnFamily
+from counterfoil.reweighting.refinement import ColumnFamily, flat_cells
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import encode
@@ -53,13 +54,9 @@ class Support:
         """m."""
         return len(self.prior)
 
-    def indicators(self, clique: Clique) -> np.ndarray:
-        """int64 [m]: the flat index of the cell of a marginal that each record lies in."""
-        domain = self.schema.domain
-        cells = np.zeros(self.size, dtype=np.int64)
-        for axis, size in zip(domain.axes(clique), domain.shape(clique), strict=True):
-            cells = cells * size + self.codes[:, axis]
-        return cells
+    def indicators(self, clique: Clique, coarsening: Coarsening) -> np.ndarray:
+        """int64 [m]: the flat index of the cell of a marginal, on the coarse domain, that each record lies in."""
+        return flat_cells(coarsening, clique, self.codes)
 
     def matrix(self, family: FunctionFamily) -> sparse.csc_array:
         """float64 [K, m]: the value of each function at each record, in the functions' own whole numbers."""

@@ -18,6 +18,7 @@ from counterfoil.synthesis.resampling import independent, systematic
 
 FORMAT = "counterfoil weighted records"
 _VERSION = 1
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,8 @@ class WeightedRecords:
         if not (np.isfinite(weights).all() and (weights >= 0).all() and mass > 0 and 0 < self.total < np.inf):
             raise ValueError("`weights` and `total` must be finite, not negative, and not all zero. Found others.")
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "weights", weights / mass)
+        # Dividing by a sum that is 1 but for rounding would change digits each time that the records are loaded.
+        object.__setattr__(self, "weights", weights if abs(mass - 1) <= _ROUNDING else weights / mass)
 
     def marginal(self, clique: Iterable[str]) -> np.ndarray:
         """Expected counts on `clique`, one axis for each attribute in the given order."""
