@@ -97,7 +97,7 @@ def draw(path: Path) -> None:
     made = counterfoil.synthesize(pa.Table.from_batches([few]), schema, epsilon=1, method="mst", seed=0, rows=1)
     rows = draw_parts(made.model, schema, parquet.read_metadata(path).num_rows, np.random.default_rng(0))  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        write_parts(rows.tables(), Path(folder) / "drawn.parquet", schema)
+        write_parts(rows.tables(coded=True), Path(folder) / "drawn.parquet", schema)
 
 
 def _records(path: Path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -91,6 +93,46 @@ def noisy_evidence(
     table = pa.table(dict(columns))
     bought = bought_moments(schema, table, deviation, rng, noise=noise, counted=not public)
     return evidence_of(schema, [bought], records=table.num_rows if public else None)
+
+
+Law = Callable[[int, np.random.Generator], Mapping[str, np.ndarray]]
+"""Draws the columns of so many rows; those that a schema has not are left out."""
+
+_TABLES = 100
+
+
+@cache
+def exact_moments(schema: Schema, law: Law, rows: int, counted: bool, batch: int) -> list[np.ndarray]:
+    """The exact sums of all moments of each of 100 tables, whose rows are drawn and encoded at once.
+
+    Releases that differ in the noise alone have them in common.
+    """
+    family = Moments(schema, 2, counted)
+    columns = law(rows * _TABLES, np.random.default_rng([rows, batch]))
+    table = pa.table({column.name: columns[column.name] for column in schema.synthesized})
+    codes = encode(schema, table)
+    numbers = {name: schema[name].numbers(table.column(name)) for name in family.numbers}
+    each = (slice(i * rows, (i + 1) * rows) for i in range(_TABLES))
+    return [family.sums(rows, *({name: v[part] for name, v in of.items()} for of in (codes, numbers))) for part in each]
+
+
+def noisy_releases(
+    schema: Schema,
+    law: Law,
+    rows: int,
+    deviation: float,
+    rng: np.random.Generator,
+    *,
+    noise: str = "discrete_gaussian",
+    public: bool = True,
+) -> Iterator[Evidence]:
+    """What `noisy_evidence` makes of any number of tables of so many rows of one law."""
+    columns = law(1, rng)
+    one = pa.table({column.name: columns[column.name] for column in schema.synthesized})
+    bought = noiseless(bought_moments(schema, one, 0.0, rng, counted=not public), deviation, noise)
+    for batch in count():
+        for sums in exact_moments(schema, law, rows, not public, batch):
+            yield evidence_of(schema, [noised(replace(bought, sums=sums), rng)], records=rows if public else None)
 
 
 def least_binomial(trials: int, chance: float, false_alarm: float = 1e-7) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from scipy.stats import binom
@@ -62,3 +63,17 @@ def require_coverage(hits: int, trials: int, *, at_least: float = 0.945, at_most
     """Fails, with probability at most 1e-6 where the coverage lies between the two, else if it is far outside them."""
     low, high = binom.ppf(5e-7, trials, at_least), binom.isf(5e-7, trials, at_most)
     assert low <= hits <= high, f"{hits / trials:.4f} of {trials} intervals held, {low / trials:.4f} must"
+
+
+def require_held(held: Iterator[bool], trials: int, *, at_least: float = 0.945, at_most: float = 0.98) -> None:
+    """`require_coverage` of so many trials, but that a fourth of them decides where it leaves no doubt.
+
+    That fourth passes where its share is inside the limits of `require_coverage` by two standard errors of the share of
+    all, or more: a coverage outside them by two is found out with probability 97% by all, and so it is by the fourth.
+    """
+    low, high = binom.ppf(5e-7, trials, at_least) / trials, binom.isf(5e-7, trials, at_most) / trials
+    inside = 2 * np.sqrt(np.array([low * (1 - low), high * (1 - high)]) / trials)
+    few = trials // 4
+    hits = sum(islice(held, few))
+    if not low + inside[0] <= hits / few <= high - inside[1]:
+        require_coverage(hits + sum(islice(held, trials - few)), trials, at_least=at_least, at_most=at_most)

@@ -86,7 +86,7 @@ CASES: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
     ),
     "a model size of 0": (NOTHING, ("--max-model-size", "0", "--method", "aim"), "positive number of megabytes"),
     "no rows": (NOTHING, ("--rows", "0"), "at least 1. Found 0"),
-    "more rows than memory": (NOTHING, ("--rows", "1000000000000"), "GB of memory"),
+    "more rows than memory": (NOTHING, ("--rows", "1000000000000000"), "GB of memory"),
     "a seed that is not confirmed": (NOTHING, ("--seed", "1"), "--not-private"),
     "a confirmation without a seed": (NOTHING, ("--not-private",), "confirms a --seed"),
     "a seed below 0": (NOTHING, ("--seed", "-1", "--not-private"), "at least 0"),

@@ -127,7 +127,7 @@ def test_points_are_asked_again_too(office):
         (("sample", "nowhere", "--rows", "5"), "There is no release at nowhere"),
         (("sample", KEPT, "--rows", "5", "--out", "people.ledger"), "people.ledger"),
         (("marginal", KEPT, "sxe"), "no counts of a column 'sxe'. Did you mean 'sex'?"),
-        (("sample", KEPT, "--rows", "900000000000"), "GB of memory"),
+        (("sample", KEPT, "--rows", "9000000000000000"), "GB of memory"),
         (("sample", KEPT, "--rows", "5", "--where", "age = 30"), "with == for equal"),
         (("marginal", KEPT, "sex", "sex"), "each once"),
         (("error-bar", KEPT, "sex", "--beta", "2"), "`beta` must lie strictly between"),

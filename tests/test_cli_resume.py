@@ -13,7 +13,7 @@ import pytest
 
 from command_line import Ended, Office, make_office
 from counterfoil.cli.failure import failure_of
-from counterfoil.cli.outputs import Outputs, require_writable
+from counterfoil.cli.outputs import Outputs, require_free, require_writable
 from counterfoil.curator.account import Account
 from counterfoil.receipt.receipt import Receipt
 
@@ -327,14 +327,37 @@ def test_a_folder_that_can_not_be_written_is_named(office: Office, monkeypatch: 
             require_writable(office.path)
         assert failed.value.filename == str(office.path)
         ended = office.synth("--out", office.path / "s.csv", "--ledger", "people.ledger")
-    assert ended.err.strip().endswith(f"{office.path}: Read-only file system.")
-    assert office.releases() == []
+    assert ended.err.strip() == (
+        f"counterfoil: {office.path} can't be written, because its file system is read-only: choose another folder, or "
+        "mount it for writing."
+    )
+    assert (ended.status, office.releases()) == (2, [])
+
+
+def test_each_folder_of_several_outputs_must_be_writable(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    probed: list[Path] = []
+    monkeypatch.setattr("counterfoil.cli.outputs.require_writable", probed.append)
+    (office.path / "other").mkdir()
+    require_free([office.path / "a", office.path / "b", office.path / "other" / "c"], force=False)
+    assert probed == [office.path, office.path / "other"]
+
+
+def test_what_permissions_do_not_allow_is_said_with_what_to_do(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, dir: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", f"{dir}/tmpq1w2e3")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("counterfoil.cli.outputs.tempfile.TemporaryFile", refuse)
+        ended = office.synth("--out", office.path / "s.csv", "--ledger", "people.ledger")
+    assert ended.err.strip().startswith(f"counterfoil: {office.path} can't be read or written, because its permissions")
+    assert ended.err.strip().endswith("choose another place, or have them changed.")
+    assert (ended.status, office.releases()) == (2, [])
 
 
 @pytest.mark.parametrize("made", [".counterfoil-q1w2e3", ".counterfoil-q1/s.csv", ".s.csv.x9.part", "s.csv"])
 def test_a_file_that_its_user_never_sees_is_not_named(made: str) -> None:
     said = failure_of(PermissionError(13, "Permission denied", f"/results/{made}"), show_values=False).sentence
-    assert said == f"/results{'/s.csv' if made == 's.csv' else ''}: Permission denied."
+    assert said.startswith(f"/results{'/s.csv' if made == 's.csv' else ''} can't be read or written, because ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs the modes of POSIX")

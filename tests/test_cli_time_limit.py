@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import Office, make_office
 from counterfoil.cli import terminal
-from counterfoil.cli.durations import duration_of, seconds_of
+from counterfoil.cli.durations import about, coarse, seconds_of
 from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.time_left import TimeLeft
@@ -55,10 +58,35 @@ def test_other_durations_are_refused_in_a_sentence(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.2, "0s"), (59.6, "1m00s"), (61, "1m01s"), (599.4, "9m59s"), (754, "13m"), (3599.7, "1h00m"), (9000, "2h30m")],
+    [
+        (0, "a few seconds"),
+        (9.9, "a few seconds"),
+        (14.9, "about 10 seconds"),
+        (54.9, "about 50 seconds"),
+        (55, "about 1 minute"),
+        (110, "about 2 minutes"),
+        (569, "about 9 minutes"),
+        (754, "about 15 minutes"),
+        (3449, "about 55 minutes"),
+        (3450, "about 1 hour"),
+        (9000, "about 2.5 hours"),
+    ],
 )
-def test_durations_as_they_are_told(seconds: float, words: str) -> None:
-    assert duration_of(seconds) == words
+def test_durations_as_they_are_shown(seconds: float, words: str) -> None:
+    assert about(coarse(seconds)) == words
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_coarse_durations_are_near_and_in_order(one: float, other: float) -> None:
+    assert coarse(one) == 5 if one < 10 else abs(coarse(one) - one) <= max(0.34 * one, 5)
+    assert (coarse(one) <= coarse(other)) or one > other
+    assert coarse(coarse(one)) == coarse(one)
+
+
+def test_the_help_says_that_a_bare_number_is_seconds(office: Office) -> None:
+    page = office.run("synth", "--help")
+    assert "a bare number is seconds" in " ".join(page.out.replace("│", " ").split())
+    assert max(map(len, page.out.splitlines())) <= 80
 
 
 def test_the_receipt_says_what_the_limit_did(office: Office) -> None:
@@ -120,11 +148,15 @@ def test_what_is_left_follows_from_the_pace_of_the_second_half() -> None:
     assert left.words() == ""
     clock.now = 10.0
     left.seen(0.5)  # quick steps at first
-    assert left.words() == "10s left"
+    assert left.seconds() == pytest.approx(10.0)
     clock.now = 20.0
     left.seen(0.6)
-    assert left.seconds() == pytest.approx(0.4 / 0.1 * 10)
-    assert left.seen(0.3) == 0.6, "it never goes back"
+    assert left.seconds() == pytest.approx(0.4 / 0.6 * 20), "of fewer than ten steps all count"
+    for step in range(1, 10):
+        clock.now = 20.0 + step
+        left.seen(0.6 + step / 100)
+    assert left.seconds() == pytest.approx(0.31 / 0.19 * 19)
+    assert left.seen(0.3) == 0.69, "it never goes back"
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(0, 1)), max_size=30))
@@ -145,7 +177,7 @@ def test_a_steady_work_is_foreseen() -> None:
     for done in range(1, 100):
         clock.now = float(done)
         left.seen(done / 100)
-        assert left.seconds() is None if done < 3 else left.seconds() == pytest.approx(100 - done)
+        assert left.seconds() is None if done < 5 else left.seconds() == pytest.approx(100 - done)
 
 
 def test_it_says_nothing_before_it_can_tell() -> None:
@@ -156,8 +188,79 @@ def test_it_says_nothing_before_it_can_tell() -> None:
     assert left.words() == ""
     clock, left = (again := Ticks(step=0.0)), TimeLeft(again)
     clock.now = 100.0
-    left.seen(0.01)
+    left.seen(0.04)
+    assert left.seconds() is None
     assert left.words() == ""
+
+
+def shown_of(steps: Sequence[float]) -> list[tuple[float, str]]:
+    """What is shown of a work of steps of so many seconds, asked every half second: each change, and when."""
+    clock, shown, ends = Ticks(step=0.0), [(0.0, "")], list(itertools.accumulate(steps))
+    left, done = TimeLeft(clock), 0
+    for half_seconds in range(1, int(2 * ends[-1]) + 1):
+        while done < len(ends) and ends[done] <= half_seconds / 2:
+            clock.now, done = ends[done], done + 1
+            left.seen(done / len(ends))
+        clock.now = half_seconds / 2
+        if (words := left.words()) != shown[-1][1]:
+            shown.append((clock.now, words))
+    return shown
+
+
+def in_seconds(words: str) -> float:
+    """The duration that is shown."""
+    number, unit = ("5", "second") if words.startswith("a few") else words.split()[1:3]
+    return float(number) * {"second": 1, "minute": 60, "hour": 3600}[unit.rstrip("s")]
+
+
+STEPS = {
+    "steady": [1.0] * 100,
+    "exponential": np.random.default_rng(0).exponential(size=120).tolist(),
+    "bursts": ([0.1] * 9 + [6.0]) * 20,
+    "few and long": [12.0] * 10,
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_what_is_shown_falls_with_the_time_and_is_near_what_is_left(steps: list[float]) -> None:
+    """The unsmoothed estimate of most of these works jumps up and down at every step."""
+    changes = shown_of(steps)
+    (_, nothing), *said = changes
+    assert (nothing, said[0][0] >= 5.0) == ("", True)
+    assert all(words for _, words in said), "once shown, it stays"
+    seconds = [in_seconds(words) for _, words in said]
+    assert sum(one < other for one, other in itertools.pairwise(seconds)) <= (steps is STEPS["exponential"]), changes
+    for (moment, words), number in zip(said, seconds, strict=True):
+        truth = sum(steps) - moment
+        assert truth / 2 - 10 <= number <= 2 * truth + 10, (moment, words, truth)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e3), st.floats(0, 1)), min_size=1, max_size=60))
+def test_what_is_shown_grows_only_where_much_more_is_left(moves: list[tuple[float, float]]) -> None:
+    clock = Ticks(step=0.0)
+    left, before = TimeLeft(clock), ""
+    for later, share in moves:
+        clock.now += later
+        left.seen(share)
+        words = left.words()
+        assert words or not before
+        if before and words != before:
+            old, new = in_seconds(before), in_seconds(words)
+            assert new < old or new >= 1.5 * old
+        before = words
+
+
+def test_nothing_is_shown_while_estimates_stray() -> None:
+    """A work whose first tenth took a second a hundredth, and whose next takes a hundred: the end runs away."""
+    clock = Ticks(step=0.0)
+    left = TimeLeft(clock)
+    for done in range(1, 5):
+        clock.now = 10.0**done / 1000
+        left.seen(done / 100)
+        assert left.words() == ""
+    for moment in (11.0, 12.0, 13.0, 14.0):
+        clock.now = moment
+        assert left.words() == ""
 
 
 class Screen(io.StringIO):
@@ -172,17 +275,18 @@ def shown(monkeypatch: pytest.MonkeyPatch, screen: io.StringIO, **options: bool)
     monkeypatch.setattr(terminal, "monotonic", clock)
     monkeypatch.setenv("TERM", "xterm")
     with Terminal(**options).progress() as progress:
-        clock.now = 50.0
-        progress("a long description of what is being done, " * 4, 0.5)
+        for done in range(1, 51):
+            clock.now = float(done)
+            progress("a long description of what is being done, " * 4, done / 100)
         progress("a long description of what is being done, " * 4, 0.4)
     return screen.getvalue()
 
 
 def test_a_terminal_is_told_the_share_and_what_time_is_left_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     told = shown(monkeypatch, Screen())
-    assert "50s left" in told
+    assert "about 50 seconds left" in told
     assert "50%" in told
-    assert "40%" not in told
+    assert "49%" not in told.split("50%", 1)[1]
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", told).replace("\r", "\n").split("\n")
     assert max(map(len, lines)) <= 80
 

@@ -102,7 +102,11 @@ def test_a_password_is_refused_and_not_repeated(text: str) -> None:
         (f"postgresql://h/d?options={SECRET}::t", "say how to connect"),
         (f"postgresql://h/d?host={SECRET}::t", "say how to connect"),
         (f"postgresql://h,{SECRET}/d::t", "one host"),
-        (f"postgresql://h:{SECRET}/d::t", "neither"),
+        (
+            f"postgresql://h:{SECRET}/d::t",
+            r"port is a whole number from 1 to 65535\. Found something else after the host",
+        ),
+        (f"postgresql://[h{SECRET}/d::t", "neither"),
         (f"postgresql://@{SECRET}/d::t", "USER@HOST"),
         (f"postgresql://h/{SECRET}%00::t", "UTF-8"),
         (f"postgresql://h/{SECRET}%FF::t", "UTF-8"),
@@ -113,6 +117,26 @@ def test_what_is_no_address_is_refused_and_not_repeated(text: str, says: str) ->
         with pytest.raises(ValueError, match=says) as refused:
             read(text)
         assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("port", ["0", "00", "65536", "99999", "123456789", "-1", "5432x", "٥٤٣٢", "5432 "])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_port_that_is_none_is_refused_with_what_to_do_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, port: str, named: bool
+) -> None:
+    """Digits behind a name may be a password whose `@` was forgotten."""
+    if not named:
+        monkeypatch.setenv("PGPORT", port)
+    for read in (TableURL.of, SourceIdentity.of, open_source):
+        with pytest.raises(ValueError, match=r"from 1 to 65535\. .*: correct it, or leave it out for 5432") as refused:
+            read(f"postgresql://h:{port}/d::t" if named else "postgresql://h/d::t")
+        assert ("in PGPORT" in str(refused.value)) == (not named)
+        assert len(port) < 3 or port not in str(refused.value)
+
+
+@given(st.integers(1, 65535), st.integers(0, 3))
+def test_every_port_is_read(port: int, zeros: int) -> None:
+    assert TableURL.of(f"postgresql://h:{'0' * zeros}{port}/d::t").port == str(port)
 
 
 def test_a_ledger_knows_a_table_by_its_place_and_not_by_its_reader() -> None:

@@ -24,6 +24,7 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _PLAIN = re.compile(rf'[^".\s{_SIGNS}]+')
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DEFAULT_SCHEMA, _DEFAULT_PORT = "public", "5432"
+_LAST_PORT = 65535
 # `user:secret@` after the scheme of an address, where digits before a slash are a port.
 _LOGIN_WITH_SECRET = re.compile(r"://[^/:@]*:(?!//)(?!\d*(?:/|$))[^@]*@", re.DOTALL)
 _SECRETS = ("password", "sslpassword", "oauth_client_secret")
@@ -190,7 +191,7 @@ def _place(text: str) -> tuple[str, str]:
             "A ledger knows a server by the name of its host. Found PGHOSTADDR set, with which every name leads to one "
             "server: unset it, and name that address as the host."
         )
-    found = re.fullmatch(r"(?:\[([0-9a-fA-F:.%]+)\]|([^:\[\]]*))(?::(\d*))?", text)
+    found = re.fullmatch(r"(?:\[([0-9a-fA-F:.%]+)\]|([^:\[\]]*))(?::([^:\[\]]*))?", text)
     if found is None:
         raise ValueError(f"A host is a name or a number, with a port behind it: {_SHAPE}. Found neither: correct it.")
     host = found[1] or _decoded(found[2] or "") or os.environ.get("PGHOST", "")
@@ -200,9 +201,19 @@ def _place(text: str) -> tuple[str, str]:
             f"An address names its host: {_SHAPE}. Found none: name it, or set PGHOST, to the folder of its socket "
             "for a server without a network."
         )
-    if "," in host or not port.isdecimal():
-        raise ValueError("A ledger is kept for one table on one host and port. Found several, or no number: name one.")
-    return _spelled(host), str(int(port))
+    if "," in host or "," in port:
+        raise ValueError("A ledger is kept for one table on one host and port. Found several: name one.")
+    return _spelled(host), _port(port, where="after the host" if found[3] else "in PGPORT")
+
+
+def _port(text: str, *, where: str) -> str:
+    """A port without zeros before it; what is none may be a password, and is not repeated."""
+    if re.fullmatch(r"0*[1-9][0-9]{0,4}", text) is None or int(text) > _LAST_PORT:
+        raise ValueError(
+            f"A port is a whole number from 1 to {_LAST_PORT}. Found something else {where}: correct it, or leave it "
+            f"out for {_DEFAULT_PORT}, and put a password into PGPASSWORD or ~/.pgpass."
+        )
+    return str(int(text))
 
 
 def _spelled(host: str) -> str:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from counterfoil.curator.engines.engine import Block
 from counterfoil.domain import counting
-from counterfoil.domain.counting import count_marginals
+from counterfoil.domain.counting import count_marginals, count_stacked
 from counterfoil.domain.domain import Domain
+from counterfoil.domain.layout import Layout
 
 
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=5), st.integers(0, 10_000), st.integers(0, 2**32))
@@ -34,6 +35,24 @@ def test_counts_equal_a_sum_over_rows(sizes: list[int], rows: int, seed: int) ->
         np.add.at(expected, tuple(codes[name] for name in clique) or (), 1 if clique else rows)
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (64, 128), (65, 127), (8193,), (2, 3, 5, 7)])
+@pytest.mark.parametrize("rows", [0, 1, 4095, 4096, 4099, 40_000])
+def test_cells_are_counted_alike_in_four_tables_and_in_one(shape: tuple[int, ...], rows: int) -> None:
+    # Up to 8,192 cells, and at least four rows a cell, four tables take turns.
+    domain = Domain(tuple("abcd"[: len(shape)]), shape)
+    rng = np.random.default_rng(rows)
+    codes = {name: (rng.random(rows) ** 3 * size).astype(np.int64) for name, size in zip("abcd", shape, strict=False)}
+    before = rng.integers(0, 2**40, shape)
+    found = before.copy()
+    count_marginals(codes, rows, [domain.attributes] * 2, domain, into=[found, np.zeros(shape, np.int64)])
+    flat = np.zeros(shape, dtype=np.int64)
+    np.add.at(flat, tuple(codes[name] for name in domain.attributes), 1)
+    np.testing.assert_array_equal(found, before + flat)
+    stacked = np.zeros(flat.size, dtype=np.int64)
+    count_stacked(codes, rows, Layout.of(domain, [domain.attributes]), stacked)
+    np.testing.assert_array_equal(stacked, flat.ravel())
 
 
 def test_blocks_add_up_into_the_same_arrays() -> None:

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from counterfoil.features.functions import Functions, Share
 from counterfoil.features.moments import Moments
+from counterfoil.inference.contingency import chi2
 from counterfoil.inference.finding import Unanswerable
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import counted_tables, pooled_marginals, total_of
+from counterfoil.inference.proportions import proportion
 from counterfoil.receipt.answers import RecordedAnswers, RecordedAverages, RecordedMarginal
 from counterfoil.schema import Categorical, Integer, Schema
-from noisy_tables import GAUSSIAN, LAPLACE
+from noisy_tables import GAUSSIAN, LAPLACE, evidence_of
 
 SCHEMA = Schema((Categorical("a", ("x", "y", "z")), Categorical("b", ("p", "q")), Integer("k", 0, 3)))
 CLIQUES = [("a",), ("b",), ("k",), ("a", "b"), ("a", "k"), ("b", "k"), ("a", "b", "k")]
@@ -146,3 +148,32 @@ def test_linear_answers_add_up():
     assert y.covariance(y) == pytest.approx(4 * (3 * 1 + 3 * 9) + 18 * 16)
     assert y.law.deviation == pytest.approx(np.sqrt(y.covariance(y)))
     assert y.charges == (1, 2)
+
+
+def test_what_was_counted_in_groups_is_said_with_how_many_groups_of_how_many_values():
+    """The groups are of the counts at hand: of two kinds of counts of one column, each has its own sentence."""
+    groups = {"a": np.array([0, 1, 1]), "k": np.array([0, 0, 0, 0])}
+    merged = RecordedMarginal(("a", "b", "k"), np.full((2, 2, 1), 100), groups, GAUSSIAN, 3.0, 1)
+    whole = RecordedMarginal(("a", "b"), np.full((3, 2), 60), {}, GAUSSIAN, 3.0, 2)
+    answers = RecordedAnswers(SCHEMA, (merged, whole), (), (), None)
+    end = "; counted in groups: a (3 values or bins in 2 groups), k (4 values or bins in 1 group)"
+    (pooled,) = pooled_marginals(answers, ("a", "b", "k"))
+    assert pooled.sentence.endswith(f"has standard deviation 3{end}")
+    said = [one.sentence for one in pooled_marginals(answers, ("a", "b"))]
+    assert sum(sentence.endswith("; counted in groups: a (3 values or bins in 2 groups)") for sentence in said) == 1
+    assert sum("groups" in sentence for sentence in said) == 1
+    assert "groups" not in pooled_marginals(answers, ("b",))[0].sentence
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_test_and_a_share_say_which_columns_were_counted_in_groups(merged):
+    counts = np.full((2 if merged else 3, 2), 100)
+    groups = {"a": np.array([0, 1, 1])} if merged else {}
+    release = evidence_of(SCHEMA, [RecordedMarginal(("a", "b"), counts, groups, GAUSSIAN, 3.0, 1)])
+    test = chi2(release, "a", "b", simulations=19)
+    (share,) = proportion(release, "a == 'x' and b == 'p'")
+    for found in (test, share):
+        said = [
+            sentence for sentence in found.basis if "counted in groups: a (3 values or bins in 2 groups)." in sentence
+        ]
+        assert len(said) == merged

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -9,18 +11,17 @@ from counterfoil.features.functions import UNIT, Functions, Share
 from counterfoil.inference import Unanswerable, proportion
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAverages, RecordedMarginal
 from counterfoil.schema import Categorical, Integer, Schema
-from noisy_tables import GAUSSIAN, LAPLACE, evidence_of, noisy_marginal, require_coverage
+from noisy_tables import GAUSSIAN, LAPLACE, evidence_of, noisy_marginal, require_coverage, require_held
 
 SCHEMA = Schema((Categorical("a", ("x", "y", "z")), Categorical("b", ("p", "q")), Integer("age", 0, 99, bins=10)))
 TRIALS = 2000
 
 
-def covered(n: int, share: float, kind: str, scale: float, public: bool, trials: int, by: str | None = None) -> int:
-    """In how many of the simulated releases the interval of a == 'x' holds the population's share."""
+def held(n: int, share: float, kind: str, scale: float, public: bool, by: str | None = None) -> Iterator[bool]:
+    """Of any number of simulated releases, whether the interval of a == 'x' holds the population's share."""
     rng = np.random.default_rng([n, int(1000 * share), int(scale), public])
     cells = np.outer([share, (1 - share) * 0.6, (1 - share) * 0.4], [0.8, 0.2])
-    hits = 0
-    for _ in range(trials):
+    while True:
         counts = rng.multinomial(n, cells.ravel()).reshape(3, 2)
         marginals = [
             noisy_marginal(rng, ("a",), counts.sum(axis=1), kind, scale, 1),
@@ -29,8 +30,7 @@ def covered(n: int, share: float, kind: str, scale: float, public: bool, trials:
         ]
         release = evidence_of(SCHEMA, marginals, records=n if public else None)
         found = proportion(release, "a == 'x'", by=by)
-        hits += found[-1].lower <= share <= found[-1].upper
-    return hits
+        yield found[-1].lower <= share <= found[-1].upper
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def covered(n: int, share: float, kind: str, scale: float, public: bool, trials:
 )
 def test_intervals_hold_with_gaussian_noise(n, share, scale, public):
     """Coverage from 94.5% to 98%, and anything above where the noise leaves [0, 1] whole; false alarms: 1e-6 each."""
-    require_coverage(covered(n, share, GAUSSIAN, scale, public, TRIALS), TRIALS, at_most=1 if scale > n / 20 else 0.98)
+    require_held(held(n, share, GAUSSIAN, scale, public), TRIALS, at_most=1 if scale > n / 20 else 0.98)
 
 
 @pytest.mark.slow
@@ -57,7 +57,7 @@ def test_intervals_hold_with_gaussian_noise(n, share, scale, public):
     [(300, 0.5, 5, False), (300, 0.002, 5, True), (50_000, 0.5, 200, False)],
 )
 def test_intervals_hold_with_laplace_noise(n, share, scale, public):
-    require_coverage(covered(n, share, LAPLACE, scale, public, TRIALS), TRIALS)
+    require_held(held(n, share, LAPLACE, scale, public), TRIALS)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_intervals_hold_with_laplace_noise(n, share, scale, public):
 )
 def test_intervals_hold_within_groups(n, share, scale, public):
     """The last group has a fifth of the records."""
-    require_coverage(covered(n, share, GAUSSIAN, scale, public, TRIALS, by="b"), TRIALS, at_most=0.985)
+    require_held(held(n, share, GAUSSIAN, scale, public, by="b"), TRIALS, at_most=0.985)
 
 
 def test_what_the_noise_and_the_sampling_contribute():

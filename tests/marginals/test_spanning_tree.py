@@ -14,10 +14,13 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.curator.account import Choice
+from counterfoil.curator.queries.selection import LARGEST_PENALTY
 from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.marginals.aim_batched import Shares
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice, Round
 from counterfoil.marginals.spanning_tree import choose_tree, count_parts, parts_of
@@ -60,6 +63,14 @@ def test_parts_that_are_joined_already_are_not_joined_again(pairs, before):
     assert count_parts(part) - len(tree) == count_parts(parts_of(SEVEN, [*pairs, *before]))
 
 
+@given(pairs_of_some, st.integers(0, 7))
+def test_a_tree_that_ends_early_is_the_beginning_of_the_whole_one(pairs, most):
+    whole = choose_tree(SEVEN, pairs, lambda joining: int(joining[0]))
+    left = iter(range(most))
+    part = choose_tree(SEVEN, pairs, lambda joining: None if next(left, None) is None else int(joining[0]))
+    assert part == whole[:most]
+
+
 def test_what_does_not_fit_is_left_out():
     pairs = [("a", "b"), ("b", "c"), ("a", "c")]
     tree = choose_tree(
@@ -81,21 +92,26 @@ CHAIN = [tuple(map(int, row)) for row in CHAIN_ROWS]
 LINKS = set(itertools.pairwise(NAMES))
 
 
-def joined(choice, part: np.ndarray, mu_squared: float = 50.0, size: float = 1.0):
-    candidates = Candidates.of(2, SEVEN, size)
+def first_round(domain: Domain = SEVEN, *, deviation: float = 5.0, sensitivity: float = 1.0, ending: float = 1.0):
+    """Before anything but columns is known, which are uniform; choices cost 50 in all."""
+    candidates = Candidates.of(2, domain, 1.0)
     pairs = [clique for clique in candidates.weights if len(clique) == 2]
-    model = GraphicalModel(SEVEN, {}, 4000.0)
-    with opened(SEVEN, CHAIN, budget=Budget(500.0, 1e-6)) as curator:
-        now = Round(
-            candidates,
-            identity(SEVEN),
-            model_cliques=[(name,) for name in NAMES],
-            estimates=model.marginals(pairs),
-            deviation=5.0,
-            size_share=1.0,
-            mu_squared=mu_squared,
-        )
-        tree = choice.join(curator.filter(GaussianFilter()), now, part)
+    return Round(
+        candidates,
+        identity(domain),
+        model_cliques=[(name,) for name in domain.attributes],
+        estimates=GraphicalModel(domain, {}, 4000.0).marginals(pairs),
+        deviation=deviation,
+        size_share=1.0,
+        mu_squared=50.0,
+        sensitivity=sensitivity,
+        ending=ending,
+    )
+
+
+def joined(choice, part: np.ndarray, rows=CHAIN, deviation: float = 5.0):
+    with opened(SEVEN, rows, budget=Budget(500.0, 1e-6)) as curator:
+        tree = choice.join(curator.filter(GaussianFilter()), first_round(deviation=deviation), part)
         return set(tree.estimates), curator.charges()
 
 
@@ -120,16 +136,63 @@ def test_one_record_moves_no_score_by_more_than_the_charge_says():
     assert [charge.sensitivity for charge in charges] == [1.0] * 6
 
 
+def test_a_tree_ends_where_noise_would_hide_what_is_left():
+    """a, b, c and d are a chain, the others independent of all.
+
+    With a deviation of 50 a pair's noise is 160 records; a link's error is above 3,000, and the others' below 160, as
+    is asserted of the table. A choice costs 50 / 6 (mu squared), with Gumbel noise of scale below 1 record.
+    Against the margin the other pairs' odds together are below 1, so that the tree ends with odds of at least 1 / 2
+    each time; the seed is fixed. The choice to end is charged like the others.
+    """
+    rows = np.array(CHAIN)
+    rows[:, 4:] = np.random.default_rng(4).integers(0, 2, (4000, 3))
+    for one, other in itertools.combinations(range(7), 2):
+        counts = np.bincount(2 * rows[:, one] + rows[:, other], minlength=4)
+        assert np.abs(counts - 1000).sum() < 160 or other < 4
+    tree, charges = joined(ExponentialChoice(), np.arange(7), list(map(tuple, rows.tolist())), deviation=50.0)
+    assert tree == {("a", "b"), ("b", "c"), ("c", "d")}
+    assert [mu_squared_of(charge) for charge in charges] == pytest.approx([50.0 / 6] * 4, rel=1e-6)
+
+
+class Asked:
+    """In place of an account: keeps what is asked, and always ends."""
+
+    def __init__(self) -> None:
+        self.questions = []
+
+    def choose(self, query, noise):
+        self.questions.append((query, noise))
+        return Choice(query.describe()["candidates"] - 1, 1.0)
+
+
+@pytest.mark.parametrize(("columns", "sensitivity", "ending"), [(7, 1.0, 1.0), (7, 2.0, 0.5), (46, 3.0, 1.0)])
+def test_pairs_without_gain_have_together_the_odds_of_the_end(columns, sensitivity, ending):
+    """Odds are exp(score / scale): with scores of -margin the m pairs have m exp(-margin / scale) in all, the end 1."""
+    domain = Domain(tuple(f"c{i:02d}" for i in range(columns)), (2,) * columns)
+    account, now = Asked(), first_round(domain, sensitivity=sensitivity, ending=ending)
+    assert not ExponentialChoice().join(account, now, np.arange(columns)).estimates
+    ((query, noise),) = account.questions
+    pairs = columns * (columns - 1) // 2
+    assert query.describe() == {"candidates": pairs + 1, "largest_weight": 1.0}
+    # Four cells of 1,000 records, each with noise of deviation 5; a column's cells are two.
+    margins = query.penalties - np.array([4.0] * pairs + [2.0]) * 5.0 * math.sqrt(2 / math.pi)
+    scores = -query.weights * margins
+    odds = np.exp(scores / noise.scale(sensitivity))
+    assert odds[-1] == pytest.approx(1.0, abs=1e-9)
+    assert odds[:-1].sum() == pytest.approx(pairs ** (1 - ending), rel=1e-9)
+    assert query.weights[-1] * LARGEST_PENALTY < 0.01, "whatever the error of the end, its score is 0"
+
+
 def measured_first(synthesis, columns: int) -> list[list[str]]:
     """The cliques of the measurements that follow the columns, in order."""
     asked = [charge["parameters"]["cliques"] for charge in charges_of(synthesis, "marginal_counts")]
     return [clique for cliques in asked[1:] for clique in cliques][: columns - 1]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 3.0])
-def test_aim_joins_every_column_at_any_budget(epsilon):
-    """For sure: whatever is chosen, the first six pairs are a tree."""
-    made = released(AIM(), SEVEN, CHAIN, budget=Budget(epsilon, 1e-6), draw=5)
+@pytest.mark.parametrize(("variant", "epsilon"), [("gaussian", 0.1), ("gaussian", 3.0), ("batched", 3.0)])
+def test_aim_joins_every_column(variant, epsilon):
+    """With one query for all errors for sure; else where a pair is worth its noise."""
+    made = released(AIM(variant=variant), SEVEN, CHAIN, budget=Budget(epsilon, 1e-6), draw=5)
     first = [tuple(clique) for clique in measured_first(made, 7)]
     assert all(len(clique) == 2 for clique in first)
     assert count_parts(parts_of(SEVEN, first)) == 1
@@ -149,6 +212,40 @@ def test_aim_finds_the_links_of_a_chain_of_more_columns_than_its_rounds_had_choi
     rows = np.cumsum(rng.random((2000, columns)) < np.array([0.5] + [0.05] * (columns - 1)), axis=1) % 2
     made = released(AIM(rounds=1), domain, list(map(tuple, rows.tolist())), budget=Budget(20.0, 1e-6), draw=5)
     assert {tuple(clique) for clique in measured_first(made, columns)} == set(itertools.pairwise(names))
+
+
+def test_what_a_wide_table_has_no_pairs_for_measures_its_columns_again():
+    """36 independent columns: with this seed some choice ends the tree.
+
+    A tree of 35 pairs was to take the place of all rounds but one, with 35 parts of 39; so much of it as was not used
+    is what columns cost in their second query.
+    """
+    columns = 36
+    domain = Domain(tuple(f"c{i:02d}" for i in range(columns)), (2,) * columns)
+    rows = np.random.default_rng(6).integers(0, 2, (2000, columns))
+    made = released(AIM(), domain, list(map(tuple, rows.tolist())), budget=Budget(0.3, 1e-6), draw=5)
+    charges, shares = charges_of(made), Shares()
+    first, again, *marginals = charges_of(made, "marginal_counts")
+    assert again["parameters"]["cliques"] == first["parameters"]["cliques"] == [[name] for name in domain.attributes]
+    edges = charges.index(again) - charges.index(first) - 2  # the last choice was to end
+    whole = mu_squared_of(first) / shares.columns
+    assert mu_squared_of(again) == pytest.approx((35 - edges) / 39 * shares.marginals * whole, rel=1e-6)
+    measured = math.fsum(mu_squared_of(charge) for charge in marginals)
+    assert measured == pytest.approx((edges + 4) / 39 * shares.marginals * whole, rel=1e-6)
+    assert made.receipt.document["spent"]["epsilon"] == pytest.approx(0.3, rel=1e-4)
+
+
+def test_what_other_tables_have_no_pairs_for_is_left_to_rounds():
+    """20 independent columns: with this seed a choice ends the tree, and rounds measure with all that is left."""
+    domain = Domain(tuple(f"c{i:02d}" for i in range(20)), (2,) * 20)
+    rows = np.random.default_rng(6).integers(0, 2, (2000, 20))
+    made = released(AIM(), domain, list(map(tuple, rows.tolist())), budget=Budget(0.3, 1e-6), draw=5)
+    charges = charges_of(made)
+    first, *marginals = charges_of(made, "marginal_counts")
+    assert charges.index(marginals[0]) - 1 < 19, "choices come before what they choose is measured"
+    assert all(len(charge["parameters"]["cliques"]) == 1 for charge in marginals)
+    measured = math.fsum(mu_squared_of(charge) for charge in marginals)
+    assert measured == pytest.approx(Shares().marginals / Shares().columns * mu_squared_of(first), rel=1e-6)
 
 
 def test_a_workload_that_names_some_pairs_is_joined_within_them():

@@ -243,8 +243,66 @@ class TestRareValues:
         assert np.abs(found - real)[frequent].max() < 100
         # Within the group of rare values the noisy columns decide: the rarest twenty hold about 40 of 4,000 records.
         assert found[20:].sum() < 250
-        text = str(made.receipt.document["method"]["parameters"]["binding"])
-        assert "others" in text or "city" in text
+        parameters = made.receipt.document["method"]["parameters"]
+        assert parameters["rare_values"] == "counted together"
+        assert "city" in str(parameters["binding"])
+
+    def test_a_pair_that_is_large_before_its_values_are_merged_is_bought(self):
+        """200 x 64 cells; the correlation is .97."""
+        rng = np.random.default_rng(1)
+        schema = Schema((Integer("a", 0, 199), Real("r", 0.0, 1.0, bins=64), Boolean("b")))
+        a = rng.integers(0, 200, 8000)
+        table = pa.table({"a": a, "r": np.clip(a / 200 + rng.normal(0, 0.07, 8000), 0, 1), "b": a % 2 == 0})
+        made = synthesize(cf.Reweighting(), table, schema, epsilon=4.0)
+        frame = made.to_pandas()
+        assert np.corrcoef(frame["a"], frame["r"])[0, 1] > 0.85
+        assert not any("not bought" in warning for warning in made.receipt.document["warnings"])
+        kept = synthesize(cf.Reweighting(keep_rare=True), table, schema, epsilon=4.0)
+        assert any("not bought" in warning and "a x r" in warning for warning in kept.receipt.document["warnings"])
+        assert kept.receipt.verify().holds
+
+    def test_pairs_that_stay_large_are_named(self):
+        """120 x 120 values, all of them frequent at epsilon 500."""
+        values = tuple(f"v{i}" for i in range(120))
+        schema = Schema((Categorical("a", values), Categorical("b", values), Boolean("c")))
+        rng = np.random.default_rng(2)
+        names = np.array(values)
+        table = pa.table(
+            {
+                "a": names[rng.integers(0, 120, 9000)],
+                "b": names[rng.integers(0, 120, 9000)],
+                "c": rng.random(9000) < 0.5,
+            }
+        )
+        made = synthesize(cf.Reweighting(), table, schema, epsilon=500.0)
+        (said,) = (warning for warning in made.receipt.document["warnings"] if "not bought" in warning)
+        assert "a x b." in said
+        assert made.receipt.document["method"]["parameters"]["queries"]["cliques"] == [["a", "c"], ["b", "c"]]
+
+    def test_the_number_of_records_is_foreseen_from_columns_and_pairs(self):
+        schema = Schema(tuple(Boolean(f"b{i}") for i in range(9)))
+        table = pa.table({f"b{i}": np.arange(100) % 2 == 0 for i in range(9)})
+        synthesize(cf.Reweighting(support=100), table, schema, epsilon=8e-4, delta=1e-9, relation="add_or_remove_one")
+
+    @pytest.mark.parametrize(
+        ("more", "words"),
+        [
+            ({"keep_rare": "no"}, "True, False or None"),
+            ({"keep_rare": 0}, "True, False or None"),
+            ({"keep_rare": True, "queries": "moments:2"}, "leave it out"),
+            ({"keep_rare": False, "reference": "uniform"}, "`uniform` and marginals"),
+        ],
+    )
+    def test_it_is_refused_where_it_says_nothing(self, more, words):
+        with pytest.raises(ValueError, match=words):
+            self.made(cf.Reweighting(**more))
+
+    def test_what_the_noise_of_columns_hides_is_said(self):
+        """Of 60 records at epsilon .2."""
+        schema = Schema((Integer("rent", 0, 99), Boolean("owner")))
+        table = pa.table({"rent": np.arange(60), "owner": np.arange(60) % 3 == 0})
+        made = synthesize(cf.Reweighting(), table, schema, epsilon=0.2)
+        assert any("noise" in warning for warning in made.receipt.document["warnings"])
 
     def test_errors_are_smaller_than_with_each_value_in_a_cell_of_its_own(self):
         """Of eight columns of 20 values, of which most are rare, with one hidden cause."""

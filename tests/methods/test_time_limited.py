@@ -116,8 +116,9 @@ def test_a_limit_that_is_not_reached_changes_nothing_but_that_it_is_told(name):
     assert limited.receipt.document["warnings"] == plain.receipt.document["warnings"]
 
 
-@pytest.mark.parametrize("name", ["batched", "focused", "mst", "direct"])
+@pytest.mark.parametrize("name", ["gaussian", "focused", "mst", "direct"])
 def test_the_last_round_joins_all_columns_where_no_time_is_left(name):
+    """The batched variant is not here: its tree ends where no pair is worth its noise."""
     made = released(METHODS[name], TimeLimit(1e-6, Ticks()))
     joined = [
         set(clique) for charge in charges_of(made, "marginal_counts") for clique in charge["parameters"]["cliques"]

@@ -148,9 +148,9 @@ def test_uses_and_limits_follow_from_the_numbers(facts):
     said, unsaid = " ".join(uses(facts).points), " ".join(limits(facts).points)
     for pair, test in tests.items():
         name = " and ".join(pair)
-        assert (name in said) == test.is_told
-        assert (name in unsaid) == (not test.is_told)
-    assert tests["cost", "sick"].is_told
+        assert (name in said) == test.exceeds_noise
+        assert (name in unsaid) == (not test.exceeds_noise)
+    assert tests["cost", "sick"].exceeds_noise
     for view in column_views(facts):
         assert view.noisy is not None
         if view.noisy.moved > 0.1:

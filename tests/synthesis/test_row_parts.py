@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import counterfoil
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.sampling import _sorted_by_counting
+from counterfoil.graphical_model.sampling import _ordered_by_key
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.identifier import Identifier
@@ -264,7 +264,69 @@ def test_a_release_in_parts_is_written_saved_and_read(tmp_path: Path, monkeypatc
 @settings(max_examples=60, deadline=None)
 @given(keys=st.lists(st.integers(0, 9), max_size=60), size=st.integers(10, 14))
 def test_counting_sorts_as_a_stable_sort_does(keys: list[int], size: int) -> None:
-    array = np.array(keys, dtype=np.int64)
-    order, ends = _sorted_by_counting(array, size)
-    np.testing.assert_array_equal(order, np.argsort(array, kind="stable"))
+    array = np.array(keys, dtype=np.int32)
+    rows = np.random.default_rng(len(keys)).permutation(len(keys)).astype(np.int32)
+    order, ends = _ordered_by_key(rows, array, size)
+    np.testing.assert_array_equal(order, rows[np.argsort(array[rows], kind="stable")])
     np.testing.assert_array_equal(ends, np.cumsum(np.bincount(array, minlength=size)))
+
+
+MIXED = Schema(
+    (
+        Categorical("kind", ("a", "b", "c"), missing=True, other=True),
+        Categorical("word", ("x", "y"), missing=True, missing_values=("?", "none")),
+        Categorical("code", (1, 2, 30)),
+        Boolean("sick", missing=True, true="yes", false="no"),
+        Boolean("well", missing=True),
+        Integer("age", 0, 99, bins=10, missing=True),
+        Identifier("id", "uuid"),
+    )
+)
+
+
+def test_texts_written_from_codes_are_those_of_the_table_in_a_file_of_the_same_types(tmp_path: Path) -> None:
+    rows = draw_parts(model_of(MIXED), MIXED, 901, np.random.default_rng(4)).ordered(["age", "id", "word"])
+    assert isinstance(rows, RowParts)
+    coded = [field.name for field in next(rows.tables(coded=True)).schema if pa.types.is_dictionary(field.type)]
+    assert sorted(coded) == ["kind", "sick", "word"]
+    label = {b"counterfoil": b"synthetic"}
+    for name, of_codes in (("plain", False), ("coded", True)):
+        tables = (table.replace_schema_metadata(label) for table in rows.tables(coded=of_codes))
+        write_parts(tables, tmp_path / f"{name}.parquet", MIXED)
+    plain, coded = (parquet.ParquetFile(tmp_path / f"{name}.parquet") for name in ("plain", "coded"))
+    assert coded.read().equals(plain.read(), check_metadata=True)
+    assert coded.read().replace_schema_metadata().equals(rows.table)
+    assert coded.schema_arrow.equals(plain.schema_arrow, check_metadata=True)
+    assert coded.schema.equals(plain.schema), "the types that other programs see"
+    assert dict(coded.metadata.metadata) == dict(plain.metadata.metadata)
+    for group in range(plain.num_row_groups):
+        for column in range(len(plain.schema)):
+            one, other = (file.metadata.row_group(group).column(column).statistics for file in (plain, coded))
+            assert (one.min, one.max, one.null_count) == (other.min, other.max, other.null_count)
+
+
+def test_a_release_in_parts_writes_a_table_of_plain_types_with_its_label(tmp_path: Path) -> None:
+    made = release(450, tmp_path)
+    made.write(tmp_path / "t.parquet")
+    assert b"counterfoil" in parquet.read_metadata(tmp_path / "t.parquet").metadata
+    assert parquet.read_schema(tmp_path / "t.parquet").remove_metadata().equals(made.to_arrow().schema)
+
+
+@pytest.mark.parametrize("column", MIXED.synthesized, ids=lambda column: column.name)
+def test_a_text_of_a_code_is_what_decoding_gives(column: Any) -> None:
+    codes = np.random.default_rng(0).integers(0, column.size, 500).astype(np.int32)
+    plain, coded = column.stated(column.decode(codes, np.random.default_rng(1))), column.coded(codes)
+    assert (coded is None) == (plain.type != pa.string())
+    if coded is not None:
+        assert coded.cast(pa.string()).equals(plain)
+        for wrong in (-1, column.size):
+            with pytest.raises(ValueError, match="must lie in 0 to"):
+                column.coded(np.array([wrong], dtype=np.int32))
+
+
+def test_a_column_that_draws_texts_in_its_own_way_is_asked_for_them() -> None:
+    class Loud(Categorical):
+        def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+            return pa.array([f"{rng.integers(10)}" for _ in codes])
+
+    assert Loud("kind", ("a", "b")).coded(np.zeros(2, dtype=np.int32)) is None

@@ -148,7 +148,7 @@ class ApproximateGaussianEvent(PrivacyEvent):
     """Gaussian noise of standard deviation `noise_multiplier` times the l2 sensitivity, but for probability `delta`.
 
     Each of two neighbors' laws is a mixture: with probability `delta`, which is drawn by itself, anything may be
-    released, and otherwise laws are told apart no better than a Gaussian mechanism's. It has none of the three
+    released, and otherwise laws are distinguished no better than a Gaussian mechanism's. It has none of the three
     currencies, and composes in a plan only, as a Gaussian event beside one that reveals everything with probability
     `delta`: both mixtures are made from the answers of these two.
 
@@ -205,10 +205,10 @@ class SubsampledGaussianEvent(PrivacyEvent):
         """sqrt(steps) / noise_multiplier: no larger for the sampling, and no smaller either.
 
         Formal guarantee: of two tables that differ in one record, couple the batches of a step so that either both
-        are the same records or they differ in that one (`counterfoil.accounting.subsampling`). Whoever is told which
+        are the same records or they differ in that one (`counterfoil.accounting.subsampling`). Whoever knows which
         of the two it was, and the other records of the batch, sees the same law twice or two Gaussians at most
         1 / noise_multiplier apart, whose trade-off curve is above that of a Gaussian mechanism in either case, and so
-        is that of whoever is told nothing, by post-processing. Squares add up over the steps. No smaller mu holds:
+        is that of whoever knows neither, by post-processing. Squares add up over the steps. No smaller mu holds:
         with probability q**steps all batches have the record, and the tail of the losses is then that of the noise.
         """
         return math.sqrt(self.steps) / self.noise_multiplier

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.cli.facts_list import show_broken, show_notes
+from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
 from counterfoil.cli.schema_check import show_schema_check
 from counterfoil.cli.terminal import WIDTH, Terminal
@@ -189,9 +190,9 @@ def _buy(
     require_harmless([path], inputs(source, ledger=ledger, schema=schema))
     require_free([path], force=False)
     related = relation_named("add_or_remove_one" if relation is None else relation)
-    if ledger is None:
-        terminal.note("No ledger is given: what this costs is not added to other releases of the same table.")
-    made = _bought(source, schema_given(schema, source=source), allowed, related, unit_of(*unit), ledger, path)
+    facts = schema_given(schema, source=source)
+    with noted_without_ledger(terminal, ledger):
+        made = _bought(source, facts, allowed, related, unit_of(*unit), ledger, path)
     terminal.say(f"Bought for epsilon {allowed.epsilon:g}, delta {allowed.delta:g}, {related}.")
     terminal.say(f"  receipt  {path}")
     show_schema_check(terminal, made.document)

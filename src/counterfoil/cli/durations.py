@@ -1,4 +1,4 @@
-"""Durations as people write them: 90s, 10m, 1h30m, or seconds."""
+"""Durations as people write them, 90s, 10m, 1h30m, or seconds; and as they read them, rounded."""
 
 from __future__ import annotations
 
@@ -33,15 +33,26 @@ def seconds_of(text: str, option: str = "--time-limit") -> float:
     return seconds
 
 
-def duration_of(seconds: float) -> str:
-    """A duration in one or two units, as a reader of a progress takes it in.
+def coarse(seconds: float) -> int:
+    """A duration in whole seconds, rounded as coarsely as a reader of a progress wants it.
+
+    To 10 seconds below a minute, then to minutes, to 5 minutes from 10 on, and to half hours from an hour on; 5 for
+    less than 10 seconds.
 
     Args:
         seconds: at least 0.
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02}s" if whole < 600 else f"{round(seconds / 60)}m"
-    return f"{whole // 3600}h{whole % 3600 // 60:02}m"
+    for step, limit in ((10, 55), (60, 570), (300, 3450)):
+        if seconds < limit:
+            return max(int(seconds / step + 0.5) * step, step) if seconds >= 10 else 5
+    return int(seconds / 1800 + 0.5) * 1800
+
+
+def about(rounded: int) -> str:
+    """What `coarse` gives, in words."""
+    if rounded < 10:
+        return "a few seconds"
+    for unit, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if rounded >= unit:
+            return f"about {rounded / unit:g} {name}{'' if rounded == unit else 's'}"
+    raise AssertionError("a duration of seconds has a unit")

@@ -89,8 +89,18 @@ def _is_ledger_error(error: BaseException) -> bool:
 def _about_file(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
         return "The disk is full. Free some space and try again; nothing half-written is left."
-    where = f"{_named(Path(os.fsdecode(error.filename)))}: " if isinstance(error.filename, (str, bytes)) else ""
-    return f"{where}{error.strerror or 'the file could not be read or written'}."
+    place = _named(Path(os.fsdecode(error.filename))) if isinstance(error.filename, (str, bytes)) else None
+    if error.errno == errno.EROFS:
+        return (
+            f"{place or 'A file'} can't be written, because its file system is read-only: choose another folder, or "
+            "mount it for writing."
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return (
+            f"{place or 'A file'} can't be read or written, because its permissions do not allow it: choose another "
+            "place, or have them changed."
+        )
+    return f"{'' if place is None else f'{place}: '}{error.strerror or 'the file could not be read or written'}."
 
 
 def _named(path: Path) -> Path:

@@ -209,7 +209,7 @@ def require_free(paths: Sequence[Path], *, force: bool) -> None:
 
     Raises:
         ValueError: when one is there (without `force`) or is a folder, or its folder is not there.
-        OSError: when the folder can't be written, or its disk is full.
+        OSError: when a folder can't be written, or its disk is full.
     """
     for path in paths:
         if path.is_dir():
@@ -218,7 +218,8 @@ def require_free(paths: Sequence[Path], *, force: bool) -> None:
             raise ValueError(f"{path} is there already. Choose another name with --out, or overwrite it with --force.")
         if not path.parent.is_dir():
             raise ValueError(f"The output's folder must exist. There is no folder {path.parent}.")
-    require_writable(paths[0].parent)
+    for folder in dict.fromkeys(path.parent for path in paths):
+        require_writable(folder)
 
 
 def require_writable(folder: Path) -> None:

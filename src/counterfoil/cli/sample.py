@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from counterfoil.receipt.receipt import Receipt
-    from counterfoil.schema import Schema
+    from counterfoil.synthesis.point_synthesis import PointSynthesis
+    from counterfoil.synthesis.synthesis import Synthesis
 
 KeptRelease = Annotated[
     Path,
@@ -52,9 +53,8 @@ def sample(
     outputs.require_harmless([])
     outputs.require_possible(force=force)
     kept = load_kept(release)
-    table = kept.sample(rows, where, seed=seed)
-    outputs.write(Drawn(table, receipt_of_rows(kept.receipt, rows, where), kept.schema))
-    terminal.say(f"Drew {table.num_rows:,} rows{f' where {where}' if where else ''}. Nothing was charged.")
+    outputs.write(Drawn(kept, receipt_of_rows(kept.receipt, rows, where), rows, where, seed))
+    terminal.say(f"Drew {rows:,} rows{f' where {where}' if where else ''}. Nothing was charged.")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
     if not kept.receipt.private:
@@ -63,7 +63,7 @@ def sample(
         {
             "table": str(outputs.table),
             "receipt": str(outputs.receipt),
-            "rows": table.num_rows,
+            "rows": rows,
             "where": where,
             "private": kept.receipt.private,
         }
@@ -72,26 +72,35 @@ def sample(
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows with their receipt, in the form that outputs are written from."""
+    """Rows of a release with their receipt, in the form that outputs are written from: drawn when they are asked for.
 
-    table: pa.Table
+    Args:
+        release: whose model they are drawn from.
+        receipt: of the rows.
+        rows: how many.
+        where: what they meet.
+        seed: makes the draw repeatable; None for another one each time.
+    """
+
+    release: Synthesis | PointSynthesis
     receipt: Receipt
-    schema: Schema
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.table.num_rows
+    rows: int
+    where: str | None
+    seed: int | None
 
     def to_arrow(self) -> pa.Table:
         """The rows."""
-        return self.table
+        return self.release.sample(self.rows, self.where, seed=self.seed)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows to a .csv or .parquet file, whole or not at all."""
+        from counterfoil.synthesis.synthesis import Synthesis
         from counterfoil.synthesis.table import write_table
 
-        write_table(self.table, os.fspath(path), self.schema, self.receipt.document)
+        if isinstance(self.release, Synthesis):  # many rows are written as they are drawn
+            self.release.write_sample(path, self.rows, self.where, seed=self.seed, receipt=self.receipt)
+        else:
+            write_table(self.to_arrow(), os.fspath(path), self.release.schema, self.receipt.document)
 
 
 def receipt_of_rows(receipt: Receipt, rows: int, where: str | None) -> Receipt:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.cli.options import Force, LedgerFile, Quiet
-from counterfoil.cli.schema_file import name_of, note_strange_header, require_schema_file
+from counterfoil.cli.options import Force, Json, LedgerFile, Quiet
+from counterfoil.cli.schema_file import facts_of, name_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
 
@@ -56,6 +56,7 @@ def schema(
     piped: Annotated[bool, typer.Option("--piped", help="With --confirm: the answers come from a pipe.")] = False,
     force: Force = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Draft a schema from the names and types of columns; with --epsilon, buy it; with --confirm, ask for it.
 
@@ -77,7 +78,9 @@ def schema(
         raise ValueError("`--piped` goes with `--confirm`, which asks. Found it alone: add it.")
     if confirm and epsilon is not None:
         raise ValueError("`--epsilon` buys what `--confirm` asks for. Found both: leave one out.")
-    terminal = Terminal(quiet=quiet)
+    if confirm and json:
+        raise ValueError("`--confirm` asks on the terminal, where `--json` prints nothing else. Found both: leave one.")
+    terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
         wish = Wish(source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated)
         buy(terminal, wish, out, receipt, force=force)
@@ -103,8 +106,10 @@ def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) ->
     columns = columns_of(source)
     note_strange_header(terminal, columns.types)
     text = draft(columns.types, name=name_of(source), typed=columns.typed)
-    if out is None:
+    if out is None and not terminal.json:
         print(inert_toml(text), end="")
         return
-    write_text(out, text)
+    if out is not None:
+        write_text(out, text)
+    terminal.document(facts_of(text, out))
     terminal.say(f"Drafted {len(columns.types)} columns in {out}: confirm every fact before `counterfoil synth`.")

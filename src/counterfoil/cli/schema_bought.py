@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
+from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.terminal import WIDTH, Terminal
-from counterfoil.ledger.no_ledger import NO_LEDGER
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
@@ -88,9 +88,8 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
             f"A schema names its lists from its own folder, and {wish.stated} names some. Found another folder in "
             f"--out: write it to {purchase.partial.folder}."
         )
-    if wish.ledger is None:
-        terminal.note(NO_LEDGER)
-    made = _run(terminal, purchase, wish, place)
+    with noted_without_ledger(terminal, wish.ledger):
+        made = _run(terminal, purchase, wish, place)
     _report(terminal, made, purchase, wish, place)
 
 
@@ -217,9 +216,23 @@ def _report(
     terminal: Terminal, made: BoughtSchema, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]
 ) -> None:
     """What was found with which noise, what it cost, and the next command."""
+    from counterfoil.cli.schema_file import facts_of
     from counterfoil.cli.schema_table import findings
 
     budget, (out, receipt) = purchase.budget, places
+    need = made.discovered.need
+    terminal.document(
+        {
+            **facts_of(made.text, out),
+            "receipt": str(receipt),
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "neighboring_relation": purchase.relation,
+            "hidden": None if need is None else need.sentence(),
+            "warnings": made.receipt.document["warnings"],
+            "ledger": None if wish.ledger is None else str(wish.ledger),
+        }
+    )
     terminal.say(f"Bought a schema for epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
     terminal.say(f"  schema   {out}")
     terminal.say(f"  receipt  {receipt}")
@@ -227,7 +240,7 @@ def _report(
     terminal.show(findings(made, purchase))
     for sentence in made.receipt.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")
-    if (need := made.discovered.need) is not None:
+    if need is not None:
         say = terminal.say if need.epsilon is None else terminal.alarm
         say(textwrap.fill(need.sentence(), WIDTH))
     if made.schema.confirm:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from datetime import date, datetime, time
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from counterfoil.cli.terminal import Terminal
 from counterfoil.table_url import stem_of
@@ -45,3 +49,29 @@ def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
 def name_of(source: str) -> str:
     """people.csv.gz and people.db::people are called people."""
     return stem_of(source)
+
+
+def facts_of(text: str, out: Path | None) -> dict[str, Any]:
+    """What `--json` prints of a schema: its tables, where it was written, and which columns are still to be confirmed.
+
+    Args:
+        text: the TOML.
+        out: its file, or None.
+    """
+    facts = tomllib.loads(text)
+    open_columns = [name for name, column in facts.get("columns", {}).items() if column.get("confirm")]
+    return {"schema": _for_json(facts), "out": None if out is None else str(out), "to_confirm": open_columns}
+
+
+def _for_json(value: Any) -> Any:
+    """A value of TOML where JSON has none like it: days and times as in TOML, and numbers that are not finite, as text.
+
+    A schema that is drafted or bought spells such values as texts in the first place; one from other hands may not.
+    """
+    if isinstance(value, dict):
+        return {key: _for_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_for_json(one) for one in value]
+    if isinstance(value, (date, datetime, time)):
+        return value.isoformat()
+    return str(value) if isinstance(value, float) and not isfinite(value) else value

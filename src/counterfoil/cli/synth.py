@@ -30,7 +30,6 @@ from counterfoil.cli.synth_request import (
 from counterfoil.cli.synth_run import run
 from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile
-from counterfoil.ledger.no_ledger import NO_LEDGER
 from counterfoil.table_url import stem_of
 
 if TYPE_CHECKING:
@@ -266,6 +265,14 @@ def synth(
             rich_help_panel=METHOD,
         ),
     ] = None,
+    keep_rare: Annotated[
+        bool,
+        typer.Option(
+            "--keep-rare",
+            help="With reweighting: each value has cells of its own in `marginals:K`, however rare it is.",
+            rich_help_panel=METHOD,
+        ),
+    ] = False,
     focus: Annotated[
         str | None,
         typer.Option(
@@ -280,7 +287,7 @@ def synth(
         typer.Option(
             "--time-limit",
             help="With aim, mst, direct and independent: end fits after so long, such as 90s, 10m or 1h30m, with the "
-            "best model so far.",
+            "best model so far; a bare number is seconds.",
             metavar="T",
             rich_help_panel=METHOD,
         ),
@@ -362,6 +369,7 @@ def synth(
     from counterfoil.methods.registry import method_type, require_fidelity_possible
     from counterfoil.schema.possibility import rarely_met, require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
+    from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
 
     terminal = Terminal(quiet=quiet, json=json)
     outputs = outputs_of(out, default_output(source), table_format, keeps_model=keep_model)
@@ -384,7 +392,12 @@ def synth(
     if acceptance is not None:
         require_nothing_kept(keep, resume=resume, discard=discard_answers)
         acceptance.require_possible(facts)
-    require_rows_fit(rows, len(facts.domain.attributes))
+    # What measures the rows, numbers them anew or explains them reads all of them at once.
+    read_at_once = measured is not None or acceptance is not None or bool(unit_sizes)
+    if read_at_once or outputs.model is not None or kind.gives_points or kind.holds_rows:
+        require_rows_fit(rows, len(facts.domain.attributes))
+    else:
+        require_streamed_rows_fit(rows, len(facts.domain.attributes), outputs.table)
     outputs.require_possible(force=force)
     synthesizer = synthesizer_of(
         method,
@@ -400,6 +413,7 @@ def synth(
         queries=queries,
         fit=fit,
         support=support,
+        keep_rare=keep_rare or None,
     )
     request = Request(
         source=source,
@@ -424,8 +438,6 @@ def synth(
         keeping = Keeping(place, resume, stated, command_to_finish(context))
     if (rare := rarely_met(facts, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
-    if ledger is None:
-        terminal.note(NO_LEDGER)
     if (advice := unit_advice(facts, request.unit)) is not None:
         terminal.note(advice)
     synthesis: SyntheticRelease

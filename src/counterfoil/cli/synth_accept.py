@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.folder_outputs import FolderOutputs
+from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.outputs import Outputs, is_in_place
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.synth_request import Request
@@ -87,11 +88,12 @@ def run_judged(
     runs: JudgedRuns | None = None
     made: Synthesis | None = None
     with ExitStack() as stack:
+        without = stack.enter_context(noted_without_ledger(terminal, request.ledger))
         try:
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
             with showing_values(request.source, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened))
-            runs = JudgedRuns(curator, acceptance)
+            runs = JudgedRuns(curator, acceptance, without.note)
             terminal.note("Of a release that may be withheld, nothing is shown before it is accepted.")
             made = runs.first_accepted(
                 partial(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.folder_outputs import FolderOutputs
+from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.outputs import Outputs, is_in_place
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.synth_keeping import Keeping
@@ -53,6 +54,7 @@ def run(
     synthesis: SyntheticRelease | None = None
     log: AnswerLog | None = None
     with ExitStack() as stack:
+        stack.enter_context(noted_without_ledger(terminal, request.ledger))
         try:
             log = None if keeping is None else keeping.reopened()
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 
-_BAR_AND_TIMES = 46
-"""The width of a progress without its message: a bar of 20, the share, the time that has passed and the time left."""
+_BAR, _BAR_AND_TIMES = 12, 48
+"""The width of a progress without its message: a bar, the share, the time that has passed and the time left."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Terminal:
         from rich.table import Column
 
         left = TimeLeft(monotonic)
-        columns = (BarColumn(20), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(), _left_column(left))
+        columns = (BarColumn(_BAR), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(), _left_column(left))
         room = Column(max_width=WIDTH - _BAR_AND_TIMES, no_wrap=True, overflow="ellipsis")
         text = TextColumn("{task.description}", markup=False, table_column=room)
         with Progress(*columns, text, console=_console(sys.stderr), transient=True) as bar:

@@ -14,7 +14,6 @@ from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_report import report
 from counterfoil.cli.train_request import request_of, require_checkpoint, require_places
 from counterfoil.cli.train_run import run
-from counterfoil.ledger.no_ledger import NO_LEDGER
 from counterfoil.table_url import stem_of
 
 
@@ -178,8 +177,6 @@ def train(
     request = request_of(
         kind, source, schema, given | budgeted, ledger=ledger, resume=resume, confirm_delta=confirm_delta
     )
-    if ledger is None:
-        terminal.note(NO_LEDGER)
     run(request, folder, terminal, show_values=show_values)
     report(terminal, request, folder, delta_by_default=delta is None)
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
+from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_request import TrainingRequest
+from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 if TYPE_CHECKING:
     from counterfoil.ledger.ledger import Ledger
@@ -25,15 +27,17 @@ def run(request: TrainingRequest, folder: Path, terminal: Terminal, *, show_valu
     with ExitStack() as stack:
         ledger: Ledger | None = None
         before, trained = 0, False
+        with_none = stack.enter_context(noted_without_ledger(terminal, request.ledger))
         try:
-            ledger = stack.enter_context(_opened(request))
-            before = _charges(ledger)
-            request.require_room(ledger)
+            if request.ledger is not None:
+                ledger = stack.enter_context(_opened(request.ledger))
+                before = _charges(ledger)
+                request.require_room(ledger)
             fit(request, ledger, terminal, show_values=show_values)
             trained = True
             request.model.save(folder)
         except BaseException as error:
-            charges = 0 if ledger is None else _charges(ledger) - before
+            charges = int(with_none.begun) if ledger is None else _charges(ledger) - before
             if not charges and not request.resume and request.checkpoint is not None:
                 request.checkpoint.unlink(missing_ok=True)  # it was not there before; its release is given back
             if charges or isinstance(error, KeyboardInterrupt):
@@ -41,12 +45,13 @@ def run(request: TrainingRequest, folder: Path, terminal: Terminal, *, show_valu
             raise
 
 
-def fit(request: TrainingRequest, ledger: Ledger, terminal: Terminal, *, show_values: bool) -> None:
+def fit(request: TrainingRequest, ledger: Ledger | None, terminal: Terminal, *, show_values: bool) -> None:
     """Trains the model with progress on the terminal."""
     # Where other rows are read too, a line at fault may be one of theirs.
     show = show_values and "public" not in request.wishes
     with terminal.progress() as progress, showing_values(request.source, show=show), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # they are on the receipt, from which the command tells them
+        warnings.simplefilter("ignore", UserWarning)  # they are on the receipt, from which the command takes them
+        warnings.simplefilter("always", NoLedgerWarning)  # printed as a note
         spends = f", epsilon {request.budget.epsilon:g}"
 
         def tell(message: str, fraction: float) -> None:
@@ -71,14 +76,10 @@ def what_was_charged(request: TrainingRequest, charges: int, *, trained: bool) -
     return f"{counted} Continue from {request.checkpoint} at no further cost: the same command with --resume."
 
 
-def _opened(request: TrainingRequest) -> Ledger:
-    """The ledger of the request, or one that lasts as long as the process."""
-    from counterfoil.curator.source_facts import identity_of
+def _opened(path: Path) -> Ledger:
     from counterfoil.ledger.ledger import Ledger
 
-    if request.ledger is not None:
-        return Ledger.open(request.ledger, source=None)
-    return Ledger.in_memory(identity_of(request.source), request.budget)
+    return Ledger.open(path, source=None)
 
 
 def _charges(ledger: Ledger) -> int:

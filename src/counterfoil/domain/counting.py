@@ -12,6 +12,9 @@ from counterfoil.domain.layout import Layout
 
 _CHUNK = 4096
 
+_COPIED_CELLS = 1 << 13
+"""Up to so many cells are counted in four tables at once, which then stay in cache together."""
+
 _MOST_VALUES_IN_BITS = 8
 
 _FEW_ROWS = 10_000_000
@@ -54,7 +57,8 @@ def count_marginals(
         if compiles:
             _count(stacked, axes, np.array(table.shape, dtype=np.int64), table.reshape(-1))
         elif clique:
-            places = np.ravel_multi_index(tuple(stacked[axes]), table.shape)
+            # With one column the codes are the places.
+            places = np.ravel_multi_index(tuple(stacked[axes]), table.shape) if len(axes) > 1 else stacked[axes[0]]
             table += np.bincount(places, minlength=table.size).reshape(table.shape)
         else:
             table += rows
@@ -117,22 +121,44 @@ def count_places(places: np.ndarray, *, records: int, size: int) -> np.ndarray:
 
 @compiled
 def _count(codes: np.ndarray, rows: np.ndarray, sizes: np.ndarray, table: np.ndarray) -> None:
-    """Add each column's cell to `table`. A chunk's cell numbers grow axis by axis in a buffer that stays in cache."""
+    """Add each column's cell to `table`. A chunk's cell numbers grow axis by axis in a buffer that stays in cache.
+
+    Rows of one cell often follow each other, and a count can't grow before it was stored: four rows after another are
+    counted in tables of their own. Numbers of cells have no sign, so that nothing asks whether they count from the end.
+    """
     n = codes.shape[1]
     if len(rows) == 0:
         table[0] += n
         return
-    cells = np.empty(_CHUNK, dtype=np.int64)
+    size = len(table)
+    apart = size <= _COPIED_CELLS and 4 * size <= n < 1 << 31
+    copies = np.zeros((4, size if apart else 1), dtype=np.int32)
+    first, second, third, fourth = copies[0], copies[1], copies[2], copies[3]
+    cells = np.empty(_CHUNK, dtype=np.uint64)
     for start in range(0, n, _CHUNK):
         length = min(_CHUNK, n - start)
+        leading = codes[rows[0], start : start + length]
         for i in range(length):
-            cells[i] = codes[rows[0], start + i]
+            cells[i] = np.uint64(leading[i])
         for axis in range(1, len(rows)):
-            size, row = sizes[axis], rows[axis]
+            factor, further = np.uint64(sizes[axis]), codes[rows[axis], start : start + length]
             for i in range(length):
-                cells[i] = cells[i] * size + codes[row, start + i]
-        for i in range(length):
-            table[cells[i]] += 1
+                cells[i] = cells[i] * factor + np.uint64(further[i])
+        if not apart:
+            for i in range(length):
+                table[cells[i]] += 1
+            continue
+        fours = length - length % 4
+        for i in range(0, fours, 4):
+            first[cells[i]] += np.int32(1)
+            second[cells[i + 1]] += np.int32(1)
+            third[cells[i + 2]] += np.int32(1)
+            fourth[cells[i + 3]] += np.int32(1)
+        for i in range(fours, length):
+            first[cells[i]] += np.int32(1)
+    if apart:
+        for cell in range(size):
+            table[cell] += np.int64(first[cell]) + second[cell] + third[cell] + fourth[cell]
 
 
 @compiled

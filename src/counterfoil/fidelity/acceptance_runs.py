@@ -30,14 +30,18 @@ class JudgedRuns:
     Args:
         curator: an open one, which has answered no query and answers none itself.
         acceptance: what a run must keep.
+        before_charge: called once, when the charge is about to be made; what runs warn of is not shown.
 
     Raises:
         ValueError: for bounds on what can't be measured; nothing is charged.
     """
 
-    def __init__(self, curator: Curator, acceptance: Acceptance) -> None:
+    def __init__(
+        self, curator: Curator, acceptance: Acceptance, before_charge: Callable[[], None] = lambda: None
+    ) -> None:
         acceptance.require_possible(curator.schema)
         self._curator, self._acceptance, self._paid = curator, acceptance, ""
+        self._before_charge = before_charge
         self.release: int | None = None
         """The number of the release in its ledger; None until it is paid for."""
 
@@ -73,6 +77,7 @@ class JudgedRuns:
 
     def _pay(self) -> None:
         if self.release is None:
+            self._before_charge()
             self._paid = datetime.now(UTC).isoformat(timespec="seconds")
             acceptance = self._acceptance
             self.release = self._curator.pay_for_runs(acceptance.criteria.sha256, acceptance.attempts)

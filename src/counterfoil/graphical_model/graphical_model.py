@@ -16,8 +16,17 @@ from counterfoil.files import replacing
 from counterfoil.graphical_model import junction_tree, pairwise
 from counterfoil.graphical_model.elimination import Program, Step, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
-from counterfoil.graphical_model.propagation import Calibration, Propagation, evaluate, evaluate_logarithms
+from counterfoil.graphical_model.propagation import (
+    Calibration,
+    Propagation,
+    Underflow,
+    evaluate,
+    evaluate_logarithms,
+)
 from counterfoil.graphical_model.sampling import Codes, draw_rows
+from counterfoil.graphical_model.shared_orders import MOST_AXES
+from counterfoil.graphical_model.shared_products import Scaled, SharedProducts
+from counterfoil.graphical_model.tensor_product import Axes
 from counterfoil.json_text import parsed_json
 from counterfoil.threads import on_one_thread
 
@@ -32,6 +41,10 @@ _TRIALS = 40
 _NANOSECONDS_PER_TRIAL = 400_000
 # So many pairs are computed together; their last digits then differ from those of one pair alone.
 _MANY_PAIRS = 500
+# So many marginals of a model of so many cells share their products, which changes last digits too.
+_MANY, _LARGE = 24, 10_000
+# Products that wait for others to need them have at most so many cells together: 16 MB.
+_WAITING_CELLS = 1 << 21
 
 
 class GraphicalModel:
@@ -89,6 +102,7 @@ class GraphicalModel:
         wanted = list(dict.fromkeys(map(tuple, cliques)))
         pairs = [names for names in wanted if len(names) == 2 and names[0] != names[1]]
         known = self._pairs(pairs) if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree) else {}
+        known |= self._sharing([names for names in wanted if names not in known])
         program, calibration = self._calibrated
         return {names: known[names] if names in known else self._query(program, calibration, names) for names in wanted}
 
@@ -98,6 +112,32 @@ class GraphicalModel:
         own = {clique: self._query(program, calibration, clique) / self.total for clique in self.tree.cliques}
         joint = pairwise.pair_probabilities(self.tree, own, pairs)
         return {pair: np.ascontiguousarray(table * (self.total / table.sum())) for pair, table in joint.items()}
+
+    def _sharing(self, cliques: Sequence[Clique]) -> dict[Clique, Table]:
+        """Expected counts on those of many cliques whose products stay in the range of floats, products made once."""
+        if len(cliques) < _MANY or self.tree.cells < _LARGE or len(self.domain.sizes) > MOST_AXES:
+            return {}
+        program, calibration = self._calibrated
+        if calibration.logarithmic:
+            return {}
+        products = SharedProducts(program.sizes, _WAITING_CELLS)
+        planned = []
+        for names in cliques:
+            wanted = self._axes(names)
+            slots, opened, top = self._relevance.of(wanted)
+            tensors = {2 * slot: Scaled(calibration.tables[slot], program.axes[slot]) for slot in slots}
+            tensors[2 * top + 1] = Scaled(calibration.derivatives[top], program.axes[top])
+            scale = sum(calibration.log_factors[slot] for slot in opened)
+            planned.append((names, products.plan(tensors, _mask(wanted)), scale))
+        found = {}
+        for names, node, scale in planned:
+            try:
+                product = products.compute(node)
+            except Underflow:
+                continue
+            if _is_whole(product.table, product.log_scale + scale):
+                found[names] = self._counts(product.table, product.axes, names)
+        return found
 
     @cached_property
     def _relevance(self) -> "_Relevance":
@@ -176,9 +216,7 @@ class GraphicalModel:
         return program, Propagation(program).calibrate(tables)
 
     def _query(self, program: Program, calibration: Calibration, names: Clique) -> Table:
-        wanted = frozenset(self.domain.axes(names))
-        if len(wanted) != len(names):
-            raise ValueError(f"A clique names each attribute once. Found {names}.")
+        wanted = self._axes(names)
         slots, opened, top = self._relevance.of(wanted)
         inputs = [calibration.tables[slot] for slot in slots] + [calibration.derivatives[top]]
         axes = [program.axes[slot] for slot in slots] + [program.axes[top]]
@@ -187,15 +225,21 @@ class GraphicalModel:
             table = np.exp(evaluate_logarithms(query, inputs))
         else:
             table, log_scale = evaluate(query, inputs)
-            mass = float(table.sum()) * math.exp(log_scale + sum(calibration.log_factors[s] for s in opened))
-            # The probabilities must sum to 1; a part that is missing fell below the smallest float.
-            if not abs(mass - 1.0) < _MASS_TOLERANCE:
+            if not _is_whole(table, log_scale + sum(calibration.log_factors[s] for s in opened)):
                 with np.errstate(divide="ignore"):
                     table = np.exp(_peak_at_zero(evaluate_logarithms(query, [np.log(t) for t in inputs])))
+        return self._counts(table, query.axes[query.output], names)
+
+    def _axes(self, names: Clique) -> frozenset[int]:
+        axes = frozenset(self.domain.axes(names))
+        if len(axes) != len(names):
+            raise ValueError(f"A clique names each attribute once. Found {names}.")
+        return axes
+
+    def _counts(self, table: Table, axes: Axes, names: Clique) -> Table:
+        """Expected counts, in the order of `names`, from a table over `axes` that is proportional to them."""
         table = table * (self.total / table.sum())
-        order = query.axes[query.output]
-        table = table.transpose([order.index(axis) for axis in self.domain.axes(names)])
-        return np.ascontiguousarray(table)
+        return np.ascontiguousarray(table.transpose([axes.index(axis) for axis in self.domain.axes(names)]))
 
 
 def load(path: str | os.PathLike[str]) -> GraphicalModel:
@@ -285,6 +329,11 @@ def _mask(axes: Iterable[int]) -> int:
 
 def _sides(step: Step) -> list[int]:
     return [step.left] if step.right < 0 else [step.left, step.right]
+
+
+def _is_whole(table: Table, log_scale: float) -> bool:
+    """Whether table * exp(log_scale) are probabilities: their sum is 1, and a missing part fell below any float."""
+    return abs(float(table.sum()) * math.exp(log_scale) - 1.0) < _MASS_TOLERANCE
 
 
 def _peak_at_zero(log_table: Table) -> Table:

@@ -26,7 +26,7 @@ _LARGEST_DERIVATIVE = 1e200
 _LOST = 1e-200
 
 
-class _Underflow(Exception):
+class Underflow(Exception):
     """The probability domain's range was not enough."""
 
 
@@ -81,7 +81,7 @@ class Propagation:
             # An overflow is detected, and both sweeps are repeated in logarithms.
             with np.errstate(over="ignore", invalid="ignore"):
                 return self._calibrate_real(log_inputs)
-        except _Underflow:
+        except Underflow:
             return self._calibrate_log(log_inputs)
 
     def marginals(self, log_inputs: Sequence[Table]) -> tuple[float, list[Table]]:
@@ -139,7 +139,7 @@ class Propagation:
             derivatives[step.right] = pair[1].real(above, tables[step.left])
             for slot in (step.left, step.right):
                 if not derivatives[slot].max() < _LARGEST_DERIVATIVE:
-                    raise _Underflow
+                    raise Underflow
 
 
 def evaluate(program: Program, inputs: Sequence[Table]) -> tuple[Table, float]:
@@ -154,7 +154,7 @@ def evaluate(program: Program, inputs: Sequence[Table]) -> tuple[Table, float]:
         table = _apply(step, _forward_product(program.sizes, step), left, right, logarithmic=False)
         try:
             log_scale -= _rescale(table)
-        except _Underflow:
+        except Underflow:
             return np.zeros([program.sizes[x] for x in program.axes[program.output]]), 0.0
         tables[step.out] = table
     return tables[program.output], log_scale
@@ -170,11 +170,20 @@ def evaluate_logarithms(program: Program, log_inputs: Sequence[Table]) -> Table:
     return tables[program.output]
 
 
+def multiplied(sizes: tuple[int, ...], step: Step, left: Table, right: Table | None) -> tuple[Table, float]:
+    """What a step makes, as (table, log scale): the product is table * exp(log scale).
+
+    Raises Underflow where all entries fell below the smallest float.
+    """
+    table = _apply(step, _forward_product(sizes, step), left, right, logarithmic=False)
+    return table, -_rescale(table)
+
+
 def _rescale(table: Table) -> float:
     """Divide a table in place by its largest entry if that is extreme; returns the log of what it was times."""
     peak = float(table.max())
     if not peak > _LOST:
-        raise _Underflow
+        raise Underflow
     if _SMALLEST < peak < _LARGEST:
         return 0.0
     table *= 1.0 / peak
@@ -203,7 +212,7 @@ def _exponentials(log_inputs: Sequence[Table]) -> tuple[list[Table], float]:
     for table in log_inputs:
         peak = float(np.max(table))
         if not math.isfinite(peak):
-            raise _Underflow
+            raise Underflow
         tables.append(np.exp(table - peak))
         scale += peak
     return tables, scale

@@ -88,7 +88,21 @@ class PooledMarginal:
         by = ", ".join(self.columns)
         return (
             f"{bought} the records by {by}: the noise in each of {size:,} cells has standard deviation {deviation:.3g}"
+            f"{self._merged}"
         )
+
+    @property
+    def _merged(self) -> str:
+        """Which columns were counted in fewer groups than they have values; empty where none was."""
+        sizes = {
+            name: (len(groups), self.counts.shape[axis]) for axis, (name, groups) in enumerate(self.groups.items())
+        }
+        merged = [
+            f"{name} ({values:,} values or bins in {count:,} {'group' if count == 1 else 'groups'})"
+            for name, (values, count) in sizes.items()
+            if count < values
+        ]
+        return f"; counted in groups: {', '.join(merged)}" if merged else ""
 
 
 def counted_tables(answers: RecordedAnswers) -> tuple[CountedTable, ...]:

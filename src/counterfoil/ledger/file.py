@@ -108,7 +108,9 @@ class LedgerFile:
                 "another name."
             ) from None
         except OSError as error:
-            raise LedgerUnwritable(f"No ledger can be created at {path}: {error.strerror}.") from error
+            raise LedgerUnwritable(
+                f"No ledger can be created at {path}: {error.strerror}. Name a place that can be written."
+            ) from error
         try:
             for stale in (draft, Path(f"{draft}-journal")):
                 stale.unlink(missing_ok=True)

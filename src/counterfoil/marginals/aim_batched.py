@@ -4,8 +4,10 @@ What differs from the published algorithm (`aim_published`), and why:
 
 - mu squared is what adds up, and the exact trade-off of the Gaussian replaces the conversion from zCDP, which gives a
   tenth more budget at (1, 1e-9). A choice by the exponential mechanism is billed at its own mu.
-- The first round is a spanning tree of pairs, chosen as MST does, so that every column is joined to another one however
-  small the budget or wide the table. It takes the place of as many marginals of the rounds.
+- The first round is a spanning tree of pairs, chosen as MST does, so that columns are joined however small the budget
+  or wide the table. It takes the place of as many marginals of the rounds, and ends where no pair is worth its noise.
+  What it leaves goes to the rounds; where the table is so wide that the tree took their place, to the columns, whose
+  errors all pairs contain.
 - A round chooses several marginals that don't overlap too much, measures them, and refits once: fewer, better
   measurements, and fewer fits.
 - A measurement's expected error counts the noise in a cell as at most what the model has there, because a fit that is
@@ -32,6 +34,7 @@ import numpy as np
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.graphical_model.error_bars import ErrorBars
@@ -68,6 +71,9 @@ the mean over the candidates."""
 FEWEST_AFTER_TREE = 1
 """Rounds after the spanning tree of a wide table, which has more pairs than the fewest rounds would measure."""
 
+ENDING, ENDING_OF_WIDE = 1.0, 0.5
+"""How readily the tree ends (`Round.ending`): less so where no rounds are left to choose what it passes over."""
+
 CLEAR_ERROR = 0.03
 """Marginals of three columns and more that nobody named may be chosen where their noise, if the fewest rounds shared
 the budget, is at most this part of the records (L1, of 2)."""
@@ -78,10 +84,18 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True)
 class _Joined:
-    """The model with a tree, measured for `share` of what measures and chooses marginals; `later` rounds follow."""
+    """The model with a tree of pairs, and what is left for later rounds.
+
+    Args:
+        model: fitted.
+        left: what measures their marginals (mu squared).
+        choosing: what chooses them (mu squared).
+        later: how many rounds follow.
+    """
 
     model: GraphicalModel
-    share: float
+    left: float
+    choosing: float
     later: int
 
 
@@ -194,8 +208,8 @@ class BatchedAIM:
         """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
         capacity = account.divisible
         joined = self._joined(account, one_way, candidates, estimator, left)
-        model, rounds, left = joined.model, joined.later, (1 - joined.share) * left
-        choosing = (1 - joined.share) * self.shares.choosing * capacity / max(rounds, 1)
+        model, rounds, left = joined.model, joined.later, joined.left
+        choosing = joined.choosing / max(rounds, 1)
         if rounds:
             few = min(rounds, FEWEST_ROUNDS) * self.choice.size
             deviation = marginal_deviation(account, self.curator.domain, left / few)
@@ -220,7 +234,11 @@ class BatchedAIM:
                 watch=self.pace,
             )
             selected = choice.choose(account, now)
-            measured = measure_by_size(account, one_way.coarsening, selected.estimates, portion)
+            # Asked again as a few, whose last digits do not depend on other candidates: the noise's scale follows from
+            # them, and a fit that starts with another last digit ends elsewhere within its gap.
+            with self.pace.working():
+                again = model.marginals(selected.estimates)
+            measured = measure_by_size(account, one_way.coarsening, again, portion)
             if last:
                 return self._last_fit(estimator, measured)
             model = estimator.fit(measured)
@@ -239,7 +257,7 @@ class BatchedAIM:
         estimator: WarmEstimator,
         left: float,
     ) -> _Joined:
-        """Measures a spanning tree of pairs, in place of as many marginals of the rounds.
+        """Measures a spanning tree of pairs, or a part of it, in place of as many marginals of the rounds.
 
         Args:
             account: what is charged.
@@ -250,12 +268,13 @@ class BatchedAIM:
         """
         domain, model = one_way.coarsening.domain, estimator.fit([])
         rounds = self.rounds or self._affordable(account, candidates, model, left)
+        choosing = self.shares.choosing * account.divisible
         part = parts_of(domain, [one.clique for one in estimator.measurements])
         pairs = [clique for clique in candidates.weights if len(clique) == 2]
         edges = count_parts(part) - count_parts(parts_of(domain, pairs, part))
         if not edges:
-            return _Joined(model, 0.0, rounds)
-        later = rounds - 1 if self.rounds else max(round(rounds - edges / self.choice.size), FEWEST_AFTER_TREE)
+            return _Joined(model, left, choosing, rounds)
+        later = self._rounds_after(rounds, edges)
         share = edges / (edges + later * self.choice.size)
         spent, after = (_OF_ROUNDS * (1 - rest / account.divisible) for rest in (left, (1 - share) * left))
         self.pace.step("joining the columns", spent, after)
@@ -269,14 +288,36 @@ class BatchedAIM:
             estimates=estimates,
             deviation=marginal_deviation(account, self.curator.domain, share * left / edges),
             size_share=1.0,
-            mu_squared=share * self.shares.choosing * account.divisible,
+            mu_squared=share * choosing,
+            sensitivity=self._sensitivity(),
+            ending=ENDING if later > FEWEST_AFTER_TREE else ENDING_OF_WIDE,
             watch=self.pace,
         )
+        before = account.spent
         tree = self.choice.join(account, now, part).estimates
-        if not tree:
-            return _Joined(model, 0.0, rounds)
-        measured = measure_by_size(account, one_way.coarsening, tree, share * left)
-        return _Joined(estimator.fit(measured), share, later)
+        choosing -= account.spent - before
+        unspent, measured = share * (1 - len(tree) / edges) * left, list[NoisyMarginal]()
+        if unspent and later <= FEWEST_AFTER_TREE:
+            columns = [(name,) for name in domain.attributes]
+            noise = account.noise(unspent)
+            measured += measure(account, self.curator.domain, columns, noise, coarsening=one_way.coarsening)
+            left -= unspent
+        else:
+            later = self._rounds_after(rounds, len(tree))
+        share = len(tree) / max(len(tree) + later * self.choice.size, 1)
+        if tree:
+            measured += measure_by_size(account, one_way.coarsening, tree, share * left)
+        return _Joined(estimator.fit(measured) if measured else model, (1 - share) * left, choosing, later)
+
+    def _rounds_after(self, rounds: int, edges: int) -> int:
+        """How many of `rounds` are left after a tree of so many pairs."""
+        return rounds - 1 if self.rounds else max(round(rounds - edges / self.choice.size), FEWEST_AFTER_TREE)
+
+    def _sensitivity(self) -> float:
+        """By how many records a neighbor may change the error of one marginal."""
+        neighbors, domain = self.curator.neighbors, self.curator.domain
+        of_one = MarginalCounts(domain, ((domain.attributes[0],),)).l1_sensitivity
+        return neighbors.sensitivity(of_one, neighbors.relation)
 
     def _named(self, candidates: Candidates) -> list[Clique]:
         """The candidates that the user named, and all of one or two columns."""

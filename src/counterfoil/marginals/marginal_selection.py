@@ -20,6 +20,9 @@ from counterfoil.marginals.scores import expected_error, rounded, scores_of
 from counterfoil.marginals.spanning_tree import Pick, choose_tree, count_parts, parts_of
 from counterfoil.noise.selection import ExponentialSelection
 
+_NOTHING = 1e-12
+"""The weight of a candidate that stands for no pair at all: whatever its error, its score is 0 to a hundredth."""
+
 
 @dataclass(frozen=True)
 class SelectedMarginals:
@@ -46,6 +49,8 @@ class Round:
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
         size_share: the share of its largest size that the model may take.
         mu_squared: the budget of the selection.
+        sensitivity: by how many records a neighbor may change the error of one marginal.
+        ending: how readily a tree of pairs ends: with m of them, its end has the odds of m ** ending without gain.
         watch: counts the time that it takes to see which candidates fit.
     """
 
@@ -56,6 +61,8 @@ class Round:
     deviation: float
     size_share: float
     mu_squared: float
+    sensitivity: float = 1.0
+    ending: float = 1.0
     watch: FitWatch = UNWATCHED
 
     def admitted(self, chosen: Sequence[Clique]) -> tuple[Clique, ...]:
@@ -108,9 +115,9 @@ class MarginalSelection(Protocol):
         ...
 
     def join(self, account: FilterAccount, now: Round, part: np.ndarray) -> SelectedMarginals:
-        """A spanning tree of the candidates that are pairs, over the parts that are joined already.
+        """A spanning tree of the candidates that are pairs, over the parts that are joined already, or a part of it.
 
-        None where no candidate joins two of them. Costs at most `now.mu_squared`.
+        None where no candidate joins two of them. Costs at most `now.mu_squared`, less where it ends early.
 
         Args:
             account: what is charged.
@@ -144,13 +151,31 @@ class ExponentialChoice:
         return now.selected(chosen)
 
     def join(self, account: FilterAccount, now: Round, part: np.ndarray) -> SelectedMarginals:
-        """As MST chooses: each pair by the exponential mechanism, among those that join two parts."""
+        """As MST chooses: each pair by the exponential mechanism, among those that join two parts, or no more at all.
+
+        To end is one more candidate of each choice. With `now.ending` of 1 its odds are those of all pairs together,
+        had each of them nothing to gain.
+        """
         edges = now.joints(part)
         if not edges:
             return now.selected([])
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / edges)))
-        scores = scores_of(now.estimates, dict.fromkeys(now.estimates, 1.0), now.deviation, now.coarsening)
-        return now.tree(part, lambda joining: int(joining[account.choose(scores.among(joining), selection).index]))
+        margin = now.ending * selection.scale(now.sensitivity) * math.log(len(now.estimates))
+        first = next(iter(now.estimates))
+        end, places = first[:1], len(now.estimates)
+        scores = scores_of(
+            {**now.estimates, end: now.estimates[first].sum(axis=1)},
+            dict.fromkeys(now.estimates, 1.0) | {end: _NOTHING},
+            now.deviation,
+            now.coarsening,
+            margin=margin,
+        )
+
+        def pick(joining: np.ndarray) -> int | None:
+            chosen = account.choose(scores.among(np.append(joining, places)), selection).index
+            return None if chosen == len(joining) else int(joining[chosen])
+
+        return now.tree(part, pick)
 
 
 @dataclass(frozen=True)

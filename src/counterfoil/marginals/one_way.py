@@ -19,7 +19,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
-from counterfoil.marginals.foreseen_total import require_total
+from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
 from counterfoil.noise.gaussian import GaussianNoise
@@ -93,6 +93,7 @@ def measure_one_way(
     *,
     entropy_weight: float | None = None,
     rows: int | None = None,
+    later: Sequence[Planned] = (),
     watch: FitWatch = UNWATCHED,
 ) -> OneWay:
     """All one-way marginals, in one query or two.
@@ -108,6 +109,7 @@ def measure_one_way(
         noise: of one query; where there are two, each has Gaussian noise that is larger by sqrt(2).
         entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
+        later: marginals that will be measured too, which tell the number of records as well.
         watch: hears how fits go on, and may end them.
 
     Raises:
@@ -117,7 +119,7 @@ def measure_one_way(
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
     estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows, watch=watch)
     columns: list[Clique] = [(name,) for name in domain.attributes]
-    require_total(curator, account, [(columns, noise)], rows)
+    require_total(curator, account, [(columns, noise), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
     if isinstance(noise, GaussianNoise) and twice:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from counterfoil.curator.queries.query import SelectionQuery
-from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
@@ -59,6 +59,8 @@ def scores_of(
     deviation: float,
     coarsening: Coarsening,
     layout: Layout | None = None,
+    *,
+    margin: float = 0.0,
 ) -> Scores:
     """The candidates with their scores.
 
@@ -68,10 +70,11 @@ def scores_of(
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
         coarsening: the values that are counted together.
         layout: of the candidates in their order, where it is known: counts are kept for the same one.
+        margin: what is taken off each error besides, in records.
     """
     if len(estimates) < MANY_CANDIDATES:
-        return _FewScores(estimates, weights, deviation, coarsening)
-    return _StackedScores(estimates, weights, deviation, coarsening, layout)
+        return _FewScores(estimates, weights, deviation, coarsening, margin)
+    return _StackedScores(estimates, weights, deviation, coarsening, layout, margin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +85,17 @@ class _FewScores:
     weights: Mapping[Clique, float]
     deviation: float
     coarsening: Coarsening
+    margin: float
 
     def among(self, places: np.ndarray) -> SelectionQuery:
         candidates = tuple(self.estimates)
         cliques = tuple(candidates[place] for place in places.tolist())
+        expected = np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
         return WorstApproximatedMarginal(
             cliques,
             rounded(self.estimates, cliques),
             weights=np.array([self.weights[clique] for clique in cliques]),
-            penalties=np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques]),
+            penalties=np.minimum(expected + self.margin, LARGEST_PENALTY),
             coarsening=self.coarsening,
         )
 
@@ -105,13 +110,15 @@ class _StackedScores:
         deviation: float,
         coarsening: Coarsening,
         layout: Layout | None,
+        margin: float,
     ) -> None:
         cliques = tuple(estimates)
         layout = Layout.of(coarsening.domain, cliques) if layout is None else layout
         cells = layout.stack(estimates, cliques)
         self._estimate = StackedCounts(layout, np.rint(cells).astype(np.int64))
         self._weights = np.array([weights[clique] for clique in cliques])
-        self._penalties = layout.sums(_expected_error_of_cells(cells, deviation))
+        expected = layout.sums(_expected_error_of_cells(cells, deviation))
+        self._penalties = np.minimum(expected + margin, LARGEST_PENALTY)
         self._coarsening = coarsening
 
     def among(self, places: np.ndarray) -> SelectionQuery:

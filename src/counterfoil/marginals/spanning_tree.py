@@ -8,8 +8,8 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 
-Pick = Callable[[np.ndarray], int]
-"""Chooses one of the places, int64 [any] and rising, that it is given; the choice is what is charged."""
+Pick = Callable[[np.ndarray], int | None]
+"""Chooses one of the places, int64 [any] and rising, that it is given, or None, to end; it is what is charged."""
 
 Fits = Callable[[Sequence[int]], np.ndarray]
 """bool [pairs]: which of them fit the model's size once those at the given places are measured."""
@@ -38,7 +38,7 @@ def count_parts(part: np.ndarray) -> int:
 def choose_tree(
     domain: Domain, pairs: Sequence[Clique], pick: Pick, *, part: np.ndarray | None = None, fits: Fits | None = None
 ) -> list[Clique]:
-    """Kruskal's tree: one pair after the other, among those that join two parts, until none is left.
+    """Kruskal's tree: one pair after the other, among those that join two parts, until none is left or picked.
 
     Which pairs join two parts follows from the pairs picked before, so that a private `pick` is all that depends on
     records. Where some pair is missing or does not fit, the tree may end as a forest.
@@ -59,6 +59,9 @@ def choose_tree(
             joining = joining[fits(tree)[joining]]
         if not len(joining):
             return [pairs[place] for place in tree]
-        tree.append(pick(joining))
-        one, other = ends[tree[-1]]
+        picked = pick(joining)
+        if picked is None:
+            return [pairs[place] for place in tree]
+        tree.append(picked)
+        one, other = ends[picked]
         part[part == part[other]] = part[one]

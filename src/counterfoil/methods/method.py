@@ -63,12 +63,15 @@ class Method(ABC):
         default_relation: which tables are neighbors where its user does not say.
         gives_points: whether its rows are points near the records, instead of draws from a model of the table; fidelity
             can be measured for the latter alone.
+        holds_rows: whether all its rows may be in memory at once, as those of points always are; the rows of others
+            are written as they are drawn.
         presets: names of parameter sets that `of_preset` knows; the first is the default.
     """
 
     default_delta: ClassVar[float] = DEFAULT_DELTA
     default_relation: ClassVar[NeighboringRelation] = NeighboringRelation.ADD_OR_REMOVE_ONE
     gives_points: ClassVar[bool] = False
+    holds_rows: ClassVar[bool] = False
     presets: ClassVar[tuple[str, ...]] = ()
 
     @property

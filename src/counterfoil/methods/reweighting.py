@@ -26,7 +26,16 @@ from counterfoil.methods.method import Method
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
-from counterfoil.reweighting.queries import AskedQuery, Wish, described, functions_in, names_an_order, query_of
+from counterfoil.reweighting.queries import (
+    AskedQuery,
+    Wish,
+    described,
+    every_marginal,
+    functions_in,
+    left_out,
+    query_of,
+    small_enough,
+)
 from counterfoil.reweighting.reference import Asking, Density, Product, Reference, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
@@ -104,6 +113,8 @@ class Reweighting(Method):
         number = isinstance(self.share, (int, float)) and not isinstance(self.share, bool)
         if self.share is not None and not (number and LEAST_SHARE <= self.share <= 1 - LEAST_SHARE):
             raise ValueError(f"`share` must lie between {LEAST_SHARE} and {1 - LEAST_SHARE}. Found {self.share!r}.")
+        if not (self.keep_rare is None or isinstance(self.keep_rare, bool)):
+            raise ValueError(f"`keep_rare` must be True, False or None. Found {self.keep_rare!r}.")
         if self.prior_weight is not None and not 0 < self.prior_weight < np.inf:
             raise ValueError(f"`prior_weight` must be positive and finite. Found {self.prior_weight!r}.")
 
@@ -123,11 +134,14 @@ class Reweighting(Method):
             raise ValueError("Fidelity can't be measured for points: leave it out, or use the reference `product`.")
         wish = ("moments:2" if points else "marginals:2") if self.queries is None else self.queries
         query = query_of(wish, curator.schema, counted=not curator.row_count_is_public)
+        every = every_marginal(wish, curator.schema)
+        merging = self._merges(reference, query, named=not every)
+        if merging and every:  # which of them are too large is seen once rare values are merged
+            query = MarginalCounts(curator.domain, every)
         most = functions_in(query) + sum(curator.domain.sizes)
         require_solver(self.fit, functions=most, points=self.support)
         if isinstance(query, MarginalCounts):
             self._require_memory(len(query.cliques) + len(curator.domain.attributes))
-        merging = isinstance(reference, Product) and isinstance(query, MarginalCounts) and not self._keeps_rare(wish)
         default = reference.share_of(curator.schema, merging=merging)
         share = default if self.share is None or not default else self.share
         pure = points or curator.budget.delta == 0
@@ -141,11 +155,16 @@ class Reweighting(Method):
             for one in brought_within(reference)
         ]
         divisible = (1 - errors) * account.divisible
-        asking = Asking(curator, account, share * divisible, progress, merging, rows)
         cost = (1 - share) * divisible
-        if not curator.row_count_is_public:
+        later = [(query.cliques, account.noise(cost))] if isinstance(query, MarginalCounts) else []
+        asking = Asking(curator, account, share * divisible, progress, merging, rows, later)
+        if not curator.row_count_is_public and not merging:
             require_countable(_total_deviation(reference, asking, query, cost), rows)
         density = reference.estimate(asking)
+        if density.merged is not None and isinstance(query, MarginalCounts):
+            query = small_enough(query, density.merged.coarsening.domain)
+        if isinstance(query, MarginalCounts):
+            brought += left_out(every, query.cliques)
         progress("measuring averages", asking.cost / account.divisible)
         answers = _asked(curator, account, query, cost, density, rows)
         if density.columns:  # the sums of what was measured since say more about columns
@@ -157,15 +176,24 @@ class Reweighting(Method):
             **({"estimated": density.parameters} if density.parameters else {}),
             "share": share,
             "queries": described(query),
+            **({"rare_values": "counted together"} if merging else {}),
             "rows": "independent" if self.independent_rows else "systematic",
         }
         if points:
             return self._points(curator, density, answers, parameters, rows)
         return self._table(asking, density, answers, parameters, errors * account.divisible)
 
-    def _keeps_rare(self, wish: Wish) -> bool:
-        """Whether each value has a cell: where that is asked for, or marginals are named one by one."""
-        return not names_an_order(wish) if self.keep_rare is None else self.keep_rare
+    def _merges(self, reference: Reference, query: AskedQuery, *, named: bool) -> bool:
+        """Whether rare values are counted together; `named` says that marginals are named one by one."""
+        if isinstance(reference, Product) and isinstance(query, MarginalCounts):
+            return not (named if self.keep_rare is None else self.keep_rare)
+        if self.keep_rare is None:
+            return False
+        asked = "marginals" if isinstance(query, MarginalCounts) else "other queries"
+        raise ValueError(
+            "`keep_rare` is for marginals (`marginals:K`, or cliques) over the reference `product`. Found the "
+            f"reference `{reference.name}` and {asked}: leave it out."
+        )
 
     def _require_memory(self, marginals: int) -> None:
         if self.support * marginals > MOST_ENTRIES:

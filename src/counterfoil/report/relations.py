@@ -17,7 +17,7 @@ from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
 
 SIGNIFICANCE = 0.01
-"""A measured pair counts as told from noise where noise alone gives as much with a smaller probability."""
+"""A measured pair counts as more than noise where noise alone gives as much with a smaller probability."""
 
 _AT_ONCE = 60
 
@@ -50,7 +50,7 @@ class Relations:
 
 @dataclass(frozen=True)
 class NoiseTest:
-    """Whether a measured pair can be told from noise.
+    """Whether the noisy counts of a measured pair show more than noise.
 
     Args:
         pair: the two columns.
@@ -65,7 +65,7 @@ class NoiseTest:
     p_value: float
 
     @property
-    def is_told(self) -> bool:
+    def exceeds_noise(self) -> bool:
         """Whether the relation is more than noise."""
         return self.p_value < SIGNIFICANCE
 
@@ -164,7 +164,7 @@ def cramers_v(counts: np.ndarray, *, rows: int | None = None) -> float:
 
 
 def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
-    """For each pair that was counted together, whether its noisy counts can be told from those of independent columns.
+    """For each pair that was counted together, whether its noisy counts show more than noise around independence.
 
     With counts c whose noise has the variance v in each of I J cells, and E the product of the margins over the sum,
     the statistic is the sum of (c - E)**2 / (E + v), as `infer chi2` has it. Were the columns independent, the expected

@@ -86,7 +86,7 @@ def _lost_columns(facts: ReleaseFacts) -> list[str]:
 
 def _relations_that_hold(facts: ReleaseFacts) -> list[str]:
     found = facts.once(relations)
-    told = [one for one in facts.once(noise_tests) if one.is_told]
+    told = [one for one in facts.once(noise_tests) if one.exceeds_noise]
     if not told or found is None:
         return []
     place = {name: number for number, name in enumerate(found.names)}
@@ -97,7 +97,7 @@ def _relations_that_hold(facts: ReleaseFacts) -> list[str]:
 
 def _lost_relations(facts: ReleaseFacts) -> list[str]:
     """Pairs whose noisy counts are such as noise alone makes of unrelated columns."""
-    lost = [one for one in facts.once(noise_tests) if not one.is_told]
+    lost = [one for one in facts.once(noise_tests) if not one.exceeds_noise]
     if not lost:
         return []
     listed = _listed([pair_named(one.pair) for one in lost], 12)

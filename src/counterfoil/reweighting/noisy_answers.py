@@ -141,7 +141,7 @@ def _group_names(labels: Sequence[str], groups: np.ndarray) -> list[str]:
     """A name for each group of values that are counted together: its first value, and how many others there are."""
     names = []
     for group in range(int(groups.max()) + 1):
-        members = np.flatnonzero(groups == group)
-        others = f" and {len(members) - 1} others" if len(members) > 1 else ""
-        names.append(f"{labels[members[0]]}{others}")
+        first, *others = np.flatnonzero(groups == group).tolist()
+        more = f" and {len(others)} other{'s' if len(others) > 1 else ''}" if others else ""
+        names.append(f"{labels[first]}{more}")
     return names

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.domain.workload import Workload
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import Functions, functions_of_toml
 from counterfoil.features.losses import SPELLING, LossNet
 from counterfoil.features.moments import Moments
 from counterfoil.schema import Schema
 
+_NAMED_AT_MOST = 5
 _NAMED = re.compile(r"(marginals|moments):([0-9])")
 
 Wish = str | Workload | FunctionFamily | Sequence[Any]
@@ -55,9 +58,32 @@ def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
     )
 
 
-def names_an_order(wish: Wish) -> bool:
-    """Whether `wish` asks for all marginals of an order, and names none of them."""
-    return isinstance(wish, str) and wish.startswith("marginals:")
+def every_marginal(wish: Wish, schema: Schema) -> tuple[Clique, ...]:
+    """All marginals of the order that `wish` names, however large; none where it names no order."""
+    if not isinstance(wish, str) or not (named := _NAMED.fullmatch(wish)) or named[1] != "marginals":
+        return ()
+    names = schema.domain.attributes
+    return tuple(combinations(names, min(int(named[2]), len(names))))
+
+
+def small_enough(query: MarginalCounts, merged: Domain) -> MarginalCounts:
+    """`query` without the marginals that are too large even on the domain where rare values are merged; columns alone
+    where all are."""
+    kept = tuple(clique for clique in query.cliques if merged.size(clique) <= DEFAULT_MAX_CELLS)
+    return MarginalCounts(query.domain, kept or tuple((name,) for name in merged.attributes))
+
+
+def left_out(wished: Sequence[Clique], asked: Sequence[Clique]) -> list[str]:
+    """A sentence about the marginals among `wished` that are too large to be among `asked`, if there are any."""
+    skipped = [clique for clique in wished if clique not in set(asked)]
+    if not skipped:
+        return []
+    named = "; ".join(" x ".join(clique) for clique in skipped[:_NAMED_AT_MOST])
+    more = f"; and {len(skipped) - _NAMED_AT_MOST} others" if len(skipped) > _NAMED_AT_MOST else ""
+    return [
+        f"Marginals of more than {DEFAULT_MAX_CELLS:,} cells were not bought, so that nothing tells these relations: "
+        f"{named}{more}. Give their columns fewer values or bins, or use aim or mst."
+    ]
 
 
 def functions_in(query: AskedQuery) -> int:

@@ -17,6 +17,7 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
+from counterfoil.marginals.foreseen_total import Planned
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.schema import Real, Schema
@@ -69,6 +70,7 @@ class Asking:
         progress: what is said meanwhile.
         merging: whether rare values are merged, because marginals will be asked for.
         rows: how many rows the user asks for; None where the number of records says how many.
+        later: the marginals that will be asked for beside it.
     """
 
     curator: Curator
@@ -77,6 +79,7 @@ class Asking:
     progress: Progress
     merging: bool = False
     rows: int | None = None
+    later: Sequence[Planned] = ()
 
     @property
     def pure(self) -> bool:
@@ -178,7 +181,7 @@ class Product(Reference):
     def estimate(self, asking: Asking) -> Density:
         noise = asking.account.noise(asking.cost)
         if asking.merging:
-            one_way = measure_one_way(asking.curator, asking.account, noise, rows=asking.rows)
+            one_way = measure_one_way(asking.curator, asking.account, noise, rows=asking.rows, later=asking.later)
             return product_of(tuple(measured := one_way.merged()), measured, one_way)
         measured = measure(asking.account, asking.curator.domain, self.cliques(asking.curator), noise)
         return product_of(tuple(measured), measured)
@@ -209,7 +212,8 @@ def product_of(
     def draw(m: int, rng: np.random.Generator) -> np.ndarray:
         return np.column_stack([_evenly(density, m, rng) for density in columns])
 
-    return Density(draw, measured, tuple(columns), merged)
+    warnings = () if merged is None else merged.warnings
+    return Density(draw, measured, tuple(columns), merged, warnings=warnings)
 
 
 def _summed_to(marginal: NoisyMarginal, name: str) -> NoisyMarginal:

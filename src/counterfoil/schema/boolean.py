@@ -107,6 +107,12 @@ class Boolean(NumberColumn):
         texts = self.arrow_type == pa.string()
         return pa.array([str(label) for label in labels] if texts else labels).take(pa.array(truths.astype(np.int64)))
 
+    @cached_property
+    def texts(self) -> pa.Array | None:
+        if type(self) is not Boolean or self.arrow_type != pa.string():  # another one may draw in its own way
+            return None
+        return self.stated(self.decode(np.arange(self.size), np.random.default_rng(0)))
+
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         return self.values_of(codes == 1)
 

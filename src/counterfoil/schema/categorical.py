@@ -141,6 +141,12 @@ class Categorical(Column):
         codes.append(-1 if self.missing else self._elsewhere)
         return np.array(codes, dtype=np.int64)[positions]
 
+    @cached_property
+    def texts(self) -> pa.Array | None:
+        if type(self) is not Categorical or self.arrow_type != pa.string():  # another one may draw in its own way
+            return None
+        return self.stated(self.decode(np.arange(self.size), np.random.default_rng(0)))
+
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         listed: list[Any] = [*self.values, *([self.other_label] if self.other else [])]
         texts = self.arrow_type == pa.string()

@@ -166,8 +166,7 @@ class Column(ABC):
                 where they are not.
         """
         codes = np.asarray(codes)
-        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.size:
-            raise ValueError(f"Codes of column {self.name!r} must lie in 0 to {self.size - 1}.")
+        self._require_codes(codes)
         absent = codes == self.n_bins
         present = np.where(absent, 0, codes).astype(np.int64)
         tilt = None if counts is None else self._tilts(np.asarray(counts, dtype=float)[: self.n_bins])
@@ -175,6 +174,31 @@ class Column(ABC):
         if not absent.any():
             return drawn
         return drawn.take(pa.array(np.arange(len(codes)), mask=absent))
+
+    def _require_codes(self, codes: np.ndarray) -> None:
+        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.size:
+            raise ValueError(f"Codes of column {self.name!r} must lie in 0 to {self.size - 1}.")
+
+    @cached_property
+    def texts(self) -> pa.Array | None:
+        """string [size]: the text that a table holds for each code, null for an empty cell.
+
+        None where a code stands for several values, or for one that is no text.
+        """
+        return None
+
+    def coded(self, codes: np.ndarray) -> pa.Array | None:
+        """The values that `stated` makes of decoded codes [n], as a dictionary; None where `texts` is None.
+
+        Raises:
+            ValueError: for a code that the column has not.
+        """
+        if self.texts is None:
+            return None
+        self._require_codes(codes)
+        empty = codes == self.n_bins if self.missing and not self.missing_word else None
+        indices = pa.array(codes, pa.int32(), mask=empty)
+        return pa.DictionaryArray.from_arrays(indices, self.texts.drop_null())
 
     @property
     def is_tilted(self) -> bool:

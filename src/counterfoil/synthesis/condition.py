@@ -77,6 +77,11 @@ class Condition:
                 numbers[name] = exact
         return Condition(schema, codes, numbers)
 
+    @property
+    def is_of_codes(self) -> bool:
+        """Whether codes decide it, so that every row of the model's conditional distribution meets it."""
+        return self.expression is None and not self.numbers
+
     def holds(self, table: pa.Table) -> np.ndarray:
         """bool [rows]: which rows of `table` meet the expression; all, where there is none."""
         if self.expression is None:

@@ -9,8 +9,8 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.condition import Condition
-from counterfoil.synthesis.row_parts import draw_parts
-from counterfoil.synthesis.row_sampling import MOST_TRIES, draw
+from counterfoil.synthesis.row_parts import RowParts, draw_parts
+from counterfoil.synthesis.row_sampling import MOST_TRIES, Rows, draw
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.table import with_identifiers
 
@@ -26,12 +26,9 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
     Raises:
         ValueError: for a condition of probability zero, or one that hardly any row meets.
     """
-    evidence = {name: list(codes) for name, codes in condition.codes.items()} or None
-    if condition.expression is None and not condition.numbers:
-        table = draw_parts(model, schema, n, rng, where=evidence).table
-        for sentence in shortfall(schema, drawn=table.num_rows, requested=n):
-            raise ValueError(sentence)
-        return table
+    if condition.is_of_codes:
+        return draw_by_codes(model, schema, n, condition, rng).table
+    evidence = _evidence(condition)
     parts: list[pa.Table] = []
     missing, size, tried = n, n, 0
     for _ in range(MOST_TRIES):
@@ -49,6 +46,24 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
         )
     (sentence,) = shortfall(schema, drawn=n - missing, requested=n)
     raise ValueError(sentence)
+
+
+def draw_by_codes(
+    model: TableModel, schema: Schema, n: int, condition: Condition, rng: np.random.Generator
+) -> Rows | RowParts:
+    """The rows of `draw_where`, in parts where there are many, for a condition that codes decide.
+
+    Raises:
+        ValueError: for a condition of probability zero, or where hardly any row meets the schema's rules.
+    """
+    drawn = draw_parts(model, schema, n, rng, where=_evidence(condition))
+    for sentence in shortfall(schema, drawn=drawn.count, requested=n):
+        raise ValueError(sentence)
+    return drawn
+
+
+def _evidence(condition: Condition) -> dict[str, list[int]] | None:
+    return {name: list(codes) for name, codes in condition.codes.items()} or None
 
 
 def _follows(schema: Schema, condition: Condition, table: pa.Table) -> np.ndarray:

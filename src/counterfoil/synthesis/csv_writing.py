@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
+from counterfoil.threads import in_order
 
 _BLOCK_ROWS = 1 << 16
 _IN_CELLS = '[",\\n\\r]'
@@ -17,7 +21,7 @@ _IN_NAMES = '[",;|\\t\\n\\r]'
 
 
 def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column], file: IO[bytes]) -> None:
-    """Writes all rows, under one header.
+    """Writes all rows, under one header. Lines are made on several threads, some thousand at a time.
 
     Args:
         tables: of single values, at least one, all with the same columns.
@@ -27,23 +31,38 @@ def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Colum
     Raises:
         ArrowInvalid: for values that have no text, such as lists.
     """
-    for number, table in enumerate([tables] if isinstance(tables, pa.Table) else tables):
-        if number == 0:
-            names = _quoted(pa.array(table.column_names, pa.string()), _IN_NAMES).to_pylist()
-            file.write((",".join(names) + "\n").encode())
-        _write_rows(table, columns, file)
+    parts = iter([tables] if isinstance(tables, pa.Table) else tables)
+    first = next(parts)
+    names = _quoted(pa.array(first.column_names, pa.string()), _IN_NAMES).to_pylist()
+    file.write((",".join(names) + "\n").encode())
+    blocks = (
+        table.slice(start, _BLOCK_ROWS)
+        for table in chain([first], parts)
+        for start in range(0, table.num_rows, _BLOCK_ROWS)
+    )
+    for lines in in_order(partial(_lines, columns), blocks):
+        file.write(lines)
 
 
-def _write_rows(table: pa.Table, columns: Mapping[str, Column], file: IO[bytes]) -> None:
-    for start in range(0, table.num_rows, _BLOCK_ROWS):
-        block = table.slice(start, _BLOCK_ROWS)
-        cells = [_quoted(_texts(columns.get(name), block.column(name)), _IN_CELLS) for name in block.column_names]
-        # A line of one empty cell would be no line at all.
-        empty = "" if len(cells) > 1 else '""'
-        lines = pc.binary_join_element_wise(
-            *(pc.fill_null(texts, empty) for texts in cells), pa.scalar(",", pa.large_string())
-        )
-        file.write(("\n".join(lines.to_pylist()) + "\n").encode())
+def _lines(columns: Mapping[str, Column], block: pa.Table) -> bytes:
+    """The rows of `block`, at least one."""
+    cells = [_cells(columns.get(name), block.column(name)) for name in block.column_names]
+    # A line of one empty cell would be no line at all.
+    empty = "" if len(cells) > 1 else '""'
+    lines = pc.binary_join_element_wise(
+        *(pc.fill_null(texts, empty) for texts in cells), pa.scalar(",", pa.large_string())
+    )
+    return ("\n".join(lines.to_pylist()) + "\n").encode()
+
+
+def _cells(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
+    """large_string [n]: the values as they stand in a file; null for an empty cell."""
+    texts, kind = _texts(column, values), values.type
+    digits = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    as_arrow_does = column is None or type(column)._spelled is Column._spelled
+    if digits and as_arrow_does and not (column and re.search(_IN_CELLS, column.missing_word)):
+        return texts  # nothing in them needs a quote
+    return _quoted(texts, _IN_CELLS)
 
 
 def _texts(column: Column | None, values: pa.ChunkedArray) -> pa.Array:

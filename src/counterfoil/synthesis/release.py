@@ -11,7 +11,8 @@ import numpy as np
 from counterfoil.accounting.row_counts import count_warnings, records_told
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
-from counterfoil.domain.counting import count_marginals
+from counterfoil.domain.domain import Domain
+from counterfoil.domain.layout import Layout
 from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
@@ -108,14 +109,14 @@ def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowPart
     ]
     if not cliques or len(cliques) > _MOST_BARS or not rows:
         return []
-    tables = [np.zeros(model.domain.shape(clique), dtype=np.int64) for clique in cliques]
-    for codes in drawn.code_parts():
-        by_name = dict(zip(model.domain.attributes, codes.T, strict=True))
-        count_marginals(by_name, len(codes), cliques, model.domain, into=tables)
+    # A layout asks for names that are texts of Python's own.
+    layout = Layout.of(Domain(tuple(map(str, model.domain.attributes)), model.domain.sizes), cliques)
+    counts = drawn.counts(layout)
     marginals = model.marginals(cliques)
     entries = []
-    for clique, counts in zip(cliques, tables, strict=True):
-        apart = float(np.abs(counts / rows - marginals[clique] / model.total).sum())
+    for clique, start, stop in zip(cliques, layout.starts[:-1], layout.starts[1:], strict=True):
+        counted = counts[start:stop].reshape(model.domain.shape(clique))
+        apart = float(np.abs(counted / rows - marginals[clique] / model.total).sum())
         bar = bars.bar(clique, _BETA)
         if (fraction := min(bar.fraction + apart, 2.0)) < 2.0:
             entries.append({"attributes": list(clique), "beta": _BETA, "fraction": fraction, "source": bar.source})

@@ -9,13 +9,17 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.domain.counting import count_stacked
+from counterfoil.domain.layout import Layout
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
+from counterfoil.schema.derived import Derived
 from counterfoil.scratch.kept_arrays import ArrayKeeper, KeptArray
+from counterfoil.synthesis.row_memory import require_memory
 from counterfoil.synthesis.row_sampling import RowMaker, Rows, draw
 from counterfoil.synthesis.table import in_order as columns_in_order
 from counterfoil.synthesis.table import with_identifiers
-from counterfoil.threads import in_order
+from counterfoil.threads import in_order, thread_count
 
 PART_ROWS = 2**20
 """Rows that are drawn, and rounded, together."""
@@ -27,6 +31,14 @@ _IN_MEMORY = 256 * 2**20
 """Bytes of codes that are kept in memory; further ones are kept in a file without a name."""
 
 _WORDS = 4
+
+_OF_ARRAY = 512
+"""Bytes that Python takes to know where the codes of one column of one slice are kept."""
+
+_CELLS_OF_SEVERAL = 2**22
+"""Counts, of 8 bytes, up to which each thread has an array of its own."""
+
+_TO_A_FILE = "Write them to a file, which takes some of them at a time, or draw fewer rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +93,37 @@ class RowParts:
     @property
     def column_names(self) -> list[str]:
         """Those of the table."""
+        return list(self.arrow_schema.names)
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns of the table and their types."""
         schema, rng = self.maker.schema, np.random.default_rng(0)
         none = self.maker.values(np.empty((0, len(schema.synthesized)), dtype=np.int32), rng)
-        return list(columns_in_order(with_identifiers(schema, none, rng), self.names).column_names)
+        return columns_in_order(with_identifiers(schema, none, rng), self.names).schema
 
     def ordered(self, names: Sequence[str]) -> RowParts:
         """The same rows, the table's columns in the order of `names`; others follow the one before them."""
         return replace(self, names=tuple(names))
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The values, some rows at a time."""
+    def tables(self, *, coded: bool = False) -> Iterator[pa.Table]:
+        """The values, some rows at a time; texts as dictionaries, where they may be `coded` and nothing reads them."""
         # Values that meet rules are those with which the rows were chosen, all of a part together.
         step = PART_ROWS if self.maker.schema.row_rules else SLICE_ROWS
         slices = ((part, start) for part in self.parts for start in range(0, max(part.rows, 1), step))
-        yield from in_order(self._table, slices)
+        derives = any(isinstance(column, Derived) for column in self.maker.schema.columns)
+        yield from in_order(partial(self._table, coded=coded and not derives), slices)
+
+    def counts(self, layout: Layout) -> np.ndarray:
+        """int64 [cells of all]: how many rows are in each cell of the layout's cliques."""
+        total = np.zeros(int(layout.starts[-1]), dtype=np.int64)
+        if len(total) > _CELLS_OF_SEVERAL:
+            for part in self.parts:
+                _count(self.maker, layout, part, total)
+            return total
+        for counted in in_order(partial(_counts, self.maker, layout), self.parts):
+            total += counted
+        return total
 
     def code_parts(self) -> Iterator[np.ndarray]:
         """The codes, part by part: int32 [rows of the part, attributes]."""
@@ -102,7 +131,12 @@ class RowParts:
 
     @cached_property
     def codes(self) -> np.ndarray:
-        """All codes in memory: int32 [rows, attributes]."""
+        """All codes in memory: int32 [rows, attributes].
+
+        Raises:
+            ValueError: where there is not so much memory.
+        """
+        require_memory(self.count, 4 * self.count * len(self.maker.schema.synthesized), _TO_A_FILE)
         codes = np.empty((self.count, len(self.maker.schema.synthesized)), dtype=np.int32, order="F")
         for part, own in zip(self.parts, self.code_parts(), strict=True):
             codes[part.before : part.before + part.rows] = own
@@ -110,17 +144,38 @@ class RowParts:
 
     @cached_property
     def table(self) -> pa.Table:
-        """All values in memory."""
+        """All values in memory.
+
+        Raises:
+            ValueError: where there is not so much memory.
+        """
+        # A value takes 8 bytes, or the 4 of where a text begins and some letters.
+        require_memory(self.count, 8 * self.count * len(self.maker.schema.synthesized), _TO_A_FILE)
         return pa.concat_tables(self.tables())
 
-    def _table(self, numbered: tuple[Part, int]) -> pa.Table:
+    def _table(self, numbered: tuple[Part, int], *, coded: bool) -> pa.Table:
         (part, start), maker = numbered, self.maker
         rng = part.for_values(start)
         if maker.schema.row_rules:
             values = maker.draw(part.asked, part.for_codes())[1]
         else:
-            values = maker.values(_slice_of_codes(maker, part, start), rng)
+            give = maker.coded_values if coded else maker.values
+            values = give(_slice_of_codes(maker, part, start), rng)
         return columns_in_order(with_identifiers(maker.schema, values, rng, before=part.before + start), self.names)
+
+
+def held_bytes(rows: int, columns: int) -> int:
+    """About how much memory rows take at most that are drawn by `draw_parts` and written table by table.
+
+    Args:
+        rows: how many.
+        columns: how many columns they have.
+    """
+    parts, slices = -(-rows // PART_ROWS), -(-PART_ROWS // SLICE_ROWS)
+    # A code and a value of each cell of a few parts, codes as far as they are kept in memory, and where others are.
+    drawn = 16 * min(rows, (thread_count() + 1) * PART_ROWS) * columns
+    places = parts * (slices * columns + slices) * _OF_ARRAY if parts > 1 else 0
+    return drawn + min(rows * columns, _IN_MEMORY) + places
 
 
 def draw_parts(
@@ -162,6 +217,25 @@ def _codes(maker: RowMaker, part: Part) -> np.ndarray:
         rng = part.for_codes()
         return maker.draw(part.asked, rng)[0] if maker.schema.row_rules else maker.sample(part.asked, rng)
     return np.concatenate([_loaded(columns) for columns in part.kept])
+
+
+def _counts(maker: RowMaker, layout: Layout, part: Part) -> np.ndarray:
+    """int64 [cells of all]: of the rows of one part."""
+    total = np.zeros(int(layout.starts[-1]), dtype=np.int64)
+    _count(maker, layout, part, total)
+    return total
+
+
+def _count(maker: RowMaker, layout: Layout, part: Part, total: np.ndarray) -> None:
+    """Adds the counts of one part to `total`, a slice at a time where its codes are kept."""
+    names = layout.domain.attributes
+    if part.kept is None:
+        codes = _codes(maker, part)
+        count_stacked(dict(zip(names, codes.T, strict=True)), len(codes), layout, total)
+        return
+    used = [(name, axis) for axis, name in enumerate(names) if axis in layout.members]
+    for columns in part.kept:
+        count_stacked({name: columns[axis].load() for name, axis in used}, columns[0].rows, layout, total)
 
 
 def _slice_of_codes(maker: RowMaker, part: Part, start: int) -> np.ndarray:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.domain.counting import count_marginals
+from counterfoil.domain.layout import Layout
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import rows_that_hold
@@ -44,17 +46,27 @@ class Rows:
         """Those of the table."""
         return list(self.table.column_names)
 
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns of the table and their types."""
+        return self.table.schema
+
     def ordered(self, names: Sequence[str]) -> Rows:
         """The same rows, the table's columns in the order of `names`; others follow the one before them."""
         return Rows(self.codes, in_order(self.table, names))
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The values: one part."""
+    def tables(self, *, coded: bool = False) -> Iterator[pa.Table]:
+        """The values: one part, texts as they are whether they may be `coded` or not."""
         yield self.table
 
-    def code_parts(self) -> Iterator[np.ndarray]:
-        """The codes: one part."""
-        yield self.codes
+    def counts(self, layout: Layout) -> np.ndarray:
+        """int64 [cells of all]: how many rows are in each cell of the layout's cliques."""
+        by_name = dict(zip(layout.domain.attributes, self.codes.T, strict=True))
+        # Not compiled: a command that reads a release would spend more on loading the compiler than on counting.
+        names = layout.domain.attributes
+        cliques = [tuple(names[axis] for axis in axes) for axes in np.split(layout.members, layout.begins[1:-1])]
+        tables = count_marginals(by_name, len(self.codes), cliques, layout.domain)
+        return np.concatenate([table.ravel() for table in tables])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +118,14 @@ class RowMaker:
         """The values of the synthesized columns, drawn within the codes [n, attributes]."""
         columns = zip(self.schema.synthesized, codes.T, strict=True)
         return pa.table({column.name: column.decode(own, rng, self.counts.get(column.name)) for column, own in columns})
+
+    def coded_values(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
+        """What `values` gives, texts as dictionaries: these draw nothing, so that all others are the same."""
+        made = {}
+        for column, own in zip(self.schema.synthesized, codes.T, strict=True):
+            coded = column.coded(own)
+            made[column.name] = column.decode(own, rng, self.counts.get(column.name)) if coded is None else coded
+        return pa.table(made)
 
 
 def draw(

@@ -16,12 +16,13 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.condition import Condition
-from counterfoil.synthesis.conditional_rows import draw_where
+from counterfoil.synthesis.conditional_rows import draw_by_codes, draw_where
 from counterfoil.synthesis.files import load_parts, save_parts
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
 from counterfoil.synthesis.table import as_pandas, in_order, write_parts
 
 if TYPE_CHECKING:
@@ -99,11 +100,12 @@ class Synthesis:
         wanted = self.rows if rows is None else rows
         # Of each executor's memory a part is enough, however many rows there are.
         require_rows_fit(min(wanted, 1) if isinstance(wanted, int) else wanted, len(self.schema.domain.attributes))
-        return draw_in_spark(session, self.model, self.schema, self.drawn.table.schema, wanted, seed)
+        return draw_in_spark(session, self.model, self.schema, self.drawn.arrow_schema, wanted, seed)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows to a .csv or .parquet file, whole or not at all; a .csv file in the schema's notation."""
-        write_parts(self.drawn.tables(), os.fspath(path), self.schema, self.receipt.document)
+        tables = self.drawn.tables(coded=_is_parquet(path))
+        write_parts(tables, os.fspath(path), self.schema, self.receipt.document)
 
     def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
         """Fresh rows from the model; with `where`, from its conditional distribution.
@@ -123,6 +125,45 @@ class Synthesis:
         condition = Condition.of(self.schema, where)
         table = draw_where(self.model, self.schema, rows, condition, np.random.default_rng(seed))
         return in_order(table, self.drawn.column_names)
+
+    def write_sample(
+        self,
+        path: str | os.PathLike[str],
+        rows: int,
+        where: Mapping[str, Any] | str | None = None,
+        *,
+        seed: int | None = None,
+        receipt: Receipt | None = None,
+    ) -> None:
+        """Writes the rows that `sample` gives to a .csv or .parquet file, whole or not at all.
+
+        They are written as they are drawn, so that memory need not hold all of them, except where `where` is an
+        expression or asks for numbers within codes: these rows are drawn again until they meet it.
+
+        Args:
+            path: of the file.
+            rows, where, seed: as `sample` has them.
+            receipt: what the metadata of a Parquet file say of the rows; nothing where None.
+
+        Raises:
+            ValueError: as `sample` does, and where the disk could not hold so many rows.
+            OSError: where the file can't be written.
+        """
+        condition, columns = Condition.of(self.schema, where), len(self.schema.domain.attributes)
+        if condition.is_of_codes:
+            require_streamed_rows_fit(rows, columns, path)
+        else:
+            require_rows_fit(rows, columns)
+        rng, names = np.random.default_rng(seed), self.drawn.column_names
+        if condition.is_of_codes:
+            tables = (
+                draw_by_codes(self.model, self.schema, rows, condition, rng)
+                .ordered(names)
+                .tables(coded=_is_parquet(path))
+            )
+        else:
+            tables = iter([in_order(draw_where(self.model, self.schema, rows, condition, rng), names)])
+        write_parts(tables, os.fspath(path), self.schema, None if receipt is None else receipt.document)
 
     def marginal(self, attributes: str | Iterable[str]) -> MarginalTable:
         """The model's expected counts for each combination of values of `attributes`, with labels, in that order."""
@@ -162,3 +203,7 @@ class Synthesis:
             ValueError: for a folder that is incomplete, damaged, or of another format.
         """
         return Synthesis(*load_parts(folder))
+
+
+def _is_parquet(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().endswith(".parquet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -136,11 +137,28 @@ def write_parts(
 
 
 def write_parquet(parts: Iterable[pa.Table], file: IO[bytes]) -> None:
-    """Writes tables of the same schema, at least one, as one Parquet file, each as row groups of its own."""
+    """Writes tables of the same schema, at least one, as one Parquet file, each as row groups of its own.
+
+    Texts that come as dictionaries are written from them, and read as the texts that they are.
+    """
     from pyarrow import parquet
 
     tables = iter(parts)
     first = next(tables)
-    with parquet.ParquetWriter(file, first.schema) as writer:
+    plain = _plain(first.schema)
+    coded = plain != first.schema
+    with parquet.ParquetWriter(file, first.schema, store_schema=not coded) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
+        if coded:
+            # What Arrow would say of the file's types, had the texts been written as such.
+            types = b64encode(plain.serialize().to_pybytes())
+            writer.add_key_value_metadata({**(plain.metadata or {}), b"ARROW:schema": types})
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """The schema with texts where there are dictionaries of them."""
+    texts = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema(
+        [field.with_type(pa.string()) if field.type == texts else field for field in schema]
+    ).with_metadata(schema.metadata)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
+from counterfoil.curator.sources.spark_path import require_there
 from counterfoil.kept_files import SPARK
 from counterfoil.scratch.scratch_folder import scratch_folder
 from counterfoil.table_url import require_no_secret
@@ -90,8 +92,8 @@ def open_spark_parquet(address: str) -> SparkSource:
             `spark+parquet:///data/people` or `spark+parquet://hdfs://host/people`.
 
     Raises:
-        SourceError: for another path, an address with a secret in it, where PySpark is missing, or where Spark finds no
-            Parquet there.
+        SourceError: for another path, an address with a secret in it, where PySpark is missing, where nothing is there,
+            or where Spark finds no Parquet there. Spark is not started for a path on this machine that leads nowhere.
     """
     path = address.removeprefix(SPARK).rstrip("/")
     try:
@@ -104,7 +106,7 @@ def open_spark_parquet(address: str) -> SparkSource:
             f" Found {address!r}."
         )
     name = path.rpartition("/")[2]
-    session = _session()
+    session = _session(path)
     try:
         with silent():
             reader = session.read.options(mergeSchema=True, ignoreCorruptFiles=False, ignoreMissingFiles=False)
@@ -153,14 +155,23 @@ def _internal(place: int) -> str:
     return f"c{place}"
 
 
-def _session() -> Any:
-    """A session of its own within the SparkContext that `spark-defaults.conf` and SPARK_* describe."""
+def _session(path: str) -> Any:
+    """A session of its own within the SparkContext that `spark-defaults.conf` and SPARK_* describe.
+
+    Args:
+        path: what it is to read.
+
+    Raises:
+        SourceError: where PySpark is missing or can't be started, or nothing is at `path`.
+    """
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
         raise SourceError(
             "Reading with Spark needs PySpark. Found none: install it with pip install 'counterfoil[spark]'."
         ) from None
+    if not _is_running(SparkSession):  # a user's session may place paths elsewhere
+        require_there(path)
     # Executors on this machine run this Python, which has the package, unless another one is named.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
@@ -178,20 +189,26 @@ def _session() -> Any:
 
 
 def _started(kind: Any) -> Any:
-    """The session that is there, or a new one whose temporary files are for nobody else.
+    """The session that is there, or a new one whose log and whose temporary files are for nobody else.
 
     Spark leaves the coded rows that it moves in files that everybody may read until the session ends, and for good if
     it is killed. So a new session encrypts them, and keeps them in a folder of its owner's that the next run removes if
     need be, unless its settings say something else.
+
+    What its Java says on the second stream is dropped: warnings that help nobody here, and failures of executors, which
+    may quote records. A `log4j2.properties` of the user's that writes to a file is followed.
     """
     from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
 
     builder = kind.builder.appName("counterfoil")
-    if kind.getActiveSession() is not None or SparkContext._active_spark_context is not None:
+    if _is_running(kind):
         return builder.getOrCreate()
     if "SPARK_REMOTE" in os.environ:  # the server has these files
         return builder.getOrCreate()
-    SparkContext._ensure_initialized()  # Java knows what spark-defaults.conf says
+    if SparkContext._gateway is None:
+        gateway = launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL})
+        SparkContext._ensure_initialized(gateway=gateway)  # Java knows what spark-defaults.conf says
     settings, made = SparkConf(), ExitStack()
     if not settings.contains(_ENCRYPTED):
         builder = builder.config(_ENCRYPTED, "true")
@@ -205,3 +222,10 @@ def _started(kind: Any) -> Any:
     made.callback(session.stop)  # before the folder goes
     atexit.register(made.close)
     return session
+
+
+def _is_running(kind: Any) -> bool:
+    """Whether this process has a session already, which is its user's or an earlier one of ours."""
+    from pyspark import SparkContext
+
+    return kind.getActiveSession() is not None or SparkContext._active_spark_context is not None
