@@ -41,6 +41,11 @@ class Program:
     buckets: dict[int, tuple[int, ...]]
     cost: float
 
+    @property
+    def cells(self) -> int:
+        """Of all its tensors together."""
+        return sum(math.prod(self.sizes[x] for x in axes) for axes in self.axes)
+
 
 @dataclass
 class _Planner:

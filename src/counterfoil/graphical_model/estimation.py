@@ -29,12 +29,12 @@ from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model import junction_tree
-from counterfoil.graphical_model.elimination import compile_program
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.interactions import Interactions, Vector
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.outcome import FitOutcome, Status
+from counterfoil.graphical_model.program_search import cheap_program
 from counterfoil.graphical_model.propagation import Propagation
 from counterfoil.threads import on_one_thread
 
@@ -171,7 +171,7 @@ class _Dual:
         self._constants = [*zeros.values(), *(np.zeros(domain.shape(clique)) for clique in lone)]
         tree = junction_tree.build(domain, cliques)
         axes = [domain.axes(clique) for clique in cliques + lone]
-        self._propagation = Propagation(compile_program(domain.sizes, axes, domain.axes(tree.elimination_order)))
+        self._propagation = Propagation(cheap_program(domain.sizes, axes, domain.axes(tree.elimination_order)))
 
     def margins(self) -> dict[str, Vector]:
         """One-way distributions that the measurements suggest, none of them zero."""
