@@ -61,6 +61,8 @@ def _has_another_default() -> bool:
 
 def _settings() -> Path:
     """The folder of spark-defaults.conf."""
+    if folder := os.environ.get("SPARK_CONF_DIR"):
+        return Path(folder)
     from pyspark.find_spark_home import _find_spark_home
 
-    return Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf")
+    return Path(_find_spark_home()) / "conf"
