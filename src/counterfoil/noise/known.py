@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -58,22 +57,16 @@ def require_known(noise: Noise) -> None:
 
 def _by_kind() -> dict[str, type[Noise]]:
     """Classes by kind, those of this folder first: nobody else's takes their kinds."""
-    ours = f"{_imported()}."
+    import counterfoil.noise as folder
+
+    for module in iter_modules(folder.__path__):
+        import_module(f"{folder.__name__}.{module.name}")
     waiting: list[type[Any]] = [Noise]
     classes: list[type[Any]] = []
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         classes += [kind] if "kind" in vars(kind) else []
+    ours = f"{folder.__name__}."
     classes.sort(key=lambda kind: kind.__module__.startswith(ours))
     return {kind.kind: kind for kind in classes}
-
-
-@cache
-def _imported() -> str:
-    """The name of this folder, each of whose modules has been imported."""
-    import counterfoil.noise as folder
-
-    for module in iter_modules(folder.__path__):
-        import_module(f"{folder.__name__}.{module.name}")
-    return folder.__name__

@@ -142,7 +142,9 @@ class Synthesis:
 
         Args:
             path: of the file.
-            rows, where, seed: as `sample` has them.
+            rows: how many, as `sample` has it.
+            where: which rows, as `sample` has it.
+            seed: as `sample` has it.
             receipt: what the metadata of a Parquet file say of the rows; nothing where None.
 
         Raises:
