@@ -586,7 +586,7 @@ def _over_budgets(value_of, title, description, unit, **axis):
         for (table, method, epsilon), each in found.items()
     ]
     lines = (
-        alt.Chart(alt.Data(values=values), width=130, height=110)
+        alt.Chart(alt.Data(values=values), width=170, height=120)
         .mark_line(point=alt.OverlayMarkDef(size=22), strokeWidth=1.8)
         .encode(
             x=alt.X("epsilon:Q", title="epsilon", scale=alt.Scale(type="log"), axis=alt.Axis(values=[0.3, 1, 10, 100])),
@@ -595,7 +595,7 @@ def _over_budgets(value_of, title, description, unit, **axis):
         )
     )
     titles = alt.Header(title=None, labelFontSize=12, labelColor=SOFT)
-    panels = lines.facet(facet=alt.Facet("table:N", sort=None, header=titles), columns=4, spacing=16)
+    panels = lines.facet(facet=alt.Facet("table:N", sort=None, header=titles), columns=3, spacing=16)
     return render(panels, title=title, description=description)
 
 
@@ -603,10 +603,10 @@ def nearness():
     return _over_budgets(
         lambda row, base: row["pairs"] / base,
         "How near copies come, over budgets",
-        "The mean error of all pairs over that of as many resampled real rows, for eight tables: it falls with epsilon, "
-        "AIM's nearly to that of resampled rows, MST's until its tree is all that it can say.",
-        "error of pairs, over resampling",
-        values=[1, 2, 5, 10, 20],
+        "The mean error of all pairs over that of as many resampled real rows, for several tables: it falls with "
+        "epsilon, AIM's to that of resampled rows and below, MST's until its tree is all that it can say.",
+        "error over resampling",
+        values=[0.2, 0.5, 1, 2, 5, 10],
         format="~g",
     )
 
@@ -615,8 +615,8 @@ def processor_seconds():
     return _over_budgets(
         lambda row, base: row["cpu_s"],
         "What copies cost, over budgets",
-        "Processor seconds of a release of eight tables, over epsilon: AIM measures more, the more the budget shows; MST "
-        "costs the same at each.",
+        "Processor seconds of a release of several tables, over epsilon: AIM measures more, the more the budget shows; "
+        "MST costs the same at each.",
         "processor seconds",
         values=[0.1, 0.3, 1, 3, 10, 30],
         format="~g",
