@@ -36,7 +36,7 @@ from counterfoil.reweighting.queries import (
     query_of,
     small_enough,
 )
-from counterfoil.reweighting.reference import Asking, Density, Product, Reference, product_of
+from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
@@ -142,7 +142,7 @@ class Reweighting(Method):
         require_solver(self.fit, functions=most, points=self.support)
         if isinstance(query, MarginalCounts):
             self._require_memory(len(query.cliques) + len(curator.domain.attributes))
-        default = reference.share_of(curator.schema, merging=merging)
+        default = MERGED_SHARE if merging else reference.share_of(curator.schema)
         share = default if self.share is None or not default else self.share
         pure = points or curator.budget.delta == 0
         errors = ERROR_BARS if merging and not pure else 0.0

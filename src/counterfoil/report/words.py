@@ -86,12 +86,12 @@ def _lost_columns(facts: ReleaseFacts) -> list[str]:
 
 def _relations_that_hold(facts: ReleaseFacts) -> list[str]:
     found = facts.once(relations)
-    told = [one for one in facts.once(noise_tests) if one.exceeds_noise]
-    if not told or found is None:
+    clear = [one for one in facts.once(noise_tests) if one.exceeds_noise]
+    if not clear or found is None:
         return []
     place = {name: number for number, name in enumerate(found.names)}
-    told.sort(key=lambda one: -float(np.nan_to_num(found.strength[place[one.pair[0]], place[one.pair[1]]])))
-    listed = _listed([pair_named(one.pair) for one in told], 8)
+    clear.sort(key=lambda one: -float(np.nan_to_num(found.strength[place[one.pair[0]], place[one.pair[1]]])))
+    listed = _listed([pair_named(one.pair) for one in clear], 8)
     return [f"that these columns are related, which noise alone would not show: {listed}."]
 
 

@@ -54,7 +54,7 @@ class PerturbedHistogram(Reference):
     def gives_points(self, schema: Schema) -> bool:
         return is_continuous(schema)
 
-    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
+    def share_of(self, schema: Schema) -> float:
         return 0.8 if self.gives_points(schema) else 0.5
 
     def require_possible(self, curator: Curator) -> None:

@@ -31,7 +31,7 @@ class PointReference(Reference):
     def gives_points(self, schema: Schema) -> bool:
         return True
 
-    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
+    def share_of(self, schema: Schema) -> float:
         return 0.8
 
     def require_possible(self, curator: Curator) -> None:

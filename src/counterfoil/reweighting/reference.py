@@ -24,6 +24,9 @@ from counterfoil.schema import Real, Schema
 from counterfoil.synthesis.progress import Progress
 from counterfoil.synthesis.resampling import systematic
 
+MERGED_SHARE = 0.45
+"""The share of the budget that a product takes where rare values are merged: marginals have fewer cells then."""
+
 Draw = Callable[[int, np.random.Generator], np.ndarray]
 """Takes m, gives m draws: codes [m, attributes], or points [m, d]."""
 
@@ -100,13 +103,8 @@ class Reference(ABC):
         """Whether draws are points of a box rather than codes."""
         return False
 
-    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
-        """The share of the budget that it takes by default; 0 where it costs nothing.
-
-        Args:
-            schema: the public facts.
-            merging: whether it may merge rare values, see `Asking`.
-        """
+    def share_of(self, schema: Schema) -> float:
+        """The share of the budget that it takes by default; 0 where it costs nothing."""
         return 0.0
 
     @abstractmethod
@@ -169,8 +167,8 @@ class Product(Reference):
 
     name: ClassVar[str] = "product"
 
-    def share_of(self, schema: Schema, *, merging: bool = False) -> float:
-        return 0.45 if merging else 0.2
+    def share_of(self, schema: Schema) -> float:
+        return 0.2
 
     def require_possible(self, curator: Curator) -> None:
         """Every table has columns."""
