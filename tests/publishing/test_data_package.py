@@ -78,7 +78,7 @@ READERS = {
 
 def package(schema: Schema, table: Any, folder: Path, name: str = "synthetic.csv") -> dict[str, Any]:
     write_table(table, folder / name, schema)
-    made = data_package(schema, RECEIPT, table, folder, [name])
+    made = data_package(schema, RECEIPT, table.column_names, folder, [name])
     jsonschema.validate(made, RULES)
     return json.loads(json.dumps(made))
 
@@ -211,9 +211,8 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
     assert text.isascii()
     assert "\x1b" not in text
     assert {row[0] for row in read(tmp_path, made["resources"][0])} == {"=cmd()", "a|b", "line\nbreak"}
-    hostile = data_package(
-        schema, RECEIPT | {"source": "../\x1b[31m" + "y" * 5000}, drawn(schema), tmp_path, ["synthetic.csv"]
-    )
+    receipt = RECEIPT | {"source": "../\x1b[31m" + "y" * 5000}
+    hostile = data_package(schema, receipt, drawn(schema).column_names, tmp_path, ["synthetic.csv"])
     jsonschema.validate(hostile, RULES)
     assert "\x1b" not in hostile["title"]
 

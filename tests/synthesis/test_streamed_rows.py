@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 from collections import namedtuple
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 import counterfoil
 from command_line import Office, make_office
+from counterfoil.domain.layout import Layout
+from counterfoil.publishing.checksums import write_checksums
+from counterfoil.publishing.release_check import release_problems
+from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis import row_parts
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.row_parts import RowParts, draw_parts, held_bytes
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -118,12 +125,86 @@ def test_the_command_writes_rows_that_memory_can_not_hold(office, name):
     assert office.run("receipt", "verify", "many.receipt.json").status == 0
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_command_writes_a_folder_that_memory_can_not_hold(office, form, monkeypatch):
+    made = office.synth("--rows", str(MANY), "--out", "release/", "--format", form, method="mst")
+    assert made.status == 0, made.err
+    folder = office.path / "release"
+    assert office.run("receipt", "verify", "release/").status == 0
+    assert f"{MANY:,}" in (folder / "report.html").read_text()
+    assert office.run("sample", "release", "--rows", "10", "--out", "ten.csv").status == 0
+    assert office.run("marginal", "release", "sex").status == 0
+    assert office.run("report", "release", "--out", "again.html").status == 0
+    kept = Synthesis.load(folder)
+    assert isinstance(kept.drawn, SavedRows)
+    assert kept.rows == MANY == sum(table.num_rows for table in kept.drawn.tables())
+    machine(monkeypatch, memory=128 * 1024, disk=GB)
+    with pytest.raises(ValueError, match="GB of memory"):
+        kept.to_arrow()
+    with pytest.raises(ValueError, match="GB of memory"):
+        _ = kept.codes
+
+
+def test_the_command_keeps_the_model_of_rows_that_memory_can_not_hold(office):
+    made = office.synth("--rows", str(MANY), "--out", "many.parquet", "--keep-model", method="mst")
+    assert made.status == 0, made.err
+    assert office.run("report", "many.parquet", "--out", "many.html").status == 0
+    assert f"{MANY:,}" in (office.path / "many.html").read_text()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_folder_of_many_rows_with_another_table_is_found_out(office, form):
+    office.synth("--rows", str(MANY), "--out", "release/", "--format", form, method="mst")
+    office.synth("--rows", str(MANY), "--out", "other/", "--format", form, method="mst")
+    folder, name = office.path / "release", f"synthetic.{form}"
+    assert not list(release_problems(folder))
+    (folder / name).write_bytes((office.path / "other" / name).read_bytes())
+    write_checksums(folder)
+    assert any("holds other rows than the saved release" in problem for problem in release_problems(folder))
+
+
+def test_saved_rows_count_and_code_as_those_in_memory_do(monkeypatch, tmp_path):
+    made = small()
+    monkeypatch.setattr(row_parts, "PART_ROWS", 64)
+    monkeypatch.setattr(row_parts, "SLICE_ROWS", 32)
+    rows = draw_parts(made.model, made.schema, 1000, np.random.default_rng(0))
+    document = made.receipt.to_json() | {"rows": {**made.receipt.document["rows"], "drawn": 1000, "how": "as asked"}}
+    replace(made, drawn=rows, receipt=Receipt(document)).save(tmp_path / "kept")
+    saved = Synthesis.load(tmp_path / "kept").drawn
+    assert isinstance(saved, SavedRows)
+    assert saved.count == rows.count == 1000
+    assert saved.arrow_schema.equals(rows.arrow_schema)
+    assert np.array_equal(saved.codes, rows.codes)
+    assert saved.table.equals(rows.table)
+    layout = Layout.of(made.schema.domain, [("sex",), ("sex", "age")])
+    assert np.array_equal(saved.counts(layout), rows.counts(layout))
+
+
+def test_saved_rows_without_a_place_are_found_out_when_they_are_looked_at(monkeypatch, tmp_path):
+    made, path = small(), tmp_path / "rows.arrow"
+    table = pa.table({"sex": ["F", "M", "X"], "age": [1, 2, 3]})
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=1)
+    rows = SavedRows.of(path, made.schema)
+    assert rows.count == 3
+    for look in (
+        rows.require_placed,
+        lambda: rows.codes,
+        lambda: rows.counts(Layout.of(made.schema.domain, [("sex",)])),
+    ):
+        with pytest.raises(ValueError, match="sex"):
+            look()
+    with pa.ipc.new_file(str(path), table.drop(["age"]).schema) as writer:
+        writer.write_table(table.drop(["age"]))
+    with pytest.raises(ValueError, match="no column 'age'"):
+        SavedRows.of(path, made.schema)
+
+
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [
-        ("mst", ("--out", "release/")),
-        ("mst", ("--keep-model",)),
         ("mst", ("--fidelity", "0.1")),
+        ("mst", ("--fidelity", "0.1", "--out", "release/")),
         ("reweighting", ()),
         ("evolution", ()),
     ],

@@ -9,6 +9,7 @@ import typer
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.options import Force, Json, Quiet, SchemaFile
+from counterfoil.cli.row_count import row_count
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ WHAT, RELEASE, REHEARSAL, OUTPUT = "What to expect", "The release", "Rehearsals"
 
 def plan(
     schema: SchemaFile,
-    rows: Annotated[int, typer.Option("--rows", help="About how many records there are.", metavar="N")],
+    rows: Annotated[
+        int, typer.Option("--rows", parser=row_count, help="About how many records there are.", metavar="N")
+    ],
     epsilon: Annotated[
         str | None,
         typer.Option(

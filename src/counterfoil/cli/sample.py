@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.cli.options import Force, Json, Quiet
+from counterfoil.cli.row_count import row_count
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ KeptRelease = Annotated[
 
 def sample(
     release: KeptRelease,
-    rows: Annotated[int, typer.Option("--rows", help="How many rows to draw.")],
+    rows: Annotated[int, typer.Option("--rows", parser=row_count, help="How many rows to draw.", metavar="N")],
     where: Annotated[
         str | None,
         typer.Option("--where", help="What they must meet, as in rules: \"sex == 'F' and age >= 60\".", metavar="EXPR"),

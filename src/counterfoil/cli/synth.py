@@ -10,6 +10,7 @@ import typer
 from counterfoil.cli.durations import seconds_of
 from counterfoil.cli.folder_outputs import outputs_of
 from counterfoil.cli.outputs import inputs
+from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
 from counterfoil.cli.synth_keeping import (
     Keeping,
@@ -61,7 +62,11 @@ def synth(
     rows: Annotated[
         int | None,
         typer.Option(
-            "--rows", help="How many rows; about as many as INPUT if left out.", metavar="N", rich_help_panel=MADE
+            "--rows",
+            parser=row_count,
+            help="How many rows, such as 5000 or 1e8; about as many as INPUT if left out.",
+            metavar="N",
+            rich_help_panel=MADE,
         ),
     ] = None,
     target: Annotated[
@@ -392,12 +397,13 @@ def synth(
     if acceptance is not None:
         require_nothing_kept(keep, resume=resume, discard=discard_answers)
         acceptance.require_possible(facts)
-    # What measures the rows, numbers them anew or explains them reads all of them at once.
+    # What measures the rows or numbers them anew reads all of them at once.
     read_at_once = measured is not None or acceptance is not None or bool(unit_sizes)
-    if read_at_once or outputs.model is not None or kind.gives_points or kind.holds_rows:
+    if read_at_once or kind.gives_points or kind.holds_rows:
         require_rows_fit(rows, len(facts.domain.attributes))
     else:
-        require_streamed_rows_fit(rows, len(facts.domain.attributes), outputs.table)
+        kept = outputs.model is not None
+        require_streamed_rows_fit(rows, len(facts.domain.attributes), outputs.table, kept=kept)
     outputs.require_possible(force=force)
     synthesizer = synthesizer_of(
         method,

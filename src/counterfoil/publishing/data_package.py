@@ -54,14 +54,14 @@ class Notation:
 
 
 def data_package(
-    schema: Schema, document: Mapping[str, Any], table: pa.Table, folder: Path, paths: Iterable[str]
+    schema: Schema, document: Mapping[str, Any], names: Iterable[str], folder: Path, paths: Iterable[str]
 ) -> dict[str, Any]:
     """The document that `datapackage.json` holds.
 
     Args:
         schema: the public facts.
         document: the receipt.
-        table: the synthetic rows.
+        names: of the table's columns, in their order.
         folder: where the files are.
         paths: of the table first, then of the noisy tables that there are.
 
@@ -71,7 +71,7 @@ def data_package(
     first, *others = paths
     budget = document["budget"]
     label = NOT_REAL_PEOPLE if document["private"] else f"{NOT_REAL_PEOPLE} {NOT_PRIVATE}"
-    resources = [_table_resource(schema, table, folder / first, first)]
+    resources = [_table_resource(schema, names, folder / first, first)]
     resources += [_noisy_resource(folder / path, path) for path in others]
     tabular = all(resource["profile"] == "tabular-data-resource" for resource in resources)
     return {
@@ -98,10 +98,10 @@ def data_package(
     }
 
 
-def _table_resource(schema: Schema, table: pa.Table, path: Path, name: str) -> dict[str, Any]:
+def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str) -> dict[str, Any]:
     notation = notation_of(schema, typed=path.suffix == ".parquet")
     columns = {column.name: column for column in schema.columns}
-    fields = [_field(columns[column], notation) for column in table.column_names]
+    fields = [_field(columns[column], notation) for column in names]
     return _resource(path, name, "synthetic", "The synthetic rows. No row is a real person.") | {
         "schema": {"fields": fields, "missingValues": list(notation.missing)}
     }

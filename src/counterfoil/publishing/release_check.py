@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 
@@ -16,9 +16,10 @@ from counterfoil.publishing.noisy_tables import alike
 from counterfoil.publishing.readme import README, REPORT
 from counterfoil.publishing.release_folder import noisy_of, package_of, readme_of
 from counterfoil.synthesis.csv_writing import write_csv
-from counterfoil.synthesis.folder import load_parquet
+from counterfoil.synthesis.folder import parquet_parts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.synthesis import Synthesis
 
 _FROM_NOISE = ("model.npz", "error_bars.json", "points.npz", "support.parquet")
@@ -59,6 +60,8 @@ def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterat
     if len(outputs) != 1 or not (folder / Path(outputs[0]).name).is_file():
         yield "The receipt names other files than the table of this release."
         return
+    if isinstance(release, Synthesis) and isinstance(release.drawn, SavedRows):
+        release.drawn.require_placed()
     table = Path(outputs[0]).name
     if not _same_rows(folder / table, release):
         yield f"{table} holds other rows than the saved release beside it."
@@ -87,12 +90,40 @@ def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: 
 
 
 def _same_rows(path: Path, release: Synthesis | PointSynthesis) -> bool:
-    """Whether a table's file holds the rows of the saved release, in their order."""
+    """Whether a table's file holds the rows of the saved release, in their order; some are read at a time."""
+    saved = release.drawn.tables() if isinstance(release, Synthesis) else iter([release.table])
     if path.suffix == ".parquet":
-        return load_parquet(path).equals(release.to_arrow())
-    stream = io.BytesIO()
-    write_csv(release.to_arrow(), {column.name: column for column in release.schema.synthesized}, stream)
-    return stream.getvalue() == path.read_bytes()
+        return _are_equal(parquet_parts(path), saved)
+    with path.open("rb") as file:
+        compared = _Comparison(file)
+        write_csv(saved, {column.name: column for column in release.schema.synthesized}, compared)
+        return compared.equal and not file.read(1)
+
+
+def _are_equal(one: Iterator[pa.Table], other: Iterator[pa.Table]) -> bool:
+    """Whether two tables that come in parts, of any lengths, hold the same."""
+    left = right = None
+    while True:
+        left = left if left is not None and left.num_rows else next(one, None)
+        right = right if right is not None and right.num_rows else next(other, None)
+        if left is None or right is None:
+            return left is right
+        rows = min(left.num_rows, right.num_rows)
+        if not left.slice(0, rows).equals(right.slice(0, rows)):
+            return False
+        left, right = left.slice(rows), right.slice(rows)
+
+
+class _Comparison:
+    """Takes what would be written to a file, and compares it with what another file has there."""
+
+    def __init__(self, other: IO[bytes]) -> None:
+        self._other = other
+        self.equal = True
+
+    def write(self, data: bytes, /) -> None:
+        """Takes the next bytes."""
+        self.equal = self.equal and self._other.read(len(data)) == data
 
 
 def _readme_follows(folder: Path) -> bool:

@@ -187,7 +187,7 @@ def noisy_of(document: Any) -> NoisyTables | None:
 def package_of(final: Synthesis | PointSynthesis, folder: Path, table: str, noisy: NoisyTables | None) -> Any:
     """The data dictionary of a release whose table and noisy tables lie in `folder`."""
     paths = [table, *(noisy.texts if noisy is not None else ())]
-    return data_package(final.schema, final.receipt.document, final.to_arrow(), folder, paths)
+    return data_package(final.schema, final.receipt.document, final.column_names, folder, paths)
 
 
 def readme_of(final: Synthesis | PointSynthesis, folder: Path, table: str, noisy: NoisyTables | None) -> str:

@@ -53,8 +53,7 @@ def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
     if isinstance(facts.kept, PointSynthesis):
         codes = column.encode(facts.kept.support.column(column.name))
         return np.bincount(codes, weights=facts.kept.weights, minlength=column.size)
-    codes = facts.codes[column.name]
-    return np.bincount(codes, minlength=column.size) / max(len(codes), 1)
+    return facts.shares[column.name]
 
 
 def _view(facts: ReleaseFacts, column: Column) -> ColumnView:

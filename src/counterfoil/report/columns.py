@@ -50,11 +50,11 @@ def _left_out(facts: ReleaseFacts) -> tuple[str, ...]:
     assert facts.schema is not None
     synthesized = {column.name for column in facts.schema.synthesized}
     derived = {column.name for column in facts.schema.derived}
-    made = [name for name in facts.rows.column_names if name not in synthesized | derived]
+    made = [name for name in facts.column_names if name not in synthesized | derived]
     sentences = []
     if made:
         sentences.append(f"Made anew, without any relation to real ones: {named(made)}.")
-    if shown := [name for name in facts.rows.column_names if name in derived]:
+    if shown := [name for name in facts.column_names if name in derived]:
         sentences.append(f"Computed from other columns of the same row: {named(shown)}.")
     return tuple(sentences)
 

@@ -64,7 +64,7 @@ def head(facts: ReleaseFacts) -> Head:
     alarms += [f"THE RECEIPT DOES NOT HOLD, nor does this report: {problem}" for problem in problems[:3]]
     listed = (
         ("Rows", f"{facts.count:,}"),
-        ("Columns", f"{facts.rows.num_columns:,}"),
+        ("Columns", f"{len(facts.column_names):,}"),
         ("Made from", short(str(document["source"]), 120)),
         ("Method", _METHODS.get(method, short(method, 60))),
         ("Privacy", _budget(float(budget["epsilon"]), float(budget["delta"]))),

@@ -48,7 +48,9 @@ def points(facts: ReleaseFacts) -> Section | None:
     heaviest = (
         f" The heaviest holds {share_text(float(weights.max()))}." if isinstance(facts.kept, PointSynthesis) else ""
     )
-    lead = f"{len(x):,} {what}.{heaviest} {_which(facts, axes)}"
+    drawn = not isinstance(facts.rows, pa.Table) and what == "synthetic rows"
+    part = f" They are the first of {facts.count:,}." if drawn else ""
+    lead = f"{len(x):,} {what}.{part}{heaviest} {_which(facts, axes)}"
     return Section("points", "Points", lead.strip(), (Figure(svg, title, caption, None, wide=True),))
 
 
@@ -62,12 +64,12 @@ def _space_columns(facts: ReleaseFacts) -> tuple[str, ...]:
     parameters: Any = facts.receipt.document["method"]["parameters"]
     named = parameters.get("coordinates", ())
     texts = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    return tuple(one for one in texts if one in facts.rows.column_names)
+    return tuple(one for one in texts if one in facts.column_names)
 
 
 def _axes(facts: ReleaseFacts) -> tuple[str, str] | None:
     """Columns that read as longitude and latitude; else the first two coordinates of a method of points."""
-    names = facts.rows.column_names
+    names = facts.column_names
     longitudes, latitudes = ([name for name in names if form.search(name)] for form in (_LONGITUDE, _LATITUDE))
     if longitudes and latitudes and longitudes[0] != latitudes[0]:
         return longitudes[0], latitudes[0]
@@ -78,9 +80,9 @@ def _axes(facts: ReleaseFacts) -> tuple[str, str] | None:
 def _coordinates(facts: ReleaseFacts, axes: tuple[str, str]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], str]:
     """float64 [m] three times: the points and their weights, those without a number left out; and what they are."""
     kept = facts.kept if isinstance(facts.kept, PointSynthesis) else None
-    table: pa.Table = facts.rows if kept is None else kept.support
+    table: pa.Table = facts.some_rows if kept is None else kept.support
     if not set(axes) <= set(table.column_names):
-        kept, table = None, facts.rows
+        kept, table = None, facts.some_rows
     x, y = (numbers_of(table.column(name)) for name in axes)
     weights = np.full(len(x), 1 / max(len(x), 1)) if kept is None else kept.weights
     known = np.isfinite(x) & np.isfinite(y)

@@ -11,11 +11,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.domain.layout import Layout
 from counterfoil.receipt.answers import RecordedAnswers, read_answers
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.synthesis.saved import kept_beside, load_folder, load_kept, load_table, receipt_beside
+from counterfoil.synthesis.row_parts import RowParts
+from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.saved import (
+    kept_beside,
+    load_folder,
+    load_kept,
+    load_table,
+    receipt_beside,
+    require_receipts_table,
+)
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
 
@@ -30,7 +41,7 @@ class ReleaseFacts:
     """A release as a section of a report sees it: public rows, a public receipt, and what was kept beside them.
 
     Args:
-        rows: the synthetic rows; those of a CSV file are texts.
+        rows: the synthetic rows; those of a CSV file are texts. Where they are too many to hold, what reads them.
         receipt: what they cost.
         schema: the public facts, where the receipt or the kept model has them.
         kept: the release with its model or its weighted points and its error bars, where it was kept.
@@ -38,7 +49,7 @@ class ReleaseFacts:
         name: of the file or the folder; empty for a release in memory.
     """
 
-    rows: pa.Table
+    rows: pa.Table | RowParts | SavedRows
     receipt: Receipt
     schema: Schema | None = None
     kept: Synthesis | PointSynthesis | None = None
@@ -49,7 +60,7 @@ class ReleaseFacts:
     @classmethod
     def of(cls, release: Synthesis | PointSynthesis, *, ledger: Ledger | None = None) -> ReleaseFacts:
         """The facts of a release in memory."""
-        return cls(release.to_arrow(), release.receipt, release.schema, release, ledger)
+        return cls(_rows(release), release.receipt, release.schema, release, ledger)
 
     @classmethod
     def read(cls, path: Path, *, receipt: Path | None = None, ledger: Ledger | None = None) -> ReleaseFacts:
@@ -70,7 +81,7 @@ class ReleaseFacts:
                     f"A saved folder has its receipt in it. Found the folder {path} with `--receipt`: leave it out."
                 )
             saved = load_folder(path)
-            return cls(saved.to_arrow(), saved.receipt, saved.schema, saved, ledger, path.name)
+            return cls(_rows(saved), saved.receipt, saved.schema, saved, ledger, path.name)
         if not path.is_file():
             raise ValueError(f"There is no release at {path}: name a table that synth wrote, or a saved folder.")
         beside = receipt_beside(path)
@@ -80,8 +91,12 @@ class ReleaseFacts:
                 "`--receipt`."
             )
         document = Receipt.load(beside if receipt is None else receipt)
-        rows = load_table(path, document, remedy="A report is about the rows as they were released; give those.")
-        kept = _kept(path, document)
+        kept, remedy = _kept(path, document), "A report is about the rows as they were released; give those."
+        if isinstance(kept, Synthesis) and not isinstance(kept.drawn, Rows):
+            require_receipts_table(path, document, remedy=remedy)
+            rows = kept.drawn
+        else:
+            rows = load_table(path, document, remedy=remedy)
         return cls(rows, document, _schema(document, kept), kept, ledger, path.name)
 
     @cached_property
@@ -102,7 +117,33 @@ class ReleaseFacts:
         """
         if isinstance(self.kept, Synthesis):
             return self.kept.codes
-        return {} if self.schema is None else encode(self.schema, self.rows)
+        return {} if self.schema is None else encode(self.schema, self.some_rows)
+
+    @cached_property
+    def shares(self) -> dict[str, np.ndarray]:
+        """The share of the rows that has each code, float64 [codes], of each synthesized column.
+
+        Raises:
+            ValueError: for rows that are not the schema's.
+        """
+        assert self.schema is not None, "there are no codes without a schema"
+        domain = self.schema.domain
+        if isinstance(self.kept, Synthesis):
+            layout = Layout.of(domain, [(name,) for name in domain.attributes])
+            counted = np.split(self.kept.drawn.counts(layout), layout.starts[1:-1])
+        else:
+            counted = [np.bincount(self.codes[name], minlength=domain[name]) for name in domain.attributes]
+        return {name: of / max(self.count, 1) for name, of in zip(domain.attributes, counted, strict=True)}
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the rows, in their order."""
+        return list(self.rows.column_names)
+
+    @cached_property
+    def some_rows(self) -> pa.Table:
+        """All rows, or the first part of those that are too many to hold; rows are in random order."""
+        return self.rows if isinstance(self.rows, pa.Table) else next(self.rows.tables())
 
     def once(self, compute: Callable[[ReleaseFacts], Made]) -> Made:
         """`compute(self)`, computed the first time that any section asks for it."""
@@ -114,7 +155,14 @@ class ReleaseFacts:
     @property
     def count(self) -> int:
         """How many rows there are."""
-        return self.rows.num_rows
+        return self.rows.num_rows if isinstance(self.rows, pa.Table) else self.rows.count
+
+
+def _rows(release: Synthesis | PointSynthesis) -> pa.Table | RowParts | SavedRows:
+    """The rows of a release, in memory where they are there already."""
+    if isinstance(release, PointSynthesis) or isinstance(release.drawn, Rows):
+        return release.to_arrow()
+    return release.drawn
 
 
 def _kept(path: Path, receipt: Receipt) -> Synthesis | PointSynthesis | None:

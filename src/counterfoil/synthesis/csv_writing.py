@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import IO
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,14 @@ _IN_NAMES = '[",;|\\t\\n\\r]'
 """In the header also what may separate cells elsewhere, so that a reader who counts separators is not misled."""
 
 
-def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column], file: IO[bytes]) -> None:
+class Sink(Protocol):
+    """What bytes are written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Takes the next bytes."""
+
+
+def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column], file: Sink) -> None:
     """Writes all rows, under one header. Lines are made on several threads, some thousand at a time.
 
     Args:

@@ -21,10 +21,11 @@ from counterfoil.json_text import json_file
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.wording import FROM_TOTAL
 from counterfoil.schema import Schema
-from counterfoil.synthesis import weighted_records
+from counterfoil.synthesis import row_parts, weighted_records
 from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
 from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.saved_rows import SavedRows, row_count
 from counterfoil.synthesis.table import encode
 
 _ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
@@ -39,7 +40,7 @@ _RENAMED = {"noisy_distance": "told", "told": "noisy_distance"}
 def save_parts(
     folder: str | os.PathLike[str],
     schema: Schema,
-    rows: Rows | RowParts,
+    rows: Rows | RowParts | SavedRows,
     model: TableModel,
     bars: ErrorBars,
     receipt: Receipt,
@@ -53,7 +54,7 @@ def save_parts(
     with _FOLDER.writing(folder) as draft:
         parts = rows.tables()
         first = next(parts)
-        with pa.ipc.new_file(str(draft / _ROWS), first.schema) as writer:
+        with pa.ipc.new_file(str(draft / _ROWS), first.schema, options=_options(rows)) as writer:
             for table in chain([first], parts):
                 writer.write_table(table)
         model.save(draft / _MODEL)
@@ -63,10 +64,17 @@ def save_parts(
         receipt.save(draft / _RECEIPT)
 
 
+def _options(rows: Rows | RowParts | SavedRows) -> pa.ipc.IpcWriteOptions:
+    """Many rows are compressed, to some fifth; few are not, and are read sooner."""
+    return pa.ipc.IpcWriteOptions(compression=None if isinstance(rows, Rows) else "zstd")
+
+
 def load_parts(
     folder: str | os.PathLike[str],
-) -> tuple[Schema, Rows, TableModel, ErrorBars, Receipt]:
+) -> tuple[Schema, Rows | SavedRows, TableModel, ErrorBars, Receipt]:
     """What `save_parts` wrote to `folder`: the parts of a `Synthesis`, in its order.
+
+    More than `row_parts.PART_ROWS` rows stay in their file, and are looked at when they are asked for.
 
     Raises:
         ValueError: for a folder that is incomplete, damaged, or of another format.
@@ -76,9 +84,8 @@ def load_parts(
     _FOLDER.require_whole(source)
     try:
         schema = Schema.from_release(source / _SCHEMA)
-        table = load_arrow(source / _ROWS)
-        codes = encode(schema, table)
-        rows = np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32)
+        many = row_count(source / _ROWS) > row_parts.PART_ROWS
+        rows = SavedRows.of(source / _ROWS, schema) if many else _held(schema, source / _ROWS)
         weighted = weighted_records.is_saved(source / _MODEL)
         model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
         if model.domain != schema.domain:
@@ -88,8 +95,20 @@ def load_parts(
         _require_total(model.total, receipt)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
-    _FOLDER.require_receipt(source, receipt, rows=table.num_rows)
-    return schema, Rows(rows, table), model, bars, receipt
+    _FOLDER.require_receipt(source, receipt, rows=rows.count)
+    return schema, rows, model, bars, receipt
+
+
+def _held(schema: Schema, path: Path) -> Rows:
+    """The rows in memory.
+
+    Raises:
+        ValueError: for a file that holds anything but rows of the schema.
+        OSError: when it can't be read.
+    """
+    table = load_arrow(path)
+    codes = encode(schema, table)
+    return Rows(np.column_stack([codes[name] for name in schema.domain.attributes]).astype(np.int32), table)
 
 
 def _require_total(total: float, receipt: Receipt) -> None:

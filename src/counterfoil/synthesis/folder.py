@@ -208,6 +208,15 @@ def load_parquet(path: Path) -> pa.Table:
     return parquet.read_table(path, partitioning=None)
 
 
+def parquet_parts(path: Path) -> Iterator[pa.Table]:
+    """The table that `load_parquet` gives, some rows at a time; raises ValueError for any other file."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            yield pa.Table.from_batches([batch])
+
+
 def load_csv(path: Path) -> pa.Table:
     """The table in a CSV file that `synth` wrote, its cells as texts; raises ValueError for any other file."""
     from pyarrow import csv

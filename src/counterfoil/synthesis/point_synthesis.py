@@ -67,6 +67,11 @@ class PointSynthesis:
         """How many rows the synthetic table has."""
         return self.table.num_rows
 
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the synthetic table, in their order."""
+        return list(self.table.column_names)
+
     def _repr_html_(self) -> str:
         from counterfoil.synthesis.notebook import release_html
 

@@ -19,6 +19,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.row_parts import RowParts, draw_parts
 from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.unit_rows import unrelated_rows
@@ -90,7 +91,7 @@ def release(
     return Synthesis(curator.schema, sample.ordered(curator.column_names), model, fitted.error_bars, receipt)
 
 
-def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowParts) -> list[dict[str, Any]]:
+def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowParts | SavedRows) -> list[dict[str, Any]]:
     """Bounds on the distance of the rows from the real table, in marginals that were not measured.
 
     A bound on the model's distance, and the distance of the rows from the model, which is known. Only where a release

@@ -10,13 +10,16 @@ from counterfoil.synthesis.row_memory import require_memory, require_row_count
 from counterfoil.synthesis.row_parts import held_bytes
 
 
-def require_streamed_rows_fit(rows: int | None, columns: int, path: str | os.PathLike[str]) -> None:
-    """Checks a number of rows that are written to one file, part by part.
+def require_streamed_rows_fit(
+    rows: int | None, columns: int, path: str | os.PathLike[str], *, kept: bool = False
+) -> None:
+    """Checks a number of rows that are written to one file, part by part, or to two.
 
     Args:
         rows: how many; None where the noisy counts say how many.
         columns: how many columns they have.
         path: of the file, .csv or .parquet.
+        kept: whether a saved release on the same disk has the rows too.
 
     Raises:
         ValueError: for a number that is not a whole one of at least 1, for more rows than memory could hold the places
@@ -26,10 +29,12 @@ def require_streamed_rows_fit(rows: int | None, columns: int, path: str | os.Pat
     if rows is None:
         return
     require_memory(rows, held_bytes(rows, columns))
-    # A cell of CSV takes one byte at least, which ends it; of Parquet hardly ever less than a bit.
+    # A cell of CSV takes one byte at least, which ends it; of Parquet, and in a saved release, hardly ever less than a
+    # bit.
     least = rows * columns if Path(path).suffix.lower() == ".csv" else rows * columns // 8
-    folder = Path(path).parent
-    free = shutil.disk_usage(folder).free if folder.is_dir() else least  # a folder that is not there is refused later
+    least += rows * columns // 8 if kept else 0
+    folder = next(above for above in Path(os.path.realpath(path)).parents if above.is_dir())
+    free = shutil.disk_usage(folder).free
     if least > free:
         raise ValueError(
             f"`rows` of {rows:,} would need at least {least / 2**30:,.0f} GB on disk, of which "

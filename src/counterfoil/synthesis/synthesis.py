@@ -22,6 +22,7 @@ from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_i
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
 from counterfoil.synthesis.table import as_pandas, in_order, write_parts
 
@@ -45,7 +46,7 @@ class Synthesis:
     """
 
     schema: Schema
-    drawn: Rows | RowParts
+    drawn: Rows | RowParts | SavedRows
     model: TableModel
     error_bars: ErrorBars
     receipt: Receipt
@@ -54,6 +55,11 @@ class Synthesis:
     def rows(self) -> int:
         """How many rows the synthetic table has."""
         return self.drawn.count
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the synthetic table, in their order."""
+        return self.drawn.column_names
 
     @property
     def codes(self) -> dict[str, np.ndarray]:
