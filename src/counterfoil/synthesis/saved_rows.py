@@ -30,7 +30,7 @@ def row_count(path: Path) -> int:
         ValueError: for any other file.
         OSError: when it can't be read.
     """
-    with pa.memory_map(str(path)) as file:
+    with pa.OSFile(str(path)) as file:
         reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
         return sum(reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
 
@@ -45,7 +45,7 @@ class SavedRows:
         count: how many rows there are.
     """
 
-    file: pa.MemoryMappedFile
+    file: pa.NativeFile
     schema: Schema
     count: int
 
@@ -57,7 +57,7 @@ class SavedRows:
             ValueError: for any other file, or one without a column of the schema.
             OSError: when it can't be read.
         """
-        rows = SavedRows(pa.memory_map(str(path)), schema, row_count(path))
+        rows = SavedRows(pa.OSFile(str(path)), schema, row_count(path))
         encode(schema, rows.arrow_schema.empty_table())
         return rows
 
