@@ -11,8 +11,10 @@ from scipy.stats.contingency import association
 
 from counterfoil import AIM, MST, Direct, Independent
 from counterfoil.domain.domain import Domain
+from counterfoil.graphical_model import graphical_model
 from counterfoil.inference.contingency import chi2
 from counterfoil.receipt.answers import read_answers
+from counterfoil.report import relations as relations_module
 from counterfoil.report.relations import cramers_v, noise_tests, relations
 from counterfoil.report.release import ReleaseFacts
 from small_releases import released
@@ -115,3 +117,7 @@ def test_independent_columns_are_rarely_told_from_noise():
 
 def test_nothing_that_was_counted_alone_is_tested():
     assert noise_tests(ReleaseFacts.of(released(Independent(), DOMAIN, rows_of(300)))) == []
+
+
+def test_pairs_are_asked_for_so_few_at_a_time_that_nothing_compiled_is_loaded():
+    assert relations_module._AT_ONCE < graphical_model._MANY

@@ -19,7 +19,8 @@ from counterfoil.synthesis.synthesis import Synthesis
 SIGNIFICANCE = 0.01
 """A measured pair counts as more than noise where noise alone gives as much with a smaller probability."""
 
-_AT_ONCE = 60
+_AT_ONCE = 20
+"""Pairs whose tables are in memory together; more would be planned by compiled code, which takes longer to load."""
 
 
 @dataclass(frozen=True, eq=False)
