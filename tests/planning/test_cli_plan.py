@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -173,3 +174,22 @@ def test_no_process_is_left(office: Office) -> None:
     assert ended.status == 0, ended.err
     one = office.run("plan", *GIVEN[:4], "--runs", "1", "--jobs", "1", "--epsilon", "1", "--method", "mst", "--json")
     assert ended.document == one.document
+
+
+def test_options_of_a_method_reach_the_rehearsals(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def never(task: Any) -> None:
+        seen.append(task.setting.synthesizer)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("counterfoil.planning.planned.rehearse", never)
+    for options in (
+        ("aim", "--workload", "3", "--variant", "gaussian"),
+        ("reweighting", "--keep-rare", "--fit", "minimax"),
+    ):
+        assert office.run("plan", *GIVEN, "--epsilon", "1", "--method", *options).status != 0
+    assert (seen[0].workload, seen[0].variant.value) == (3, "gaussian")
+    assert (seen[1].keep_rare, seen[1].fit) == (True, "minimax")
+    refused = office.run("plan", *GIVEN, "--epsilon", "1", "--method", "mst", "--keep-rare")
+    assert "takes no `keep_rare`" in refused.err

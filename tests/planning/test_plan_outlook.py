@@ -12,6 +12,7 @@ import pytest
 
 from counterfoil.evaluation.train_on_synthetic import MODELS
 from counterfoil.methods.independent import Independent
+from counterfoil.methods.registry import method_named
 from counterfoil.planning import Outlook, Want, plan
 from counterfoil.planning.outlook import said
 from counterfoil.planning.public_table import World
@@ -159,6 +160,8 @@ def test_a_table_of_one_column_is_planned() -> None:
         ({"seed": -1}, "`seed` must be a whole number of at least 0"),
         ({"method": "aimm"}, "Did you mean 'aim'"),
         ({"method": "mst", "focus": "age"}, "takes no `focus`"),
+        ({"method": "mst", "parameters": {"keep_rare": True}}, "takes no `keep_rare`"),
+        ({"method": Independent(), "parameters": {"workload": 2}}, "`focus` and `parameters` go with the name"),
         ({"target": "incom"}, "Did you mean 'income'"),
         ({"wants": ["age auc 0.8", "income auc 0.8"]}, "one target. Found 'age' and 'income'"),
         ({"relation": "add"}, "add_or_remove_one or replace_one"),
@@ -202,6 +205,29 @@ def test_rehearsals_are_of_the_release_that_synth_would_make(monkeypatch) -> Non
     assert aim.fidelity is not None
     assert aim.fidelity.share == 0.1
     assert (generator.relation, generator.check_schema, generator.fidelity) == ("replace_one", 0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "focus"),
+    [
+        ("aim", {"workload": 3, "max_model_size": 20.0, "queries": None}, "income"),
+        ("aim", {"variant": "published"}, None),
+        ("reweighting", {"keep_rare": True, "reference": "uniform", "support": 700}, None),
+        ("evolution", {"preset": "practical", "iterations": 3}, None),
+    ],
+)
+def test_a_method_is_rehearsed_with_its_parameters(method, parameters, focus, monkeypatch) -> None:
+    seen = []
+
+    def stop(task):
+        seen.append(task.setting.synthesizer)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("counterfoil.planning.planned.rehearse", stop)
+    with pytest.raises(ValueError, match="enough"):
+        plan(SCHEMA, rows=100, epsilons=[1.0], method=method, target="income", parameters=parameters)
+    (made,) = seen
+    assert made == method_named(method, focus=focus, **parameters)
 
 
 def test_a_target_of_too_many_values_is_refused() -> None:

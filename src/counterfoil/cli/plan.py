@@ -8,11 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.cli.failure import Stopped
+from counterfoil.cli.method_options import (
+    METHOD,
+    Fit,
+    Iterations,
+    KeepRare,
+    MaxModelSize,
+    Population,
+    Preset,
+    Queries,
+    Reference,
+    Support,
+    Variant,
+    WorkloadOption,
+)
 from counterfoil.cli.options import Force, Json, Quiet, SchemaFile
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from counterfoil.domain.workload import Workload
     from counterfoil.planning.outlook import Outlook
 
 DEFAULT_EPSILONS = "0.3,1,3"
@@ -81,8 +96,19 @@ def plan(
         ),
     ] = 0,
     method: Annotated[
-        str, typer.Option("--method", help="As in synth.", metavar="NAME", rich_help_panel=RELEASE)
+        str, typer.Option("--method", help="As in synth.", metavar="NAME", rich_help_panel=METHOD)
     ] = "aim",
+    workload: WorkloadOption = None,
+    max_model_size: MaxModelSize = None,
+    variant: Variant = None,
+    preset: Preset = None,
+    iterations: Iterations = None,
+    population: Population = None,
+    reference: Reference = None,
+    queries: Queries = None,
+    fit: Fit = None,
+    support: Support = None,
+    keep_rare: KeepRare = False,
     delta: Annotated[
         float | None,
         typer.Option("--delta", help="As in synth; 1e-9 if left out.", metavar="D", rich_help_panel=RELEASE),
@@ -96,7 +122,7 @@ def plan(
             "--focus",
             help="As in synth; --target if left out.",
             metavar="COLUMN",
-            rich_help_panel=RELEASE,
+            rich_help_panel=METHOD,
         ),
     ] = None,
     fidelity: Annotated[
@@ -137,6 +163,19 @@ def plan(
     require_picture_possible(picture, schema=schema, like=like, force=force)
     wants = want or []
     asked = epsilons_in(epsilon if epsilon is not None or wants else DEFAULT_EPSILONS)
+    parameters = {
+        "workload": None if workload is None else workload_for(workload, schema, like),
+        "max_model_size": max_model_size,
+        "variant": variant,
+        "preset": preset,
+        "iterations": iterations,
+        "population": population,
+        "reference": reference,
+        "queries": queries,
+        "fit": fit,
+        "support": support,
+        "keep_rare": keep_rare or None,
+    }
     if like is not None:
         terminal.note(f"WARNING: {LIKE_IS_PUBLIC.replace('`like`', '--like')}")
     try:
@@ -152,6 +191,7 @@ def plan(
                 relation=relation,
                 target=target,
                 focus=focus,
+                parameters=parameters,
                 fidelity=fidelity,
                 check_schema=check_schema,
                 runs=runs,
@@ -168,6 +208,20 @@ def plan(
     if picture is not None:
         terminal.say(f"\nThe picture is {picture}.")
     terminal.document({**outlook.to_json(), "picture": None if picture is None else str(picture)})
+
+
+def workload_for(text: str, schema: Path, like: str | None) -> Workload | int:
+    """What `--workload` says of the columns of a schema, and of a public table where one is rehearsed on.
+
+    Raises:
+        ValueError: for anything but 1, 2, 3 and a file of marginals of these columns.
+    """
+    from counterfoil.cli.synth_request import workload_of
+    from counterfoil.curator.given import schema_given
+    from counterfoil.curator.resolved_schema import schema_for
+
+    facts = schema_given(schema, source=like)
+    return workload_of(text, (facts if like is None else schema_for(like, facts)).domain)
 
 
 def epsilons_in(text: str | None) -> list[float]:

@@ -9,6 +9,20 @@ import typer
 
 from counterfoil.cli.durations import seconds_of
 from counterfoil.cli.folder_outputs import outputs_of
+from counterfoil.cli.method_options import (
+    METHOD,
+    Fit,
+    Iterations,
+    KeepRare,
+    MaxModelSize,
+    Population,
+    Preset,
+    Queries,
+    Reference,
+    Support,
+    Variant,
+    WorkloadOption,
+)
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
@@ -39,7 +53,7 @@ if TYPE_CHECKING:
     from counterfoil.receipt.signature import SigningKey
     from counterfoil.schema import Schema
 
-MADE, PRIVACY, METHOD, OUTPUT = "What to make", "Privacy", "Method", "Output"
+MADE, PRIVACY, OUTPUT = "What to make", "Privacy", "Output"
 """The groups of the options in the help."""
 
 
@@ -201,83 +215,17 @@ def synth(
             rich_help_panel=METHOD,
         ),
     ] = "aim",
-    workload: Annotated[
-        str | None,
-        typer.Option(
-            "--workload",
-            help="Keep all marginals of 1, 2 or 3 columns, or those of a TOML.",
-            metavar="W",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    max_model_size: Annotated[
-        float | None,
-        typer.Option("--max-model-size", help="The most megabytes of a model.", metavar="MB", rich_help_panel=METHOD),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option(
-            "--variant",
-            help="With aim: batched (the default), gaussian or published.",
-            metavar="V",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            "--preset",
-            help="With evolution: bounded-lipschitz, practical, theoretical or laplace-threshold.",
-            metavar="P",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", help="With evolution: how many.", metavar="T", rich_help_panel=METHOD)
-    ] = None,
-    population: Annotated[
-        int | None,
-        typer.Option("--population", help="With evolution: how many points.", metavar="N", rich_help_panel=METHOD),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            help="With reweighting: product, uniform, histogram, bernstein, tree, or the path of another release.",
-            metavar="R",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    queries: Annotated[
-        str | None,
-        typer.Option(
-            "--queries",
-            help="With reweighting: marginals:K, moments:K, losses:..., or a TOML file.",
-            metavar="Q",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    fit: Annotated[
-        str | None,
-        typer.Option("--fit", help="With reweighting: likelihood or minimax.", metavar="F", rich_help_panel=METHOD),
-    ] = None,
-    support: Annotated[
-        int | None,
-        typer.Option(
-            "--support",
-            help="With reweighting: how many records to draw and weigh.",
-            metavar="M",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    keep_rare: Annotated[
-        bool,
-        typer.Option(
-            "--keep-rare",
-            help="With reweighting: each value has cells of its own in `marginals:K`, however rare it is.",
-            rich_help_panel=METHOD,
-        ),
-    ] = False,
+    workload: WorkloadOption = None,
+    max_model_size: MaxModelSize = None,
+    variant: Variant = None,
+    preset: Preset = None,
+    iterations: Iterations = None,
+    population: Population = None,
+    reference: Reference = None,
+    queries: Queries = None,
+    fit: Fit = None,
+    support: Support = None,
+    keep_rare: KeepRare = False,
     focus: Annotated[
         str | None,
         typer.Option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,7 @@ def plan(
     relation: NeighboringRelation | str | None = None,
     target: str | None = None,
     focus: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
     fidelity: float | None = None,
     check_schema: float | None = None,
     runs: int = 3,
@@ -87,6 +88,8 @@ def plan(
         target: a column of 2 to 64 values, which logistic regression and gradient boosting predict after being trained
             on the synthetic rows; needs scikit-learn.
         focus: with "aim": the column whose relations are kept best; `target` where None.
+        parameters: with a method's name: what it is made with, such as `{"workload": 3}`; those that are None are left
+            out.
         fidelity: the share of the budget that will buy error measures, which rehearsals set aside.
         check_schema: the share for the schema check, likewise; .01 where None and the method can leave one, as
             `counterfoil synth` has it.
@@ -117,7 +120,7 @@ def plan(
     if goal is not None:
         require_scikit_learn()
     require_memory(rows, len(facts.domain.attributes), jobs)
-    setting, name = _setting(facts, method, delta, relation, goal, focus, fidelity, check_schema)
+    setting, name = _setting(facts, method, delta, relation, goal, focus, parameters or {}, fidelity, check_schema)
     known = None if like is None else read_like(like, facts)
     worlds = (World.INDEPENDENT, World.RELATED) if known is None else (World.PUBLIC,)
     tables = [
@@ -196,6 +199,7 @@ def _setting(
     relation: NeighboringRelation | str | None,
     target: str | None,
     focus: str | None,
+    parameters: Mapping[str, Any],
     fidelity: float | None,
     check_schema: float | None,
 ) -> tuple[Setting, str]:
@@ -204,12 +208,14 @@ def _setting(
         kind = method_type(method)
         if fidelity is not None:
             require_fidelity_possible(method)
-        focused = kind.focus_for(target) if focus is None else focus
-        synthesizer: Synthesizer = method_named(method, focus=focused)
+        focused = kind.focus_for(target, **parameters) if focus is None else focus
+        synthesizer: Synthesizer = method_named(method, **{"focus": focused, **parameters})
         name = method
     else:
-        if focus is not None:
-            raise ValueError("`focus` goes with the name of a method. Found a synthesizer: state its own.")
+        if focus is not None or parameters:
+            raise ValueError(
+                "`focus` and `parameters` go with the name of a method. Found a synthesizer: state its own."
+            )
         synthesizer, name = method, type(method).__name__
     given = getattr(synthesizer, "default_delta", 1e-9) if delta is None else delta
     require_moderate_delta(Budget(1.0, given).delta)
