@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterfoil.schema import Boolean, Categorical, Identifier, Integer, Real, Rule, Schema, SchemaError, Zeros
+from counterfoil.schema.rules import BoundRule
 from counterfoil.synthesis.table import decode
 
 AGE = Integer("age", 0, 19)
@@ -123,3 +126,61 @@ def test_rules_that_leave_nothing_possible_are_refused() -> None:
         people([Rule("age > 19")])
     with pytest.raises(SchemaError, match="The rules on age, sex leave no record possible"):
         people([Rule("age < 5 or sex == 'F'"), Rule("age >= 5 and sex == 'M'")])
+
+
+TERMS = [
+    "age < 6",
+    "pregnant",
+    "sex == 'F'",
+    "grade is missing",
+    "grade <= 8",
+    "2 < age < 15",
+    "income < 10",
+    "age >= grade + 5",
+    "grade != 3",
+    "not pregnant",
+]
+EXPRESSIONS = st.recursive(
+    st.sampled_from(TERMS),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: f"({' '.join(parts)})"),
+        inner.map(lambda part: f"not ({part})"),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(EXPRESSIONS, st.one_of(st.just(""), EXPRESSIONS))
+def test_the_parts_of_a_rule_are_broken_by_the_same_records(then: str, condition: str) -> None:
+    columns = {column.name: column for column in (AGE, GRADE, PREGNANT, SEX, INCOME)}
+    whole = BoundRule(Rule(then, condition), columns)
+    rng = np.random.default_rng(0)
+    table = decode(people(), {name: rng.integers(0, column.size, 400) for name, column in columns.items()}, rng)
+    parts = whole.parts()
+    together = np.logical_and.reduce([part.holds(table) for part in parts])
+    np.testing.assert_array_equal(together, whole.holds(table))
+    assert {name for part in parts for name in part.columns} == set(whole.columns)
+    assert all(part.rule is whole.rule for part in parts)
+
+
+def test_a_rule_that_and_joins_becomes_zeros_of_pairs() -> None:
+    schema = people([Rule("grade is missing and not pregnant", "age < 6 or age > 18")])
+    assert schema.row_rules == ()
+    young = np.flatnonzero(schema.structural_zeros["age", "grade"][:, 0]).tolist()
+    assert young == [0, 1, 2, 3, 4, 5, 19]
+    assert np.flatnonzero(schema.structural_zeros["age", "pregnant"][:, 1]).tolist() == young
+
+
+def test_a_part_on_three_columns_is_left_to_rows_alone() -> None:
+    schema = people([Rule("sex == 'F' and (grade > 3 or income > 10)", "pregnant")])
+    assert set(schema.structural_zeros) == {("pregnant", "sex")}
+    (rule,) = schema.row_rules
+    assert rule.columns == ("grade", "pregnant", "income")
+
+
+def test_a_rule_of_very_many_parts_is_left_whole() -> None:
+    condition = " or ".join(f"age == {i}" for i in range(11))
+    then = " and ".join(f"grade != {i}" for i in range(10))
+    assert len(people([Rule(f"{then} and not pregnant", condition)]).row_rules) == 1
+    assert people([Rule(f"{then}", condition)]).row_rules == ()

@@ -19,6 +19,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
+from counterfoil.graphical_model.zero_kinds import kept_apart
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
@@ -130,7 +131,8 @@ def measure_one_way(
         marginals, runs = _measured_again(account, domain, noise, marginals, runs)
     estimator.fit(marginals)
     smoothed = _smoothed(schema, runs)
-    coarsening = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
+    merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
+    coarsening = kept_apart(merged, schema.structural_zeros)
     warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted)
     return OneWay(estimator, coarsening, smoothed, warnings)
 
@@ -153,7 +155,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     for name, found in smoothed.items():
         merged = merge_runs(found, domain[name])
         codes[name] = np.append(merged, merged.max() + 1 + np.arange(domain[name] - len(merged)))
-    one_way = OneWay(estimator, Coarsening(domain, codes), smoothed)
+    one_way = OneWay(estimator, kept_apart(Coarsening(domain, codes), estimator.structural_zeros), smoothed)
     return one_way.refine(one_way.coarse_estimator().fit([]))
 
 

@@ -23,6 +23,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,20 @@ class Expression:
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
         return self._truth(self._tree, ranges)
+
+    def conjuncts(self) -> tuple[Expression, ...]:
+        """Parts of which at least one is false exactly where the whole is: those that `and` joins."""
+        return tuple(self._part(tree) for tree in _joined_by(ast.And, self._tree))
+
+    def disjuncts(self) -> tuple[Expression, ...]:
+        """Parts of which at least one is true exactly where the whole is: those that `or` joins."""
+        return tuple(self._part(tree) for tree in _joined_by(ast.Or, self._tree))
+
+    def _part(self, tree: ast.expr) -> Expression:
+        part = copy(self)
+        part._tree, part._used = tree, {}
+        part._truth(tree, {name: Range(np.zeros(1), np.zeros(1)) for name in self._known})  # which columns it names
+        return part
 
     def _mistake(self, problem: str) -> SchemaError:
         return SchemaError(f"Rule `{self.text}`: {problem}")
@@ -216,6 +231,22 @@ def parse(text: str, mistake: Callable[[str], SchemaError]) -> tuple[ast.expr, d
         return ast.parse(_TOKENS.sub(unquote, text).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise mistake("it is not an expression") from None
+
+
+def _joined_by(kind: type[ast.And | ast.Or], node: ast.expr) -> list[ast.expr]:
+    """What `and`, or `or`, joins at the top of a tree, `not` moved inwards; the tree itself where nothing does.
+
+    In Kleene's logic too, `not (a or b)` is `not a and not b`, and `a < b < c` is `a < b and b < c`.
+    """
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, kind):
+        return [part for value in node.values for part in _joined_by(kind, value)]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = _joined_by(ast.Or if kind is ast.And else ast.And, node.operand)
+        return [ast.UnaryOp(ast.Not(), part) for part in inner]
+    if isinstance(node, ast.Compare) and kind is ast.And:
+        sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        return [ast.Compare(left, [op], [right]) for left, op, right in sides]
+    return [node]
 
 
 def names_column(text: str, name: str) -> bool:

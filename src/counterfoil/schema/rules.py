@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,16 +41,43 @@ class Zeros:
     values: tuple[tuple[object, ...], ...]
 
 
-class BoundRule:
-    """A rule together with the columns that it names, ready to be evaluated."""
+MOST_PARTS = 100
+"""Of a rule that is taken apart: one of more parts is left whole."""
 
-    def __init__(self, rule: Rule, columns: Mapping[str, Column]):
-        expressions = [Expression(text, columns) for text in (rule.condition, rule.then) if text]
+
+class BoundRule:
+    """A rule together with the columns that it names, ready to be evaluated.
+
+    Args:
+        rule: as it was stated.
+        columns: the schema's, by name.
+        expressions: the condition, where there is one, and what then holds; those of the rule where None.
+    """
+
+    def __init__(self, rule: Rule, columns: Mapping[str, Column], expressions: Sequence[Expression] | None = None):
+        if expressions is None:
+            expressions = [Expression(text, columns) for text in (rule.condition, rule.then) if text]
         used = {name for expression in expressions for name in expression.columns}
         self.rule = rule
         self.columns = tuple(name for name in columns if name in used)
         self._known = columns
         self._expressions = expressions
+
+    def parts(self) -> tuple[BoundRule, ...]:
+        """Rules that together are broken by the same records, each of as few columns as its form allows.
+
+        "If a or b then c and d" is broken exactly where one of "if a then c", "if a then d", "if b then c" and "if b
+        then d" is, with missing values too. What binds one or two columns becomes zeros of the model, while rows that
+        break any other rule are drawn again, which moves the counts. A rule on one or two columns is its only part.
+        """
+        *condition, then = self._expressions
+        if len(self.columns) <= 2:
+            return (self,)
+        conditions = [[part] for part in condition[0].disjuncts()] if condition else [[]]
+        conclusions = then.conjuncts()
+        if len(conditions) * len(conclusions) > MOST_PARTS:
+            return (self,)
+        return tuple(BoundRule(self.rule, self._known, [*one, end]) for one in conditions for end in conclusions)
 
     def holds(self, table: pa.Table) -> np.ndarray:
         """Boolean [n]: whether each row of decoded values satisfies the rule."""

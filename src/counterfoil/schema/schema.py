@@ -175,7 +175,7 @@ class Schema:
         self.require_confirmed()
         for rule in self.rules:
             self._require_no_derived(rule)
-        return tuple(BoundRule(rule, self._by_name) for rule in self.rules)
+        return tuple(part for rule in self.rules for part in BoundRule(rule, self._by_name).parts())
 
     def _require_no_derived(self, rule: Rule) -> None:
         for column in self.derived:
