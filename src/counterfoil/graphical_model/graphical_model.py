@@ -26,6 +26,7 @@ from counterfoil.graphical_model.propagation import (
 from counterfoil.graphical_model.sampling import Codes, draw_rows
 from counterfoil.graphical_model.shared_orders import MOST_AXES
 from counterfoil.graphical_model.shared_products import Scaled, SharedProducts
+from counterfoil.graphical_model.swapping import MOST_ROWS, Swapping
 from counterfoil.graphical_model.tensor_product import Axes
 from counterfoil.json_text import parsed_json
 from counterfoil.threads import on_one_thread
@@ -140,6 +141,10 @@ class GraphicalModel:
         return found
 
     @cached_property
+    def _swapping(self) -> Swapping | None:
+        return Swapping.of(self.domain, self.tree, self.marginals)
+
+    @cached_property
     def _relevance(self) -> "_Relevance":
         return _Relevance(self._calibrated[0])
 
@@ -154,8 +159,9 @@ class GraphicalModel:
     ) -> Codes:
         """Draw `n` rows [n, attributes] of codes (int32), columns in domain order, rows in random order.
 
-        Rows are rounded so that marginals hold as closely as integers can (see `sampling`), or with
-        `independent` are independent draws. `where` maps attributes to the code, or codes, that every row
+        Rows are rounded so that marginals hold as closely as integers can (see `sampling`), and up to
+        `swapping.MOST_ROWS` of them, without `where`, exchange parts until pairs that no clique holds are near the
+        model's too (see `swapping`); or with `independent` they are independent draws. `where` maps attributes to the code, or codes, that every row
         must have there: the rows follow the model's exact conditional distribution, without rejection.
 
         Raises ValueError for codes outside the domain and for a condition of probability zero.
@@ -189,7 +195,10 @@ class GraphicalModel:
             ) from error
 
         def draw(n: int, rng: np.random.Generator) -> Codes:
-            return draw_rows(self.domain, program, calibration, n=n, rng=rng, independent=independent)
+            rows = draw_rows(self.domain, program, calibration, n=n, rng=rng, independent=independent)
+            if independent or where or n > MOST_ROWS or self._swapping is None:
+                return rows
+            return self._swapping.swapped(rows, rng)
 
         return draw
 
