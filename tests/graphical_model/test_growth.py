@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.growth import Growth
-from counterfoil.marginals import candidates as candidates_module
 from counterfoil.marginals.candidates import Candidates
 
 NAMES = tuple("abcdefghij")
@@ -56,11 +56,36 @@ def test_cells_beyond_floats_are_no_small_number():
     assert not Candidates.of(1, domain, 80.0).fits([clique], (names[0], names[599]), 1.0)
 
 
+@given(
+    st.lists(st.integers(1, 9), min_size=10, max_size=10),
+    st.lists(cliques, max_size=12),
+    st.lists(cliques, min_size=1, max_size=5),
+    st.integers(1, 4000),
+)
+@settings(max_examples=200, deadline=None)
+def test_both_orders_have_the_cells_of_whole_eliminations(sizes, model, added, most):
+    """Also where counting ends at a limit: what is counted is exact up to it, and above it what lies above."""
+    domain = Domain(NAMES, tuple(sizes))
+    growth = Growth(domain, model)
+    for by_fill in (False, True):
+        found = growth.cells_with(added, by_fill=by_fill)
+        ended = growth.cells_with(added, by_fill=by_fill, most=float(most))
+        for clique, cells, short in zip(added, found.tolist(), ended.tolist(), strict=True):
+            graph = junction_tree._graph(10, junction_tree._masks(domain, [*model, clique]))
+            assert cells == junction_tree._eliminate(domain.sizes, graph, fill=by_fill, noise=None).cells
+            assert short == cells if cells <= most else most < short <= cells
+
+
 def test_the_slow_order_is_tried_only_where_the_quick_one_does_not_decide(monkeypatch):
     """A model far below its limit never asks for it, however many candidates there are."""
     asked = []
-    slow = junction_tree.megabytes
-    monkeypatch.setattr(candidates_module.junction_tree, "megabytes", lambda *a: asked.append(a) or slow(*a))
+    counted = Growth.cells_with
+
+    def counting(self, cliques, *, by_fill=False, most):
+        asked.extend(cliques if by_fill else ())
+        return counted(self, cliques, by_fill=by_fill, most=most)
+
+    monkeypatch.setattr(Growth, "cells_with", counting)
     names = tuple(f"a{i}" for i in range(30))
     domain = Domain(names, (4,) * 30)
     star = [(names[0], name) for name in names[1:]]
@@ -69,6 +94,24 @@ def test_the_slow_order_is_tried_only_where_the_quick_one_does_not_decide(monkey
     assert not asked
     assert set(Candidates.of(2, domain, 0.0038).admitted(star, 1.0)) == {*star, *((name,) for name in names)}
     assert len(asked) == 435 - 29, "16 cells alone would fit, a triangle does not"
+
+
+def test_a_model_at_its_limit_asks_for_no_elimination_in_python(monkeypatch):
+    """Where most candidates no longer fit, as in the later rounds of a table of strong relations."""
+    noise = random.Random(0)
+    names = tuple(f"a{i}" for i in range(25))
+    domain = Domain(names, tuple(noise.randrange(2, 9) for _ in names))
+    model = [tuple(noise.sample(names, 2)) for _ in range(60)]
+    candidates = Candidates.of(2, domain, 1.01 * junction_tree.megabytes(domain, model))
+    expected = [
+        pair
+        for pair in candidates.weights
+        if any(set(pair) <= set(other) for other in model)
+        or junction_tree.megabytes(domain, [*model, pair]) <= candidates.max_model_size
+    ]
+    monkeypatch.setattr(junction_tree, "_eliminate", None)
+    assert candidates.admitted(model, 1.0) == tuple(expected)
+    assert 100 < len(expected) < 300, "of 325"
 
 
 @given(st.lists(st.integers(2, 5), min_size=4, max_size=7), st.floats(1e-5, 1e-2))

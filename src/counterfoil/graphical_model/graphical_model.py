@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import replacing
-from counterfoil.graphical_model import junction_tree, pairwise
+from counterfoil.graphical_model import junction_tree, pairwise, tree_pairs
 from counterfoil.graphical_model.elimination import Program, Step, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
 from counterfoil.graphical_model.propagation import (
@@ -44,6 +44,8 @@ _NANOSECONDS_PER_TRIAL = 400_000
 _MANY_PAIRS = 500
 # So many marginals of a model of so many cells share their products, which changes last digits too.
 _MANY, _LARGE = 24, 10_000
+# So many cells, and many pairs follow from the tables of the tree's cliques: a pass over one costs less than a plan.
+_VERY_LARGE = 2_000_000
 # Products that wait for others to need them have at most so many cells together: 16 MB.
 _WAITING_CELLS = 1 << 21
 
@@ -102,16 +104,22 @@ class GraphicalModel:
         """
         wanted = list(dict.fromkeys(map(tuple, cliques)))
         pairs = [names for names in wanted if len(names) == 2 and names[0] != names[1]]
-        known = self._pairs(pairs) if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree) else {}
+        known = self._pairs(pairs)
         known |= self._sharing([names for names in wanted if names not in known])
         program, calibration = self._calibrated
         return {names: known[names] if names in known else self._query(program, calibration, names) for names in wanted}
 
     def _pairs(self, pairs: Sequence[Clique]) -> dict[Clique, Table]:
-        """Expected counts on pairs, all at once."""
+        """Expected counts on pairs, all at once, where they are many and one way or another suits the tree."""
+        if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree):
+            probabilities = pairwise.pair_probabilities
+        elif len(pairs) >= _MANY and self.tree.cells >= _VERY_LARGE:
+            probabilities = tree_pairs.pair_probabilities
+        else:
+            return {}
         program, calibration = self._calibrated
         own = {clique: self._query(program, calibration, clique) / self.total for clique in self.tree.cliques}
-        joint = pairwise.pair_probabilities(self.tree, own, pairs)
+        joint = probabilities(self.tree, own, pairs)
         return {pair: np.ascontiguousarray(table * (self.total / table.sum())) for pair, table in joint.items()}
 
     def _sharing(self, cliques: Sequence[Clique]) -> dict[Clique, Table]:
@@ -161,8 +169,9 @@ class GraphicalModel:
 
         Rows are rounded so that marginals hold as closely as integers can (see `sampling`), and up to
         `swapping.MOST_ROWS` of them, without `where`, exchange parts until pairs that no clique holds are near the
-        model's too (see `swapping`); or with `independent` they are independent draws. `where` maps attributes to the code, or codes, that every row
-        must have there: the rows follow the model's exact conditional distribution, without rejection.
+        model's too (see `swapping`); or with `independent` they are independent draws. `where` maps attributes to the
+        code, or codes, that every row must have there: the rows follow the model's exact conditional distribution,
+        without rejection.
 
         Raises ValueError for codes outside the domain and for a condition of probability zero.
         """

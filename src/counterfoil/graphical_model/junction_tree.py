@@ -52,15 +52,7 @@ def build(domain: Domain, cliques: Iterable[Iterable[str]], *, effort: int = 32)
     """
     masks = _masks(domain, cliques)
     neighbors = _graph(len(domain.attributes), masks)
-    best = _greedy_best(domain.sizes, neighbors)
-    noise = random.Random(0)
-    for trial in range(effort):
-        if best.is_smallest:
-            break
-        tried = _eliminate(domain.sizes, neighbors, fill=trial % 2 == 1, noise=noise)
-        if tried.cells < best.cells:
-            best = tried
-    return _tree(domain, best)
+    return _tree(domain, _best_of(domain.sizes, neighbors, effort))
 
 
 def megabytes(domain: Domain, cliques: Iterable[Iterable[str]]) -> float:
@@ -116,6 +108,20 @@ class _Elimination:
     kept: tuple[int, ...]
     cells: int
     is_smallest: bool
+
+
+@lru_cache(maxsize=8)
+def _best_of(sizes: tuple[int, ...], neighbors: tuple[int, ...], effort: int) -> _Elimination:
+    """The best of both greedy orders and `effort` randomized ones: a fit asks for it, and then the fitted model."""
+    best = _greedy_best(sizes, neighbors)
+    noise = random.Random(0)
+    for trial in range(effort):
+        if best.is_smallest:
+            break
+        tried = _eliminate(sizes, neighbors, fill=trial % 2 == 1, noise=noise)
+        if tried.cells < best.cells:
+            best = tried
+    return best
 
 
 @lru_cache(maxsize=1 << 8)

@@ -42,6 +42,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.estimates import Estimates
 from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.noisy_errors import noisy_bounds
@@ -221,13 +222,11 @@ class BatchedAIM:
             portion = left if last else min(patience * left / (rounds - number), left)
             spent, after = (_OF_ROUNDS * (1 - rest / capacity) for rest in (left, left - portion))
             self.pace.step(f"round {number + 1} of at most {rounds}", spent, after)
-            with self.pace.working():
-                estimates = model.marginals(candidates.weights)
             now = Round(
                 candidates,
                 one_way.coarsening,
                 model_cliques=estimator.cliques,
-                estimates=estimates,
+                estimates=Estimates(model, candidates.weights, self.pace),
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing * (rounds - number) if last else choosing,

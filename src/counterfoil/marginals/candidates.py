@@ -12,12 +12,14 @@ import numpy as np
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.layout import Layout
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
-from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.growth import Growth
 from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 
 MOST_WITH_FOCUS = 1500
 """Of one order: with three others of 21 columns, with two of 55."""
+
+_ROUNDING = 1e-9
+"""Counting cells goes on so far (relative) past a limit in megabytes, so that rounding decides no case."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +122,16 @@ class Candidates:
     def fitting(self, model_cliques: Sequence[Clique], cliques: Sequence[Clique], share: float) -> np.ndarray:
         """bool [cliques]: which of them fit: the size is that of `junction_tree.megabytes`, the smaller of two orders.
 
-        The order by least table decides most cases, and is quick for thousands; the other is tried where it fails, but
-        not where the clique alone is too large.
+        The order by least table decides most cases; the other one, which takes longer, is tried where it fails. A
+        clique inside one of the model's fits whatever the limit.
         """
         growth, limit = Growth(self.domain, model_cliques), share * self.max_model_size
-        fit = growth.cells_with(cliques) * BYTES_PER_CELL / 1e6 <= limit
+        most = limit * 1e6 / BYTES_PER_CELL * (1 + _ROUNDING)
+        fit = growth.cells_with(cliques, most=most) * BYTES_PER_CELL / 1e6 <= limit
         for i in np.flatnonzero(~fit).tolist():
-            clique = cliques[i]
-            if growth.contains(self.domain.axes(clique)):
-                fit[i] = True
-            elif self.domain.size(clique) * BYTES_PER_CELL / 1e6 <= limit:
-                fit[i] = junction_tree.megabytes(self.domain, [*model_cliques, clique]) <= limit
+            fit[i] = growth.contains(self.domain.axes(cliques[i]))
+        rest = np.flatnonzero(~fit)
+        if rest.size:
+            by_fill = growth.cells_with([cliques[i] for i in rest.tolist()], by_fill=True, most=most)
+            fit[rest] = by_fill * BYTES_PER_CELL / 1e6 <= limit
         return fit

@@ -20,6 +20,7 @@ from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.domain.layout import Layout, StackedCounts
+from counterfoil.marginals.estimates import computed_together
 
 MANY_CANDIDATES = 1000
 """From so many on they are scored together."""
@@ -42,6 +43,7 @@ def _expected_error_of_cells(estimate: np.ndarray, deviation: float) -> np.ndarr
 
 def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -> tuple[np.ndarray, ...]:
     """The estimates of `cliques` as whole records, against which errors are exact integers."""
+    computed_together(estimates, cliques)
     return tuple(np.rint(estimates[clique]).astype(np.int64) for clique in cliques)
 
 
@@ -90,10 +92,11 @@ class _FewScores:
     def among(self, places: np.ndarray) -> SelectionQuery:
         candidates = tuple(self.estimates)
         cliques = tuple(candidates[place] for place in places.tolist())
+        counts = rounded(self.estimates, cliques)
         expected = np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
         return WorstApproximatedMarginal(
             cliques,
-            rounded(self.estimates, cliques),
+            counts,
             weights=np.array([self.weights[clique] for clique in cliques]),
             penalties=np.minimum(expected + self.margin, LARGEST_PENALTY),
             coarsening=self.coarsening,
@@ -114,6 +117,7 @@ class _StackedScores:
     ) -> None:
         cliques = tuple(estimates)
         layout = Layout.of(coarsening.domain, cliques) if layout is None else layout
+        computed_together(estimates, cliques)
         cells = layout.stack(estimates, cliques)
         self._estimate = StackedCounts(layout, np.rint(cells).astype(np.int64))
         self._weights = np.array([weights[clique] for clique in cliques])

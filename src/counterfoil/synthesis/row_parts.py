@@ -189,9 +189,9 @@ def draw_parts(
     """`n` rows as `row_sampling.draw` draws them: up to `PART_ROWS` in memory, more in parts.
 
     Each part is `PART_ROWS` rows but the last, and is rounded by itself: its marginals hold as closely as integers can,
-    and the expected count of every cell is that of the model, in each part and in all. The roundings of k parts are
-    independent, so that a count of all rows errs by some sqrt(k) times what a count of one part does: for 1e8 rows ten
-    times, where independent rows would err by the square root of the count itself.
+    and the expected count of every cell is that of the model (but for what `swapping` mends in a last part of few
+    rows). The roundings of k parts are independent, so that a count of all rows errs by some sqrt(k) times what a count
+    of one part does: for 1e8 rows ten times, where independent rows would err by the square root of the count itself.
 
     Raises:
         ValueError: when `where` has probability zero.
