@@ -6,7 +6,8 @@ An ordinary step is the forward and backward pass of a scalar loss through the s
 penalty, of a loss and the sliced distance between the two halves of the batch along 50 directions, by sorting. A whole
 private step answers the same with clipped losses, scores and Jacobians, and noise. Ours without the penalty computes
 Gram matrices of the Jacobians of all records, clips by them, and pulls the clipped gradient back; once in closed form
-(layered), once for the same layers combined by code of a user's (leafwise), and once from explicit Jacobians by
+(layered), once for the same layers combined by code of a user's (leafwise), once with a parameter besides that belongs
+to no layer (mixed; in ordinary steps of the network without it), and once from explicit Jacobians of all parameters by
 torch.func (general). A loop runs one backward pass for each record and output. Medians of CPU times on one thread, in
 turn, so that a busy machine slows all alike.
 """
@@ -46,6 +47,17 @@ class Brought(nn.Module):
         return self.last(torch.relu(self.first(x)))
 
 
+class Scaled(Brought):
+    """The same with a scale of each hidden unit, which no layer in closed form has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(*HIDDEN))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.relu(self.first(x)) * self.scale)
+
+
 def main(rows: int, repeats: int) -> None:
     """Prints a line for each way: CPU milliseconds a step, and times an ordinary step."""
     torch.set_num_threads(1)
@@ -53,7 +65,8 @@ def main(rows: int, repeats: int) -> None:
     x = torch.randn(rows, FEATURES, dtype=torch.float64, generator=generator)
     network = mlp(FEATURES, OUTPUTS, hidden=HIDDEN, seed=2)
     brought = Network.wrap(Brought(), inputs=FEATURES)
-    assert (network.way, brought.way) == ("layered", "leafwise")
+    scaled = Network.wrap(Scaled(), inputs=FEATURES)
+    assert (network.way, brought.way, scaled.way) == ("layered", "leafwise", "mixed")
     steps: dict[str, Callable[[], object]] = {
         "ordinary, float64": ordinary(x, torch.float64),
         "ordinary, float32": ordinary(x, torch.float32),
@@ -66,6 +79,7 @@ def main(rows: int, repeats: int) -> None:
         "  and 50 projections besides": lambda: spectral(network.forward(x), directions(OUTPUTS)),
         "50 projections of outputs alone": lambda: projected(network.outputs(x).numpy(), directions(OUTPUTS)),
         "Gram and pull-back, leafwise": lambda: ours(brought.forward(x)),
+        "Gram and pull-back, mixed": lambda: ours(scaled.forward(x)),
         "Gram and pull-back, general": lambda: ours(network.forward_general(x)),
     }
     looped = min(rows, LOOPED)

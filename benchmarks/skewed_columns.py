@@ -125,8 +125,12 @@ def noise_limit(values: np.ndarray, edges: list[int], scale: float) -> float:
 def noise_of_columns(charges: list[dict[str, Any]]) -> float:
     """The deviation of a count, had all that the columns cost been spent on one query."""
     first, second = charges[:2]
-    halves = 2 if first["query"] == second["query"] and first["parameters"] == second["parameters"] else 1
-    return float(first["noise"]["scale"] / np.sqrt(halves))
+    twice = first["query"] == second["query"] and first["parameters"] == second["parameters"]
+    counted = [charge for charge in (first, second) if charge is first or twice]
+    summed = [charge for charge in charges if charge["query"] == "function_averages"]
+    # What each charge cost is known by the square of its sensitivity over its noise; that of the sums is of one column.
+    cost = sum((one["sensitivity"] / one["noise"]["scale"]) ** 2 for one in (*counted, *summed))
+    return float(first["sensitivity"] / np.sqrt(cost))
 
 
 def one_run(table: pd.DataFrame, text: str, method: str, epsilon: float, seed: int) -> tuple[Any, float]:

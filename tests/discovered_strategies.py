@@ -62,6 +62,8 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
     low, high = sorted((draw(ENDS), draw(ENDS))) if ranged else (None, None)
     edges = tuple(sorted(draw(st.lists(ENDS, max_size=5, unique=True)))) if ranged and draw(st.booleans()) else ()
     texts = draw(st.lists(TEXTS, max_size=6, unique=True)) if kind == "text" else []
+    whole = st.integers(-(2**53), 2**53) | st.integers(-20, 2000)
+    codes = draw(st.just(()) | st.sets(whole, max_size=6)) if kind == "integer" and ranged else ()
     if kind == "boolean":
         texts = draw(st.sampled_from([[], ["yes", "no"], ["1", "0"], ["True", "False"], ["t"], ["y", "yes"]]))
     return DiscoveredColumn(
@@ -81,6 +83,7 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
         if kind == "text"
         else (),
         decimals=draw(st.sampled_from([None, 0, 1, 2])) if kind == "real" else None,
+        codes=tuple((code, draw(st.integers(1, 10**5))) for code in sorted(codes)),
     )
 
 

@@ -159,10 +159,20 @@ def encoder_query(rng: np.random.Generator, *, clipping: Any, scale: float) -> M
     return Made(query, random_batch(rng, sizes, 2), parameters_of(network, rng, scale), draws, 2)
 
 
-def generator_query(rng: np.random.Generator, *, clipping: Any, scale: float, points: int, bound: float = 1.2) -> Made:
-    size = int(rng.integers(1, 8))
-    network = mlp(2, INPUTS, hidden=(4,), seed=2)
-    loss = LossTerm("sliced_wasserstein", (0, INPUTS), 1.0, 4 * bound**2)
-    query = GeneratorGradient(network, features_of(1, targets=False), (3 * size,), (size,), loss, bound, 0.7, clipping)
-    draws = PublicDraws(random_directions(rng, 3, INPUTS), rng.normal(size=(points, 2)))
-    return Made(query, random_batch(rng, (size,), 2), parameters_of(network, rng, scale), draws, 2)
+def generator_query(
+    rng: np.random.Generator, *, clipping: Any, scale: float, points: int, bound: float = 1.2, protects: Any = "Z"
+) -> Made:
+    """Records are moved to, or are, `points` others, which are public; or both are records, of two groups."""
+    sizes = sizes_of(rng, 2 if protects == "both" else 1)
+    entering, leaving = {"Z": (2, INPUTS), "X": (INPUTS, 2), "both": (INPUTS, INPUTS)}[protects]
+    network = mlp(entering, leaving, hidden=(4,), seed=2)
+    loss = LossTerm("sliced_wasserstein", (0, leaving), 1.0, 4 * bound**2)
+    sides = (0, 1) if rng.random() < 0.5 else (1, 0)
+    query = GeneratorGradient(
+        network, features_of(len(sizes), targets=False), table_of(sizes), sizes, loss, bound, 0.7, clipping, protects,
+        sides if protects == "both" else None,
+    )  # fmt: skip
+    others = rng.normal(size=(points, 2))
+    public = {"Z": {"latent": others}, "X": {"points": others}, "both": {}}[protects]
+    draws = PublicDraws(random_directions(rng, 3, leaving), **public)
+    return Made(query, random_batch(rng, sizes, 2), parameters_of(network, rng, scale), draws, 2)

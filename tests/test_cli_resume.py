@@ -204,7 +204,7 @@ def test_a_new_run_does_not_pay_while_paid_answers_wait(office: Office) -> None:
         (("--rows", "50"), "rows null, where 50"),
         (("--fidelity", "0.1"), "fidelity null"),
         (("--check-schema", "0"), "schema check 0.01, where 0"),
-        (("--max-model-size", "3"), "another parameters"),
+        (("--max-model-size", "3"), "are of one with other parameters."),
         (("--relation", "replace_one"), 'relation "add_or_remove_one"'),
         (("--delta", "1e-8"), "delta 1e-09, where 1e-08"),
         (("--ledger", "people.ledger"), 'ledger "none", where "in a file"'),

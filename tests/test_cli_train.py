@@ -39,13 +39,22 @@ MADE: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("--target", "income", "--public", "others.csv", "--teachers", "9"),
         ["predicted_income", "probability_low", "probability_high"],
     ),
+    "sliced-wasserstein-generator": (
+        ("--schema", "points.toml", "--public", "others.csv", "--protects", "Z", "--hidden", "4", "--iterations", "20"),
+        ["age", "hours"],
+    ),
 }
+SIDED = ("sliced-wasserstein-generator", ("--schema", "sided.toml", "--protects", "both"))
 
 
 @pytest.fixture
 def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
     office = make_office(tmp_path, capsys, monkeypatch)
     Path("people.toml").write_text(SCHEMA + HOURS)
+    sex, rest = SCHEMA.split("[columns.age]")
+    age = "[columns.age]" + rest.split("[columns.income]")[0]
+    Path("points.toml").write_text('name = "points"\nignore = ["sex", "income"]\n' + age + HOURS)
+    Path("sided.toml").write_text(sex.replace("[columns.sex]", 'ignore = ["income"]\n[columns.sex]') + age + HOURS)
     lines = Path("people.csv").read_text().splitlines()
     rows = [f"{line},{'hours' if number == 0 else number % 60}" for number, line in enumerate(lines)]
     Path("people.csv").write_text("\n".join(rows) + "\n")
@@ -434,6 +443,17 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "small groups": (CLASSIFIER, (*FAIR, "--batch-share", "0.02"), "of at least 5 that a comparison needs"),
     "a penalty that is none": (CLASSIFIER, (*FAIR, "--penalty", "parity"), "`penalty` must be one of"),
     "odds without classes": ("fair-encoder", ("--protected", "sex", "--penalty", "equality_of_odds"), "no such target"),
+    "no labels": (SIDED[0], (*SIDED[1], "--sides", "sex"), "`--sides` must be COLUMN=X,Z"),
+    "one label": (SIDED[0], (*SIDED[1], "--sides", "sex=male"), "`--sides` must be COLUMN=X,Z"),
+    "a label that is none": (SIDED[0], (*SIDED[1], "--sides", "sex=man,female"), "Found 'man'"),
+    "public rows beside both": (
+        SIDED[0], (*SIDED[1], "--sides", "sex=male,female", "--public", "others.csv"), "has both sides in the table",
+    ),
+    "no public rows of the other side": (SIDED[0], ("--schema", "points.toml"), "needs rows of the other side"),
+    "a side that is none": (SIDED[0], ("--schema", "points.toml", "--protects", "Y"), '"Z", "X" or "both"'),
+    "a clipping that is none": (CLASSIFIER, (*FAIR, "--clipping", "rows"), "`clipping` must be"),
+    "sides of a classifier": (CLASSIFIER, (*FAIR, "--sides", "sex=male,female"), "`--sides` goes with sliced"),
+    "a loss of a generator": (SIDED[0], ("--clip-norm", "1"), "`--clip-norm` goes with fair-classifier"),
     "alpha above 1": (CLASSIFIER, (*FAIR, "--alpha", "1.5"), "`alpha` must lie between 0 and 1"),
     "epsilon 0": (CLASSIFIER, (*FAIR, "--epsilon", "0"), "`epsilon` must be positive and finite. Found 0"),
     "epsilon below 0": ("pate", (*MADE["pate"][0], "--epsilon", "-1"), "`epsilon` must be positive"),
@@ -600,6 +620,25 @@ def test_a_model_of_another_machine_is_refused_by_its_device(office: Office) -> 
     path.write_text(path.read_text().replace('"device": "cpu"', '"device": "cuda:99"'))
     ended = office.run("predict", "model", "others.csv", "--out", "p.csv")
     assert (ended.status, "`device` must be one that this machine has: cpu" in said(ended)) == (2, True)
+
+
+def test_both_sides_of_a_table_are_protected(office: Office) -> None:
+    kind, given = SIDED
+    ended = train(
+        office, kind, *given, "--sides", "sex=male,female", "--hidden", "4", "--ledger", "own.ledger", "--json"
+    )
+    assert "There is no ledger at own.ledger" in said(ended)
+    ended = train(office, kind, *given, "--sides", "sex=male,female", "--hidden", "4", "--json")
+    assert ended.status == 0, ended.err
+    assert ended.document["public_groups"] == ["sex"]
+    assert ended.document["neighboring_relation"] == "replace_one"
+    model = loaded_model(Path("model"))
+    assert (model.protects, model.sides) == ("both", ["sex", "male", "female"])
+    assert model.receipt.document["charges"][0]["parameters"]["sides"] == [1, 0]
+    checked = office.run("receipt", "verify", "model")
+    assert (checked.status, "The receipt holds" in checked.out) == (0, True), checked.out
+    applied = office.run("predict", "model", "others.csv", "--out", "moved.csv", "--json")
+    assert applied.document["columns"] == ["age", "hours"]
 
 
 def test_every_kind_is_tried_here() -> None:

@@ -195,7 +195,7 @@ def package_findings(n: int, *, epsilon: float = 1.0) -> list[Finding]:
 
 def main(arguments: Sequence[str] | None = None, *, n: int = RECORDS, steps: int = STEPS) -> list[Finding]:
     """Writes tables, curves and pictures of both penalties, and prints what they say."""
-    chosen = findings.parsed(arguments, "Figures 1, 2 and 5 to 8 of the paper.")
+    chosen = findings.parsed(arguments, "Figures 1, 2 and 5 to 8 of the paper.", __doc__)
     concluded = []
     for penalty in PENALTIES:
         made = partial(problem, penalty, n)

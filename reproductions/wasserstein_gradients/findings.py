@@ -45,9 +45,15 @@ Draw = Callable[[Any, Trained], None]
 """Draws one panel on its axes."""
 
 
-def parsed(arguments: Sequence[str] | None, description: str) -> argparse.Namespace:
-    """The options that the scripts of this folder share."""
-    parser = argparse.ArgumentParser(description=f"{description} NOT PRIVATE: made-up data and fixed seeds.")
+def how_long(doc: str | None) -> str:
+    """The last paragraph of a script's own words, which says how long it takes."""
+    return " ".join((doc or "").split("\n\n")[-1].split())
+
+
+def parsed(arguments: Sequence[str] | None, description: str, doc: str | None = None) -> argparse.Namespace:
+    """The options that the scripts of this folder share; `doc` is the script's own words."""
+    told = f"{description} NOT PRIVATE: made-up data and fixed seeds."
+    parser = argparse.ArgumentParser(description=told, epilog=how_long(doc))
     parser.add_argument("--quick", action="store_true", help="the two alphas and epsilons of the paper's main text")
     parser.add_argument("--alphas", nargs="+", type=float, default=None, help="weights of the penalty")
     parser.add_argument("--epsilons", nargs="+", type=float, default=None, help="budgets; inf for none")

@@ -42,7 +42,7 @@ from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.transport.rank_gradient import random_directions, sliced_gradient
 from reproductions.figure_style import drawn, legend_below
 from reproductions.private_evolution.findings import Finding
-from reproductions.wasserstein_gradients.findings import GROUP_COLORS, said
+from reproductions.wasserstein_gradients.findings import GROUP_COLORS, how_long, said
 from reproductions.wasserstein_gradients.noisy_descent import NONE, OURS, PAPERS, SENSITIVITIES
 
 RECORDS, BATCH, STEPS = 100_000, 10_000, 200
@@ -203,7 +203,8 @@ def generation_findings(found: Sequence[Generated]) -> list[Finding]:
 
 def main(arguments: Sequence[str] | None = None, *, quick_size: dict[str, int] | None = None) -> list[Finding]:
     """Writes table and picture, and prints what they say."""
-    parser = argparse.ArgumentParser(description="Figure 13 of the paper. NOT PRIVATE: made-up data and fixed seeds.")
+    told = "Figure 13 of the paper. NOT PRIVATE: made-up data and fixed seeds."
+    parser = argparse.ArgumentParser(description=told, epilog=how_long(__doc__))
     parser.add_argument("--quick", action="store_true", help="80 steps, epsilon 10")
     parser.add_argument("--epsilons", nargs="+", type=float, default=None, help="of the normal sample")
     parser.add_argument("--jobs", type=int, default=1, help="processes")

@@ -53,7 +53,7 @@ from counterfoil.training import FairClassifier
 from counterfoil.training.public_rows import coded_rows
 from reproductions.figure_style import COLORS, drawn, legend_below, reference_line
 from reproductions.private_evolution.findings import Finding
-from reproductions.wasserstein_gradients.findings import fitted
+from reproductions.wasserstein_gradients.findings import fitted, how_long
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -392,7 +392,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Mean]:
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Fair models of real tables. NOT PRIVATE: public tables, fixed seeds.")
+    told = "Fair models of real tables. NOT PRIVATE: public tables, fixed seeds."
+    parser = argparse.ArgumentParser(description=told, epilog=how_long(__doc__))
     parser.add_argument("--quick", action="store_true", help="COMPAS, one split, epsilon 1, fewer models: a minute")
     parser.add_argument("--datasets", nargs="+", choices=QUESTIONS, default=None)
     parser.add_argument("--epsilons", nargs="+", type=float, default=None)

@@ -173,7 +173,7 @@ def package_findings(n: int, *, epsilon: float = 1.0) -> list[Finding]:
 
 def main(arguments: Sequence[str] | None = None, *, n: int = RECORDS, steps: int = STEPS) -> list[Finding]:
     """Writes table, curves and pictures, and prints what they say."""
-    chosen = findings.parsed(arguments, "Figures 9 and 10 of the paper.")
+    chosen = findings.parsed(arguments, "Figures 9 and 10 of the paper.", __doc__)
     made, stem = problem(n), "wasserstein_regression"
     found = findings.all_runs(partial(problem, n), chosen, steps=steps, learning_rate=LEARNING_RATE)
     train, test = train_and_test(n)

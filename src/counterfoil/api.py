@@ -12,12 +12,16 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.sanity import require_moderate_delta
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given, schema_given
+from counterfoil.curator.kept_release import kept_release, place_of_answers
+from counterfoil.curator.release_facts import release_facts
+from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck
 from counterfoil.ledger.ledger import Ledger
+from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
@@ -53,6 +57,8 @@ def synthesize(
     confirm_delta: float | None = None,
     accept: Acceptance | None = None,
     time_limit: TimeLimit | float | None = None,
+    keep: str | Path | None = None,
+    resume: bool = False,
     **options: Unpack[CuratorOptions],
 ) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -78,6 +84,10 @@ def synthesize(
         time_limit: seconds of processor time that the fits of a run may take, all together; reading, counting and
             drawing are not limited. When it is reached, the release has the best model so far, and its receipt how far
             that is from the best one. None for as long as they take, which depends on no clock.
+        keep: a file, or a folder, where each noisy answer is kept from the first charge until the release is whole, so
+            that a run that ended early can be finished; nothing is kept when None.
+        resume: finishes the run that left its answers at `keep`, without paying for them again. The other arguments
+            must be those that it was begun with.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -87,6 +97,7 @@ def synthesize(
         ValueError: in one sentence, before anything is charged.
         TypeError: for a schema, ledger or privacy unit of another type.
         LedgerError: when the ledger refuses.
+        OSError: where answers can't be kept.
         Withheld: where no run met the criteria of `accept`; what was charged stays charged.
     """
     require_rows_fit(rows, 1)
@@ -107,13 +118,36 @@ def synthesize(
     require_moderate_delta(budget.delta, confirm_delta)
     if relation is None:
         relation = getattr(synthesizer, "default_relation", NeighboringRelation.ADD_OR_REMOVE_ONE)
+    place = None
+    if keep is not None or resume:
+        place = _place_of_answers(keep, synthesizer, resume=resume, judged=accept is not None, seed=options.get("seed"))
     with ExitStack() as opened:
+        kept = None
+        if place is not None:
+            stated = release_facts(
+                source,
+                schema_for(source, facts, unit=unit.column if unit else ""),
+                synthesizer,
+                method=method if isinstance(method, str) else type(method).__name__,
+                budget=budget,
+                relation=NeighboringRelation(relation).value,
+                unit=unit,
+                rows=rows,
+                fidelity=None if measured is None else (measured.share, measured.target, measured.protected),
+                check_schema=check_schema,
+                unit_sizes=unit_sizes,
+                time_limit=None if limit is None else limit.seconds,
+                has_ledger=options.get("ledger") is not None,
+            )
+            kept = opened.enter_context(kept_release(place, stated, resume=resume))
         ledger = ledger_given(options.get("ledger"), opened)
-        if ledger is not None:
+        if ledger is not None and (kept is None or not kept.is_reserved):
             ledger.require_room(budget, Neighbors(NeighboringRelation(relation), unit).describe())
         given = CuratorOptions(**{**options, "privacy_unit": unit, "ledger": ledger})
         curator = opened.enter_context(Curator(source, facts, budget=budget, relation=relation, **given))
         require_rows_fit(rows, len(curator.domain.attributes))
+        if kept is not None:
+            kept.keep(curator)
         make = partial(
             release_from,
             synthesizer=synthesizer,
@@ -126,10 +160,33 @@ def synthesize(
         if accept is None:
             return make(curator)
         require_judgeable(synthesizer)
-        made = JudgedRuns(curator, accept).first_accepted(make)
+        runs = JudgedRuns(curator, accept)
+        if ledger is None:
+            warn_without_ledger()  # what runs warn of is not shown
+        made = runs.first_accepted(make)
         if made is None:
             raise withheld(budget)
         return made
+
+
+def _place_of_answers(
+    keep: str | Path | None, synthesizer: Synthesizer, *, resume: bool, judged: bool, seed: int | None
+) -> Path:
+    """The file where answers are kept.
+
+    Raises:
+        TypeError: for a `keep` of another type.
+        ValueError: where nothing can be kept, or `keep` names no file for it.
+    """
+    if keep is None:
+        raise ValueError("`resume` finishes a run whose answers were kept. Found no `keep`: say where they are.")
+    why = "a release with a `seed` is made again at no cost" if seed is not None else ""
+    why = why or ("a release with `accept` is charged as a whole" if judged else "")
+    if isinstance(synthesizer, method_type("wasserstein-generator")):
+        why = "the steps of this method are not kept"
+    if why:
+        raise ValueError(f"`keep` and `resume` are for answers that were paid for one by one: {why}. Leave them out.")
+    return place_of_answers(keep, resume=resume)
 
 
 def require_judgeable(synthesizer: Synthesizer) -> None:

@@ -34,6 +34,7 @@ from counterfoil.domain.domain import Domain
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.noise import Noise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
@@ -99,6 +100,12 @@ def thresholded_gaussian(budget: Budget) -> ThresholdedGaussianNoise:
     return ThresholdedGaussianNoise(gaussian(rest).noise_multiplier, 0.001 * budget.delta)
 
 
+def open_domain_gaussian(budget: Budget) -> OpenDomainGaussianNoise:
+    """The same, on cells that are listed beforehand."""
+    noise = thresholded_gaussian(budget)
+    return OpenDomainGaussianNoise(noise.noise_multiplier, noise.delta)
+
+
 def gaussian_evidence(told: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """What tells Gaussian neighbors apart best: the log-likelihood ratio, up to a factor and a constant."""
     return told @ (other - one)
@@ -132,6 +139,9 @@ NOISES = {
     ),
     ThresholdedGaussianNoise: Audited(
         thresholded_gaussian, gaussian_evidence, 0.01, "l2_sensitivity", {"seed": 120_000, "system": 120_000}
+    ),
+    OpenDomainGaussianNoise: Audited(
+        open_domain_gaussian, gaussian_evidence, 0.01, "l2_sensitivity", {"seed": 120_000, "system": 120_000}
     ),
     ThresholdedLaplaceNoise: Audited(
         lambda budget: ThresholdedLaplaceNoise(budget.epsilon, budget.delta),

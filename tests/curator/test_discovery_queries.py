@@ -17,10 +17,12 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.curator.engines.engine import LocalEngine
 from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces, place_of_cells
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import LONGEST, TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.noise.noise import Norm
+from counterfoil.noise.open_domain_gaussian import PARTS, parts_of_a_cell
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
 from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of
 from counterfoil.schema.schema import Schema
@@ -54,7 +56,9 @@ RANGES = ColumnRanges(
     )
 )
 TEXTS = TextCounts(("a", "b"))
-QUERIES = [PLACES_OF_BOTH, RANGES, TEXTS]
+REST = RestOfTexts(("a", "b"), (("a", "5"), ("b", "yes")))
+"""Without anything known of what `test_the_claims_are_attained` has: a record there has both texts left."""
+QUERIES = [PLACES_OF_BOTH, RANGES, TEXTS, REST]
 
 cells = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=4), st.integers(-20, 20).map(str), st.floats().map(str))
 tables = st.lists(st.tuples(cells, cells), max_size=12)
@@ -77,8 +81,8 @@ def texts_by_hand(rows: list[Row], column: int) -> Counter[str]:
     return Counter(text for text in spelled if text and len(text) <= LONGEST)
 
 
-def told(records: ExactRecords) -> dict[tuple[int, str], int]:
-    parts = list(TEXTS.tallied(records))
+def told(records: ExactRecords, query: TextCounts = TEXTS) -> dict[tuple[int, str], int]:
+    parts = list(query.tallied(records))
     return {
         (column, text): count
         for part in parts
@@ -93,12 +97,45 @@ def test_texts_are_counted_as_by_hand_on_every_engine(rows, engine):
     assert told(records_of(rows, engine)) == expected
 
 
+def parts_by_hand(rows: list[Row], query: RestOfTexts) -> Counter[tuple[int, str]]:
+    """Row by row, from the definition: floor(100 sqrt(d / k)) for each of the k texts that are left."""
+    counts: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        spelled = [spell(pa.array([cell], pa.string())).to_pylist()[0] for cell in row]
+        left = [
+            (place, text)
+            for place, text in enumerate(spelled)
+            if text and len(text) <= LONGEST and (query.columns[place], text) not in query.known
+        ]
+        for key in left:
+            counts[key] += math.floor(100 * math.sqrt(len(row) / len(left)) + 1e-9)
+    return counts
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables, st.sampled_from(sorted(ENGINES)), st.sets(st.tuples(st.sampled_from("ab"), cells.filter(bool))))
+def test_parts_of_what_is_left_are_counted_as_by_hand_on_every_engine(rows, engine, known):
+    spelled = {(name, spell(pa.array([text], pa.string())).to_pylist()[0] or "x") for name, text in known}
+    query = RestOfTexts(("a", "b"), tuple(sorted(spelled)))
+    assert told(records_of(rows, engine), query) == parts_by_hand(rows, query)
+
+
 def test_texts_of_several_blocks_are_added_up(monkeypatch):
     from counterfoil.curator.engines import reader
 
     monkeypatch.setattr(reader, "BATCH_ROWS", 3)
     rows = [("a", str(i % 4)) for i in range(10)]
     assert told(records_of(rows)) == {(0, "a"): 10, (1, "0"): 3, (1, "1"): 3, (1, "2"): 2, (1, "3"): 2}
+    left = told(records_of(rows), RestOfTexts(("a", "b"), (("a", "a"),)))
+    assert left == {(1, "0"): 423, (1, "1"): 423, (1, "2"): 282, (1, "3"): 282}, "141 parts of each"
+
+
+@given(st.integers(1, 400), st.data())
+def test_parts_of_a_record_stay_within_its_norm_and_above_the_least(columns, data):
+    cells = data.draw(st.integers(1, columns))
+    parts = parts_of_a_cell(cells, columns)
+    assert parts >= PARTS
+    assert cells * parts**2 <= PARTS**2 * columns < cells * (parts + 1) ** 2
 
 
 def test_more_distinct_texts_than_a_part_holds_are_all_counted():
@@ -110,7 +147,7 @@ def test_more_distinct_texts_than_a_part_holds_are_all_counted():
 
 def moved(query, one: ExactRecords, other: ExactRecords) -> dict[Norm, float]:
     if isinstance(query, TextCounts):
-        before, after = told(one), told(other)
+        before, after = told(one, query), told(other, query)
         change = np.array([after.get(key, 0) - before.get(key, 0) for key in before | after], dtype=float)
     else:
         change = (query.exact(other) - query.exact(one)).astype(float)
@@ -134,7 +171,7 @@ def test_no_raw_row_moves_an_answer_further_than_claimed(rows, one, other, query
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 def test_the_claims_are_attained(query):
-    one, other = ("5", "2019-01-01"), ("0.25", "3/4/1960")
+    one, other = ("6", "2019-01-01"), ("0.25", "3/4/1960")
     base, with_one, with_other = records_of([]), records_of([one]), records_of([other])
     for norm, claim in claims(query, Neighbors(ADD)).items():
         assert moved(query, base, with_one)[norm] == pytest.approx(claim)
@@ -182,7 +219,9 @@ def test_receipts_restate_the_sensitivities_and_know_the_parameters(query, relat
 
 
 def test_queries_about_nothing_or_one_column_twice_are_refused():
-    for kind in (ColumnPlaces, TextCounts):
+    with pytest.raises(ValueError, match="`known` must hold texts of `columns`"):
+        RestOfTexts(("a",), (("b", "x"),))
+    for kind in (ColumnPlaces, TextCounts, RestOfTexts):
         for columns in ((), ("a", "a")):
             with pytest.raises(ValueError, match="none twice"):
                 kind(columns)

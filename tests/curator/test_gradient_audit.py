@@ -77,7 +77,8 @@ class Case:
 
     def answers(self, step: int) -> list[np.ndarray]:
         # A generator's points depend on its bias alone.
-        parameters = np.array([0.0, 1.0]) if self.generates else parameters_of(step)
+        own = np.pad(parameters_of(step), (0, self.query.size - 2))
+        parameters = np.array([0.0, 1.0]) if self.generates else own
         return [answer(self.query, batch, parameters, self.draws) for batch in (self.one, self.other)]
 
 
@@ -122,7 +123,38 @@ def generator() -> Case:
     return Case(query, one, replaced(one, 0, [-1.0], 0), draws, generates=True)
 
 
-CASES = {"penalty": penalty, "tied penalty": tied_penalty, "loss": loss, "generator": generator}
+def moved_records() -> Case:
+    """All points of X at M, all of Z at -M; the record of X that is replaced turns its Jacobian."""
+    n = 3
+    term = LossTerm("sliced_wasserstein", (0, 1), 1.0, 4 * BOUND**2)
+    features, limits = features_of(1, inputs=2, targets=False), {"bound": BOUND, "jacobian_norm": NORM}
+    query = GeneratorGradient(plain_linear(), features, (n,), (n,), term, **limits, protects="X")
+    one = batch_of([[0.01, 1.0]] * n, [0] * n, (n,))
+    draws = PublicDraws(np.ones((1, 1)), points=-np.ones((2, 1)))
+    return Case(query, one, replaced(one, 0, [0.01, -1.0], 0), draws)
+
+
+def both_sides(of_x: int, of_z: int, *, side: str) -> Case:
+    """The same where Z is records too; or all points are at M, and a record of Z goes to -M."""
+    term = LossTerm("sliced_wasserstein", (0, 2), 1.0, 4 * BOUND**2)
+    network = Network.wrap(torch.nn.Linear(2, 2, bias=False), inputs=2)
+    features, sizes = features_of(2, inputs=2, targets=False), (of_x, of_z)
+    query = GeneratorGradient(network, features, sizes, sizes, term, BOUND, NORM, protects="both", sides=(0, 1))
+    end = -1.0 if side == "X" else 1.0
+    one = batch_of([[0.01, 1.0]] * of_x + [[end, 0.0]] * of_z, [0] * sum(sizes), sizes)
+    at, new = (0, [0.01, -1.0]) if side == "X" else (of_x, [-1.0, 0.0])
+    return Case(query, one, replaced(one, at, new, 0), PublicDraws(np.array([[1.0, 0.0]])))
+
+
+CASES = {
+    "penalty": penalty,
+    "tied penalty": tied_penalty,
+    "loss": loss,
+    "generator": generator,
+    "moved records": moved_records,
+    "both, a record of X": lambda: both_sides(2, 6, side="X"),
+    "both, a record of Z": lambda: both_sides(8, 2, side="Z"),
+}
 
 
 def noise_of(steps: int, probability: float = 1.0) -> SubsampledGaussianNoise:
@@ -159,7 +191,7 @@ def test_a_run_shows_no_more_than_it_claims(case, steps):
 
 
 @pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("case", ["penalty", "loss", "generator"])
+@pytest.mark.parametrize("case", ["penalty", "loss", "generator", "moved records"])
 def test_half_the_noise_is_caught(case, steps):
     assert shown(CASES[case](), steps, factor=0.5) > 1.3 * claimed(noise_of(steps))
 
@@ -190,6 +222,8 @@ TWINS = {
     "ties in some order": ("sliced_gradient", ordered_by_anything, "tied penalty"),
     "scores outside of the ball": ("_in_ball", unbounded, "penalty"),
     "Jacobians of any size": ("bounded_jacobians", unclipped, "penalty"),
+    "points outside of the ball": ("_in_ball", unbounded, "moved records"),
+    "Jacobians of moved records of any size": ("bounded_jacobians", unclipped, "moved records"),
 }
 
 
@@ -200,6 +234,25 @@ def test_a_broken_twin_is_caught(monkeypatch, twin, steps):
     sound = shown(CASES[case](), steps)
     assert sound <= claimed(noise_of(steps))
     monkeypatch.setattr(computing, name, broken)
+    assert shown(CASES[case](), steps) > 1.3 * claimed(noise_of(steps))
+
+
+NOISE_FOR = {
+    "Z where X changes": ("moved records", lambda of_x, of_z: (None, of_x or of_z)),
+    "Z where a record of both changes": ("both, a record of X", lambda of_x, of_z: (None, of_z)),
+    "X where a record of both changes": ("both, a record of Z", lambda of_x, of_z: (of_x, None)),
+    "the larger side": ("both, a record of X", lambda of_x, of_z: (max(of_x, of_z), max(of_x, of_z))),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("twin", NOISE_FOR)
+def test_noise_for_another_side_is_caught(monkeypatch, twin, steps):
+    case, others = NOISE_FOR[twin]
+    right = GeneratorGradient._change
+    monkeypatch.setattr(
+        GeneratorGradient, "_change", staticmethod(lambda bound, norm, sizes: right(bound, norm, others(*sizes)))
+    )
     assert shown(CASES[case](), steps) > 1.3 * claimed(noise_of(steps))
 
 

@@ -133,10 +133,11 @@ def test_no_record_moves_the_gradient_of_an_encoder_further(seed, clipping, scal
 
 
 @settings(max_examples=60, derandomize=True)
-@given(SEEDS, CLIPPINGS, SCALES, st.integers(1, 9))
-def test_no_record_moves_the_gradient_of_a_generator_further(seed, clipping, scale, points):
+@given(SEEDS, CLIPPINGS, SCALES, st.integers(1, 9), st.sampled_from(["Z", "X", "both"]))
+def test_no_record_moves_the_gradient_of_a_generator_further(seed, clipping, scale, points, protects):
     rng = rng_of(seed)
-    assert_no_record_moves_it_further(generator_query(rng, clipping=clipping, scale=scale, points=points), rng)
+    made = generator_query(rng, clipping=clipping, scale=scale, points=points, protects=protects)
+    assert_no_record_moves_it_further(made, rng)
 
 
 # Claims are attained
@@ -221,6 +222,8 @@ def examples() -> list[Made]:
         transport_query(rng, kind="relu", **penalty),
         encoder_query(rng, clipping="spectral", scale=1.0),
         generator_query(rng, clipping="components", scale=1.0, points=3),
+        generator_query(rng, clipping="spectral", scale=1.0, points=3, protects="X"),
+        generator_query(rng, clipping="spectral", scale=1.0, points=3, protects="both"),
     ]
 
 
@@ -288,6 +291,15 @@ IMPOSSIBLE = [
     (1, ("transport", "pairs"), [[0, 1]]),
     (3, ("loss", "largest"), 0.1),
     (3, ("jacobian_norm",), "x"),
+    (3, ("protects",), "Y"),
+    (3, ("protects",), "both"),
+    (3, ("sides",), [0, 1]),
+    (5, ("protects",), "X"),
+    (5, ("sides",), [0, 0]),
+    (5, ("sides",), [0]),
+    (5, ("sides",), [1, 2]),
+    (5, ("sides",), [0.0, 1.0]),
+    (5, ("batch_sizes",), [3, 0]),
 ]
 
 

@@ -18,8 +18,10 @@ from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery import discover
 from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.receipt.other_relation import under_other_relation
@@ -42,6 +44,23 @@ def test_counts_of_texts_are_not_answered_as_numbers(noise):
         account = curator.plan([noise], PrivacyLossPlan(), replacement_factor=2**0.5)
         with pytest.raises(ValueError, match="texts are asked for by `ask_texts`"):
             account.ask(TEXTS, noise)
+        assert not account.charges
+
+
+@pytest.mark.parametrize(
+    ("query", "noise"),
+    [
+        (TEXTS, OpenDomainGaussianNoise(10.0, 1e-7)),
+        (RestOfTexts(("x",)), ThresholdedGaussianNoise(10.0, 1e-7)),
+        (RestOfTexts(("x",)), GaussianNoise(10.0)),
+    ],
+)
+def test_texts_are_told_with_the_threshold_of_their_own_unit_alone(query, noise):
+    """The threshold for parts takes for granted that a record brings a hundred of them; a count of cells brings one."""
+    with Curator(TABLE, Schema((RawCells("x"),)), budget=Budget(1.0, 1e-6)) as curator:
+        account = curator.plan([noise], PrivacyLossPlan(), replacement_factor=2**0.5)
+        with pytest.raises(ValueError, match="counts with `ThresholdedGaussianNoise`, parts with"):
+            account.ask_texts(query, noise)
         assert not account.charges
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.domain.log_linear import decay, positions, shares_below, tilts
+from counterfoil.domain.log_linear import decay, mean_places, positions, shares_below, tilts
 
 TILTS = st.floats(-40, 40)
 
@@ -90,3 +90,10 @@ def test_counts_that_a_model_has_below_zero_and_empty_bins_are_taken():
 def test_a_single_bin_is_even():
     assert tilts(np.array([3.0]), np.array([5.0])).tolist() == [0.0]
     assert tilts(np.array([0.0, 3.0]), np.array([5.0, 1.0])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("tilt", [-40.0, -3.0, -0.5, -0.011, -0.009, 0.0, 0.009, 0.011, 0.5, 3.0, 40.0])
+def test_the_mean_place_is_that_of_evenly_spread_shares(tilt: float):
+    shares = (np.arange(200_000) + 0.5) / 200_000
+    expected = positions(np.full(len(shares), tilt), shares).mean()
+    assert mean_places(np.array([tilt]))[0] == pytest.approx(expected, abs=1e-6)

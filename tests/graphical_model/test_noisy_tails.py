@@ -83,3 +83,17 @@ def test_nothing_that_noise_made_up_lies_at_the_bound():
     assert runs.stands_out[-1]
     assert spread(runs, column.spans).counts[-1] == pytest.approx(88.0), "where cells are no numbers"
     assert spread(runs, column.spans, column.centers).counts[-1] < 1.0
+
+
+def test_a_tail_beyond_a_gap_has_fallen_since_the_body():
+    """A largest number that many have, far from the rest: what lies beyond it is little, and less than in the gap."""
+    widths = np.ones(60)
+    body = 4000 * 0.85 ** np.arange(20)
+    counts = np.concatenate([body, np.zeros(20), [300.0], np.zeros(19)])
+    centers = 1.2 ** np.arange(60)
+    smoothed = spread(runs_of(counts, 20.0), widths, centers)
+    assert smoothed.counts[40] == pytest.approx(300.0)
+    # With the height at which a line from the body's end reaches the gap's other side, but the body's slope until
+    # there and the tail's steeper one only from there on, 4 records would lie beyond.
+    assert smoothed.counts[41:].sum() < 1.0
+    assert smoothed.counts[41:].sum() < smoothed.counts[21:40].sum() / 10

@@ -28,7 +28,7 @@ def jacobians(module, rows):
     found = []
     for row in rows:
         one = torch.func.jacrev(lambda p, row=row: torch.func.functional_call(module, p, (row[None],))[0])(trained)
-        found.append(torch.cat([one[name].flatten(1) for name in trained], dim=1))
+        found.append(torch.cat([one[name].reshape(len(one[name]), -1) for name in trained], dim=1))
     return torch.stack(found)
 
 
@@ -202,10 +202,10 @@ class Branching(Own):
     ("kind", "way"),
     [
         (Residual, "leafwise"),
-        (Shared, "general"),
-        (Elsewhere, "general"),
-        (Instead, "general"),
-        (InPlace, "general"),
+        (Shared, "mixed"),
+        (Elsewhere, "mixed"),
+        (Instead, "mixed"),
+        (InPlace, "mixed"),
         (Exchanged, "general"),
         (Own, "general"),
         (Branching, "one by one"),
@@ -266,15 +266,118 @@ def test_layers_that_are_used_twice_in_a_row():
     require_exact(network, tied, rows_for(network))
 
 
-def test_convolutions():
-    module = nn.Sequential(
-        nn.Unflatten(1, (1, 9)), nn.Conv1d(1, 2, 3), nn.ReLU(), nn.AvgPool1d(3), nn.Flatten()
-    ).double()
-    network = Network.wrap(module, inputs=9)
-    assert network.way == "general"
-    # That rows stay apart, and that clipping bounds what is released, is proved for layers in closed form alone.
+@st.composite
+def convolutions(draw):
+    """A module with a convolution over one or two dimensions, of any stride, dilation, padding and groups."""
+    two, groups = draw(st.booleans()), draw(st.sampled_from([1, 2]))
+    numbers = lambda low, high: draw(st.tuples(*[st.integers(low, high)] * (1 + two)))  # noqa: E731
+    sizes = {"kernel_size": numbers(1, 2), "stride": numbers(1, 2), "dilation": numbers(1, 2), "padding": numbers(0, 1)}
+    made = (nn.Conv2d if two else nn.Conv1d)(2, 2 * groups, groups=groups, bias=draw(st.booleans()), **sizes)
+    side = (2, 3, 4) if two else (2, 5)
+    norm = [nn.LayerNorm(made(torch.zeros(1, *side)).shape[2:])] if draw(st.booleans()) else []
+    module = nn.Sequential(nn.Unflatten(1, side), made, *norm, nn.Tanh(), nn.Flatten(), nn.LazyLinear(2))
+    module(torch.zeros(1, int(np.prod(side))))
+    made.weight.requires_grad_(draw(st.integers(0, 3)) > 0)
+    return module.double(), int(np.prod(side))
+
+
+@settings(max_examples=25)
+@given(convolutions(), st.integers(0, 2**31))
+def test_convolutions_are_exact(made, seed):
+    module, inputs = made
+    network = Network.wrap(module, inputs=inputs)
+    assert network.way == "leafwise"
+    # That rows stay apart, and that clipping bounds what is released, is proved for networks in closed form alone.
     assert network.brought == ("Sequential of torch.nn.modules.container",)
+    require_exact(network, module, rows_for(network, seed=seed), 1e-10)
+
+
+class Sequences(nn.Module):
+    """Attention: linear layers and norms over the steps of a sequence, with a scale of its own."""
+
+    def __init__(self, steps, width, *, bias=True):
+        super().__init__()
+        self.steps = steps
+        self.into, self.out = nn.Linear(2, width, bias=bias), nn.Linear(width, 2, bias=bias)
+        self.asked, self.norm = nn.Linear(width, width), nn.LayerNorm(width)
+        self.scale = nn.Parameter(torch.tensor(0.7))
+
+    def forward(self, x):
+        h = self.norm(self.into(x.view(len(x), self.steps, 2)))
+        weights = torch.softmax(self.asked(h) @ h.transpose(1, 2) * self.scale, -1)
+        return self.out(weights @ h).mean(1)
+
+
+@settings(max_examples=15)
+@given(st.integers(1, 7), st.integers(2, 4), st.booleans(), st.integers(0, 2**31))
+def test_sequences_are_exact(steps, width, bias, seed):
+    torch.manual_seed(seed % 1000)
+    module = Sequences(steps, width, bias=bias).double()
+    network = Network.wrap(module, inputs=2 * steps)
+    assert network.way == "mixed"
+    require_exact(network, module, rows_for(network, seed=seed), 1e-10)
+
+
+class Across(nn.Module):
+    """A layer that runs over the features of all records: the first dimension of what enters is no record's."""
+
+    def __init__(self, inputs):
+        super().__init__()
+        self.mixes, self.last = nn.Linear(1, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        h = torch.tanh(self.mixes(x.T[:, :, None]))  # [inputs, n, 3]
+        return self.last(h.mean(0))
+
+
+@pytest.mark.parametrize("inputs", [3, 5, 6])
+def test_layers_whose_first_dimension_is_not_the_records(inputs):
+    module = Across(inputs).double()
+    network = Network.wrap(module, inputs=inputs)
+    assert network.way == "mixed"
+    require_exact(network, module, rows_for(network, 6))
+
+
+class Odd(nn.Module):
+    """One layer, used in a way that a closed form does not cover."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return self.layer(x[:, None, :].expand(-1, 2, -1)).flatten(1)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"),
+        lambda: nn.Conv1d(2, 3, 3, padding="same"),
+        lambda: nn.ConvTranspose1d(2, 3, 2),
+        lambda: nn.GroupNorm(1, 2),
+    ],
+)
+def test_layers_without_a_closed_form_go_the_general_way(layer):
+    torch.manual_seed(4)
+    module = Odd(layer()).double()
+    network = Network.wrap(module, inputs=4)
+    assert network.way == "general"
     require_exact(network, module, rows_for(network))
+
+
+def test_only_what_has_no_closed_form_is_explicit(monkeypatch):
+    """Of a module with a scale of its own, the Jacobians of one parameter are formed, and none of its layers."""
+    from counterfoil.networks.jacobians import Differentiable
+
+    asked, before = [], Differentiable.jacobians
+    monkeypatch.setattr(
+        Differentiable, "jacobians", lambda self, rows, names=None: asked.append(names) or before(self, rows, names)
+    )
+    network = Network.wrap(Sequences(3, 4), inputs=6)
+    asked.clear()
+    network.forward(rows_for(network)).gram()
+    assert asked == [("scale",)]
 
 
 def test_overwriting_activations_leave_inputs_alone():

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
 from counterfoil.receipt.receipt import Receipt
@@ -43,7 +44,7 @@ def test_each_name_is_one_that_a_query_describes(monkeypatch: pytest.MonkeyPatch
         name: names for name, names in given.items() if name not in BY_KIND
     }
     gradients = {name for name in NAMES if name.endswith("_gradient")}
-    texts = {TextCounts.name}  # `test_discovery_queries.py` compares them
+    texts = {TextCounts.name, RestOfTexts.name}  # `test_discovery_queries.py` compares them
     assert NAMES.keys() - gradients - texts == given.keys() - BY_KIND
     assert NAMES.keys() | BY_KIND == shipped_queries().keys()
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
+from counterfoil.schema.bought_columns import bought_column
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
@@ -59,6 +60,34 @@ def test_a_bought_schema_is_valid_loads_and_places_every_cell(found: Discovered,
         assert len(codes) == len(CELLS)
         back = column.encode(column.written(column.decode(codes, rng)))
         assert (back == codes).all(), "what is drawn is read back"
+
+
+def test_integers_that_are_codes_are_listed_and_stay_integers():
+    facts = {"kind": "integer", "lower": 1.0, "upper": 5001.0, "codes": ((1, 400), (5, 300), (111, 200), (5001, 90))}
+    text = document(answers(name="sector", **facts))
+    (column,) = Schema.from_toml(text).columns
+    assert isinstance(column, Categorical)
+    assert (column.values, column.other, column.missing) == ((1, 5, 111, 5001), False, True)
+    assert column.arrow_type == pa.int64(), "a text for the rest would make texts of all codes"
+    assert "they cover about 99% (+- 2.2%), and the rest is read as missing" in text
+    codes = column.encode(pa.array([1, 5001, 7, None]))
+    assert column.decode(codes, np.random.default_rng(0)).to_pylist() == [1, 5001, None, None]
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        ({"lower": 0}, Integer),
+        ({"kind": "integer"}, Integer),
+        ({"missing": False}, Integer),
+        ({"missing_values": ["5001"]}, Categorical),
+    ],
+)
+def test_what_is_stated_about_a_number_comes_before_codes(stated, kind):
+    facts = {"kind": "integer", "lower": 1.0, "upper": 11.0, "codes": ((1, 400), (11, 500), (5001, 90))}
+    column = bought_column(answers(name="sector", **facts), stated=stated)
+    assert column.facts.get("values", (None,))[0] == ([1, 11] if kind is Categorical else None)
+    assert ("lower" in column.facts) == (kind is Integer and "lower" not in stated)
 
 
 @settings(max_examples=100, deadline=None)

@@ -19,6 +19,7 @@ from counterfoil.publishing.checksums import write_checksums
 from counterfoil.publishing.release_check import release_problems
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis import row_parts
+from counterfoil.synthesis.folder import ArrowFile
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.row_parts import RowParts, draw_parts, held_bytes
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -185,7 +186,7 @@ def test_saved_rows_without_a_place_are_found_out_when_they_are_looked_at(monkey
     table = pa.table({"sex": ["F", "M", "X"], "age": [1, 2, 3]})
     with pa.ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table, max_chunksize=1)
-    rows = SavedRows.of(path, made.schema)
+    rows = SavedRows.of(ArrowFile.of(path), made.schema)
     assert rows.count == 3
     for look in (
         rows.require_placed,
@@ -197,7 +198,7 @@ def test_saved_rows_without_a_place_are_found_out_when_they_are_looked_at(monkey
     with pa.ipc.new_file(str(path), table.drop(["age"]).schema) as writer:
         writer.write_table(table.drop(["age"]))
     with pytest.raises(ValueError, match="no column 'age'"):
-        SavedRows.of(path, made.schema)
+        SavedRows.of(ArrowFile.of(path), made.schema)
 
 
 @pytest.mark.parametrize(

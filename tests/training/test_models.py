@@ -252,6 +252,9 @@ MISTAKES = {
         "`gradient_clip` must be made of Python's own",
     ),
     "device object": ("parity", {"device": torch.device("cpu")}, {}, "`device` must be made of Python's own"),
+    "clipping": ("parity", {"clipping": "rows"}, {}, "`clipping` must be"),
+    "no projections": ("encoder", {"projections": 0}, {}, "`projections` must be a whole number"),
+    "half a projection": ("encoder", {"projections": 2.5}, {}, "`projections` must be a whole number"),
     "groups too small": ("parity", {"batch_share": 0.01}, {}, "records in a batch, of at least 5"),
 }
 
@@ -532,6 +535,14 @@ def test_a_generator_refuses_other_neighbors(ledger, monkeypatch, options, says)
     facts = {"epsilon": 1.0, "delta": 1e-6, "method": GENERATOR, "seed": 2, "ledger": ledger}
     with pytest.raises(ValueError, match=says):
         counterfoil.synthesize(frame, schema, **facts, **options)
+    assert not ledger.releases()
+
+
+@pytest.mark.parametrize("count", [0, 2.5])
+def test_a_generator_without_projections_costs_nothing(ledger, count):
+    generator = WassersteinGenerator(hidden=(4,), iterations=5, projections=count)
+    with pytest.raises(ValueError, match="`projections` must be a whole number"):
+        counterfoil.synthesize(POINTS, point_schema([0, 0], [1, 1]), epsilon=1.0, method=generator, ledger=ledger)
     assert not ledger.releases()
 
 

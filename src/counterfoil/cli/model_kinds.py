@@ -91,6 +91,7 @@ KINDS = {
         ModelKind("fair-regressor", "fair_models", "FairRegressor"),
         ModelKind("fair-encoder", "fair_encoder", "FairEncoder"),
         ModelKind("dp-sgd", "classification", "DPSGDClassifier"),
+        ModelKind("sliced-wasserstein-generator", "sliced_wasserstein_generator", "SlicedWassersteinGenerator"),
         ModelKind("pate", "pate", "PATEClassifier", package="scikit-learn"),
     )
 }

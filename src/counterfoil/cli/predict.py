@@ -31,8 +31,8 @@ def predict(
 ) -> None:
     """Apply a trained model to rows of your own.
 
-    Writes one line for each row, in order: labels and probabilities, predicted numbers, or codes. Columns that the
-    model does not read may be missing. Nothing is charged: the file is as private as the rows are.
+    Writes one line for each row, in order: labels and probabilities, predicted numbers, codes, or moved points. Columns
+    that the model does not read may be missing. Nothing is charged: the file is as private as the rows are.
     """
     from counterfoil.synthesis.table import check_suffix, write_table
 
@@ -61,7 +61,7 @@ def predict(
 
 
 def predictions(trained: Any, rows: str) -> pa.Table:
-    """One line for each row: labels and probabilities of classes, predicted numbers, or codes.
+    """One line for each row: labels and probabilities of classes, predicted numbers, codes, or moved points.
 
     Raises:
         ValueError: for rows that do not follow the model's schema.
@@ -69,8 +69,8 @@ def predictions(trained: Any, rows: str) -> pa.Table:
     import pyarrow as pa
 
     if hasattr(trained, "transform"):
-        codes = trained.transform(rows)
-        return pa.table({f"code_{number + 1}": codes[:, number] for number in range(codes.shape[1])})
+        made = trained.transform(rows)
+        return pa.table({name: made[:, number] for number, name in enumerate(trained.transformed_names)})
     targets = trained.features_.targets
     if not hasattr(trained, "predict_proba"):
         predicted = trained.predict(rows).reshape(-1, len(targets))

@@ -60,7 +60,8 @@ def _number(value: Any) -> str:
 
 
 def _categories(answers: DiscoveredColumn) -> str:
-    names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in answers.categories]
-    covered, error = coverage(answers, sum(count for _, count in answers.categories), len(names))
+    listed = answers.categories or tuple((str(code), count) for code, count in answers.codes)
+    names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
+    covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     return f"{', '.join(names[:_MOST_NAMES])}{more}: {covered:.0%} (+- {error:.0%})"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,40 +109,25 @@ def require_keeping_possible(
 
 
 def facts_of(request: Request, synthesizer: Synthesizer, *, method: str) -> dict[str, Any]:
-    """What a release is made of, for its file of answers: names, numbers, and hashes of what is longer.
+    """What a release is made of, for its file of answers."""
+    from counterfoil.curator.release_facts import release_facts
 
-    The place of the source is hashed, because a file of answers may be as public as the release.
-    """
-    from counterfoil.curator.fingerprint import fingerprint
-
-    place = _place_of(request.source)
-    unit, fidelity = request.unit, request.fidelity
-    return {
-        "method": method,
-        "parameters": fingerprint(synthesizer),
-        "epsilon": request.budget.epsilon,
-        "delta": request.budget.delta,
-        "relation": request.relation,
-        "privacy unit": None if unit is None else [unit.column, unit.max_rows],
-        "schema": sha256(request.schema.to_toml().encode()).hexdigest(),
-        "source": sha256(place.encode("utf-8", "surrogateescape")).hexdigest(),
-        "rows": request.rows,
-        "fidelity": None if fidelity is None else [fidelity.share, fidelity.target, fidelity.protected],
-        "schema check": request.check_schema,
-        "unit sizes": request.unit_sizes,
-        "time limit": None if request.time_limit is None else request.time_limit.seconds,
-        "ledger": "in a file" if request.ledger is not None else "none",
-    }
-
-
-def _place_of(source: str) -> str:
-    """Where a table is, without links, and without the user who reads it from a server."""
-    from counterfoil.table_url import TableURL, is_table_url
-
-    if is_table_url(source):
-        return TableURL.of(source).location
-    file, separator, table = source.rpartition("::")
-    return f"{os.path.realpath(file)}::{table}" if separator else os.path.realpath(source)
+    fidelity = request.fidelity
+    return release_facts(
+        request.source,
+        request.schema,
+        synthesizer,
+        method=method,
+        budget=request.budget,
+        relation=request.relation,
+        unit=request.unit,
+        rows=request.rows,
+        fidelity=None if fidelity is None else (fidelity.share, fidelity.target, fidelity.protected),
+        check_schema=request.check_schema,
+        unit_sizes=request.unit_sizes,
+        time_limit=None if request.time_limit is None else request.time_limit.seconds,
+        has_ledger=request.ledger is not None,
+    )
 
 
 def command_to_finish(context: typer.Context) -> str:

@@ -86,9 +86,19 @@ def train(
     use_protected: Annotated[
         bool, typer.Option("--use-protected", help="The protected columns are inputs too.")
     ] = False,
+    protects: Annotated[
+        str | None,
+        typer.Option(
+            "--protects", help="With sliced-wasserstein-generator: X, which is moved, Z, or both.", metavar="SIDE"
+        ),
+    ] = None,
+    sides: Annotated[
+        str | None,
+        typer.Option("--sides", help="With --protects both: the labels of X and of Z.", metavar="COLUMN=X,Z"),
+    ] = None,
     public: Annotated[
         str | None,
-        typer.Option("--public", help="With pate: a table that needs no protection, or a release.", metavar="ROWS"),
+        typer.Option("--public", help="A table that needs no protection, or a release.", metavar="ROWS"),
     ] = None,
     teachers: Annotated[int | None, typer.Option("--teachers", help="With pate: how many.")] = None,
     queries: Annotated[
@@ -156,6 +166,8 @@ def train(
         "clipping": clipping,
         "projections": projections,
         "use_protected": use_protected or None,
+        "protects": protects,
+        "sides": None if sides is None else two_sides(sides),
         "public": public,
         "teachers": teachers,
         "queries": queries,
@@ -184,6 +196,19 @@ def train(
 def default_folder(source: str, kind: str) -> Path:
     """people.csv.gz and people.db::people give people.fair-classifier in the current folder."""
     return Path(f"{stem_of(source)}.{kind}")
+
+
+def two_sides(text: str) -> tuple[str, str, str]:
+    """clinic=old,new as a column and two labels.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    column, _, labels = text.partition("=")
+    found = tuple(label.strip() for label in labels.split(","))
+    if not column.strip() or len(found) != 2 or not all(found):
+        raise ValueError(f"`--sides` must be COLUMN=X,Z, a column and two labels of it. Found {text!r}.")
+    return column.strip(), found[0], found[1]
 
 
 def widths(text: str) -> tuple[int, ...]:

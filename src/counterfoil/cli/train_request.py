@@ -215,7 +215,7 @@ def _neighbors(kind: ModelKind, model: Any, wishes: Mapping[str, Any]) -> Neighb
     if "relation" in kind.wishes:
         relation = relation_named(wishes.get("relation", NeighboringRelation.ADD_OR_REMOVE_ONE.value))
         return Neighbors(NeighboringRelation(relation), wishes["privacy_unit"])
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] = getattr(model, "public_groups", ())
     if "penalty" in kind.parameters:
         from counterfoil.training.penalties import group_columns
 

@@ -28,6 +28,7 @@ from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
@@ -39,6 +40,7 @@ from counterfoil.noise.answer import Answer, Choice, FrequentTexts
 from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
 from counterfoil.noise.known import noise_of, require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
@@ -170,7 +172,7 @@ class Account:
         self._answers.append((self.charged, query, answer))
         return answer
 
-    def ask_texts(self, query: TextCounts, noise: ThresholdedGaussianNoise) -> FrequentTexts:
+    def ask_texts(self, query: TextCounts, noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise) -> FrequentTexts:
         """The texts whose noisy counts reach the threshold of `noise`; nothing else of them is released.
 
         Raises:
@@ -179,14 +181,13 @@ class Account:
         """
         if self._log is not None:
             raise ValueError("Answers are kept of queries for numbers. Found one for texts: keep none here.")
-        if type(query) is not TextCounts or type(noise) is not ThresholdedGaussianNoise:
-            raise ValueError("Texts are asked for with a threshold, `ThresholdedGaussianNoise`. Found something else.")
+        add = _unlisted_noise(query, noise)
         sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
         with noting_refusals(self._release), silent():
             released = [
                 (name, text, count)
                 for part in query.tallied(self._records)
-                for name, text, count in _released(query, part, noise.add(part.counts, sensitivity, self._randomness))
+                for name, text, count in _released(query, part, add(part.counts, sensitivity, self._randomness))
             ]
         # Not in the order of the table: where a text stands among those that were not released would show.
         ordered = tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
@@ -463,6 +464,24 @@ class FilterAccount(Account):
 
     def _cost(self, events: Sequence[PrivacyEvent]) -> float:
         return math.fsum(self._rule.cost(event) for event in events)
+
+
+def _unlisted_noise(
+    query: TextCounts, noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise
+) -> Callable[[np.ndarray, float, Randomness], np.ndarray]:
+    """How noise is added to texts that nobody listed, with the threshold that the query's answers need.
+
+    Raises:
+        ValueError: for a query, or a noise, whose threshold does not follow from the other.
+    """
+    if type(query) is TextCounts and type(noise) is ThresholdedGaussianNoise:
+        return noise.add
+    if type(query) is RestOfTexts and type(noise) is OpenDomainGaussianNoise:
+        return noise.add_to_unlisted
+    raise ValueError(
+        "Texts are asked for with a threshold: counts with `ThresholdedGaussianNoise`, parts with "
+        "`OpenDomainGaussianNoise`. Found something else."
+    )
 
 
 def _released(query: TextCounts, part: Tallied, noisy: np.ndarray) -> Iterator[tuple[str, str, int]]:

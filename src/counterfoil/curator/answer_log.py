@@ -403,7 +403,8 @@ def _difference(name: str, then: object, now: object) -> str:
     if then == now:
         return ""
     hashed = [isinstance(value, str) and len(value) == 64 for value in (then, now)]
-    return f"another {name}" if all(hashed) else f"{name} {json.dumps(then)}, where {json.dumps(now)} is asked now"
+    other = "other" if name.endswith("s") else "another"
+    return f"{other} {name}" if all(hashed) else f"{name} {json.dumps(then)}, where {json.dumps(now)} is asked now"
 
 
 def _packed(header: Mapping[str, Any], values: np.ndarray | None = None) -> bytes:

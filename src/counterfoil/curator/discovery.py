@@ -19,22 +19,25 @@ from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
-from counterfoil.curator.discovery_ranges import Bounds, bounds_from, coarse_bounds, intervals_of
-from counterfoil.curator.discovery_support import sure
+from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
+from counterfoil.curator.discovery_steps import Step, next_step
+from counterfoil.curator.discovery_support import sure, sure_of
+from counterfoil.curator.discovery_texts import TextRounds
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
-from counterfoil.curator.queries.text_counts import TextCounts
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
 from counterfoil.schema.raw_cell import MISSING_WORDS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.stated import Stated
 
+_Later = GaussianNoise | OpenDomainGaussianNoise
 _RANGED = ("integer", "real", "date", "datetime")
 
 
@@ -57,9 +60,10 @@ def discover(
     open: `Receipt.from_curator(curator, method="schema", parameters={"shares": dict(discovered.shares)}, rows=0,
     released="measures")`, then `curator.record_receipt`, then `curator.close()`.
 
-    Three questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
-    and where numbers lie on a coarse grid (`ColumnPlaces`); where numbers and days lie within what that shows
-    (`ColumnRanges`); and which texts are frequent (`TextCounts`). Their noise is fixed before the first answer.
+    Four questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
+    and where numbers lie on a coarse grid (`ColumnPlaces`); and then, as the answers suggest (`discovery_steps`), where
+    numbers and days lie within what that shows (`ColumnRanges`), or in rounds which texts are frequent among those that
+    are left (`RestOfTexts`). Their noise is fixed before the first answer.
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
@@ -97,7 +101,7 @@ def discover(
             in_memory=in_memory,
         )
         until_done.push(curator.__exit__)
-        if noises.texts is not None:
+        if noises.tells_texts:
             curator.require_texts()
         if refuse_empty:
             curator.require_rows()
@@ -120,9 +124,24 @@ class _Discovery:
         self._stored = stored
         self._noises = noises
         self._asked = asked
-        self._bounds: dict[str, tuple[Bounds, float]] = {}
+        self._texts = TextRounds()
+        self._counted: dict[str, Counted] = {}
         self._hear(self._ask_places(noises.places))
-        self._ask_ranges()
+        for number, noise in enumerate(noises.later, start=1):
+            self._ask_next(number, noise)
+
+    def _ask_next(self, number: int, noise: _Later) -> None:
+        """One of the later questions, as the answers so far suggest."""
+        step = self._step(number)
+        if step == "texts":
+            self._ask_texts(noise)
+        elif step == "places" or not self._ask_ranges(number, noise):
+            self._ask_places_again(noise)
+
+    def _step(self, number: int) -> Step:
+        texts = self._text_columns
+        uncovered = [self._texts.is_uncovered(name, self._present(name), self._present_error(name)) for name in texts]
+        return next_step(number, len(self._number_columns), len(texts), uncovered)
 
     def _hear(self, votes: dict[str, Votes]) -> None:
         """What follows from the places of the cells."""
@@ -142,8 +161,8 @@ class _Discovery:
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
-        texts = self._texts()
-        return tuple(self._column(name, *self._bounds.get(name, (Bounds(), 0.0)), texts) for name in self._asked)
+        bounds = self._bounds()
+        return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0))) for name in self._asked)
 
     def need(self, budget: Budget) -> Need:
         """How many records the noise hides, and what would show."""
@@ -155,11 +174,11 @@ class _Discovery:
         """The standard deviation of the noise of the number of records: the mean over columns."""
         return next(iter(self._votes.values())).total_deviation / math.sqrt(len(self._votes))
 
-    def _column(self, name: str, bounds: Bounds, fine: float, texts: FrequentTexts | None) -> DiscoveredColumn:
+    def _column(self, name: str, bounds: Bounds, fine: float) -> DiscoveredColumn:
         vote = self._votes[name]
-        released = [(text, count) for column, text, count in texts.texts if column == name] if texts else []
-        listed = texts.deviation if texts and name in self._text_columns else 0.0
+        released = self._texts.told(name) if name in self._text_columns else []
         words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS)
+        listed = self._texts.deviation(name) if released else 0.0
         return DiscoveredColumn(
             name=name,
             kind=self._kinds[name],
@@ -173,44 +192,72 @@ class _Discovery:
             edges=(),
             deviation=listed or fine or vote.deviation,
             missing_deviation=vote.deviation,
-            records_deviation=math.hypot(self._total_error, vote.deviation),
+            records_deviation=self._present_error(name),
+            codes=bounds.codes,
             date_format=self._formats[name],
             missing_words=words,
             decimals=vote.decimals() if self._kinds[name] == "real" else None,
         )
 
-    def _ask_places(self, noise: GaussianNoise) -> dict[str, Votes]:
+    def _ask_places(self, noise: _Later) -> dict[str, Votes]:
         query = ColumnPlaces(tuple(self._asked))
         answer = self._account.ask(query, noise)
         least = sure(len(self._asked))
         return {name: Votes(counts, answer.deviation, least) for name, counts in query.split(answer.values).items()}
 
-    def _ask_ranges(self) -> None:
-        """Finds the bounds of columns, and the deviation of the counts that they come from."""
-        noise = self._noises.ranges
-        if noise is None:
-            return
-        names = tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
-        # As many columns have the same sensitivity in either question.
-        expected = self._account.deviation(ColumnPlaces(names), noise) if names else 0.0
-        intervals = tuple(found for name in names if (found := self._intervals(name, expected)) is not None)
-        if not intervals:
-            self._ask_places_again(noise)
-            return
-        query = ColumnRanges(intervals)
+    def _ask_ranges(self, number: int, noise: _Later) -> bool:
+        """Counts numbers in intervals, or once more; False, and nothing is asked, where none show."""
+        if not self._counted:
+            deviation = self._foreseen(number)
+            asked = [one for name in self._number_columns if (one := self._intervals(name, deviation)) is not None]
+        else:
+            deviation = self._account.deviation(ColumnPlaces(tuple(self._counted)), noise)
+            bounds = self._bounds()
+            asked = [
+                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation)
+                for name, counted in self._counted.items()
+            ]
+        if not asked:
+            return False
+        query = ColumnRanges(tuple(asked))
         answer = self._account.ask(query, noise)
-        counts = query.split(answer.values)
-        self._bounds = {
-            one.column: (self._bounds_of(one, counts[one.column], answer.deviation), answer.deviation)
-            for one in intervals
-        }
+        for one, counts in zip(asked, query.split(answer.values).values(), strict=True):
+            new = Counted(one, counts.astype(float), answer.deviation)
+            self._counted[one.column] = self._counted[one.column].beside(new) if one.column in self._counted else new
+        return True
 
-    def _ask_places_again(self, noise: GaussianNoise) -> None:
+    def _foreseen(self, number: int) -> float:
+        """The deviation of a count of numbers, by this question and those later ones that will be about numbers too."""
+        noises = [
+            noise
+            for later, noise in enumerate(self._noises.later, start=1)
+            if later == number or (later > number and self._step(later) == "ranges")
+        ]
+        # As many columns have the same sensitivity in either question.
+        query = ColumnPlaces(self._number_columns)
+        return math.fsum(self._account.deviation(query, noise) ** -2.0 for noise in noises) ** -0.5
+
+    def _ask_places_again(self, noise: _Later) -> None:
         """What the plan foresees is asked in its order: where no number shows yet, what the cells are once more."""
         again = self._ask_places(noise)
         self._hear({name: vote.beside(again[name]) for name, vote in self._votes.items()})
-        names = [name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged]
-        self._bounds = {name: (self._coarse(name), self._votes[name].deviation) for name in names}
+
+    def _ask_texts(self, noise: _Later) -> None:
+        """One round: the texts that are left, of all columns of texts."""
+        assert isinstance(noise, OpenDomainGaussianNoise), "tables that may have texts are planned with a threshold"
+        columns = self._text_columns
+        known = tuple(one for one in self._texts.known if one[0] in columns)
+        left = {name: self._texts.left(name, self._present(name), self._everybody) for name in columns}
+        self._texts.hear(self._account.ask_texts(RestOfTexts(columns, known), noise), columns, left)
+
+    def _bounds(self) -> dict[str, tuple[Bounds, float]]:
+        """The bounds of columns, and the deviation of the counts that they come from."""
+        if not self._counted:
+            return {name: (self._coarse(name), self._votes[name].deviation) for name in self._number_columns}
+        least = sure_of(sum(len(counted.counts) for counted in self._counted.values()))
+        return {
+            name: (self._bounds_of(name, counted, least), counted.deviation) for name, counted in self._counted.items()
+        }
 
     def _coarse(self, name: str) -> Bounds:
         return coarse_bounds(self._kinds[name], self._votes[name], self._present(name))
@@ -219,13 +266,20 @@ class _Discovery:
         kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]
         return intervals_of(name, kind, date_format, vote, records=self._present(name), deviation=deviation)
 
-    def _bounds_of(self, intervals: Intervals, counts: np.ndarray, deviation: float) -> Bounds:
-        name = intervals.column
-        return bounds_from(intervals, counts, deviation, self._kinds[name], self._votes[name], self._present(name))
+    def _bounds_of(self, name: str, counted: Counted, least: float) -> Bounds:
+        return bounds_from(counted, self._kinds[name], self._votes[name], self._present(name), least)
 
     def _present(self, name: str) -> float:
         """About how many cells are not missing, at least 1."""
         return max(self._everybody - self._votes[name].missing, 1.0)
+
+    def _present_error(self, name: str) -> float:
+        return math.hypot(self._total_error, self._votes[name].deviation)
+
+    @property
+    def _number_columns(self) -> tuple[str, ...]:
+        """Those whose bounds are to be found."""
+        return tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
 
     @property
     def _text_columns(self) -> tuple[str, ...]:
@@ -233,11 +287,6 @@ class _Discovery:
         voted = {name for name, stated in self._asked.items() if stated.kind is None}
         wordy = {name for name, kind in self._kinds.items() if kind == "text" or (kind == "boolean" and name in voted)}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
-
-    def _texts(self) -> FrequentTexts | None:
-        if not self._text_columns or self._noises.texts is None:
-            return None
-        return self._account.ask_texts(TextCounts(self._text_columns), self._noises.texts)
 
 
 def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:

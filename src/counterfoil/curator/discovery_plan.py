@@ -12,14 +12,14 @@ from counterfoil.accounting.filter import NEVER_MORE, usable_budget
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 
-SHARES: Mapping[str, float] = {"places": 0.2, "ranges": 0.4, "texts": 0.4}
-"""Of the whole mu**2, by question."""
+SHARES: Mapping[str, float] = {"places": 0.2, "first": 0.1, "second": 0.25, "third": 0.45}
+"""Of the whole mu**2: of what cells are, and of three later questions, which may be of texts or of numbers."""
 
-_DELTA_SHARE = 0.25
+_DELTA_SHARE = 0.3
 """Of delta, for texts that one record alone has. Thresholds grow with the root of its logarithm, and so does what the
-rest of delta buys: a quarter costs either less than 3%."""
+rest of delta buys: three tenths cost either less than 3%."""
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,32 @@ class DiscoveryPlan:
 
     Args:
         places: of what the cells are.
-        ranges: of where numbers and days lie.
-        texts: of which texts are frequent.
+        later: of the later questions. Which of them are about texts, and which about numbers, follows from answers
+            (`discovery_steps`); their noise is the same for either.
         shares: of mu**2, by question.
     """
 
     places: GaussianNoise
-    ranges: GaussianNoise | None
-    texts: ThresholdedGaussianNoise | None
+    later: tuple[GaussianNoise | OpenDomainGaussianNoise, ...]
     shares: Mapping[str, float]
 
     @property
+    def tells_texts(self) -> bool:
+        """Whether a question may be about texts."""
+        return any(isinstance(noise, OpenDomainGaussianNoise) for noise in self.later)
+
+    @property
     def noises(self) -> tuple[CountNoise, ...]:
-        """Those of the questions that can arise."""
-        return (self.places, *([self.ranges] if self.ranges else []), *([self.texts] if self.texts else []))
+        """Those of all questions, in order."""
+        return (self.places, *self.later)
 
 
 def plan_discovery(budget: Budget, *, ranges: bool, texts: bool) -> DiscoveryPlan:
     """Divides a budget.
 
-    The Gaussian parts add up as one Gaussian mechanism of mu**2 = sum of mu_i**2, for the delta that the threshold of
-    texts leaves.
+    Where columns may be of texts there are three later questions, and where they can't there is one, if any. The
+    Gaussian parts add up as one Gaussian mechanism of mu**2 = sum of mu_i**2, for the delta that the thresholds of
+    texts leave.
 
     Args:
         budget: of which all may be spent.
@@ -63,17 +68,19 @@ def plan_discovery(budget: Budget, *, ranges: bool, texts: bool) -> DiscoveryPla
             "`delta` must be positive to buy a schema: categories that nobody listed can't be told with pure privacy. "
             "Found 0: give a delta, such as 1e-9."
         )
-    asked = {"places": True, "ranges": ranges, "texts": texts}
-    whole = math.fsum(share for name, share in SHARES.items() if asked[name])
-    shares = {name: share / whole for name, share in SHARES.items() if asked[name]}
+    shares = _shares(ranges=ranges, texts=texts)
     usable = usable_budget(budget, PrivacyLossPlan.name)
     delta = _DELTA_SHARE * usable.delta if texts else 0.0
     left = Budget.unrestricted(usable.epsilon, (usable.delta - delta) * (1 - 1e-9))
     mu = largest_mu(left) * (1 - 1e-9)
-    multiplier = {name: NEVER_MORE / (mu * math.sqrt(share)) for name, share in shares.items()}
-    return DiscoveryPlan(
-        GaussianNoise(multiplier["places"]),
-        GaussianNoise(multiplier["ranges"]) if ranges else None,
-        ThresholdedGaussianNoise(multiplier["texts"], delta) if texts else None,
-        shares,
-    )
+    places, *later = (NEVER_MORE / (mu * math.sqrt(share)) for share in shares.values())
+    if texts:
+        opened = tuple(OpenDomainGaussianNoise(multiplier, delta / len(later)) for multiplier in later)
+        return DiscoveryPlan(GaussianNoise(places), opened, shares)
+    return DiscoveryPlan(GaussianNoise(places), tuple(map(GaussianNoise, later)), shares)
+
+
+def _shares(*, ranges: bool, texts: bool) -> dict[str, float]:
+    if texts:
+        return dict(SHARES)
+    return {"places": SHARES["places"], "ranges": 1 - SHARES["places"]} if ranges else {"places": 1.0}

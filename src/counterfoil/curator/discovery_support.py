@@ -10,34 +10,44 @@ from scipy.special import ndtri
 FALSE_ALARMS = 0.01
 """How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
 
-SUMS = 1500
-"""Of one column, at most: four lines of 43 places, 15 single ones, and one of up to 500 intervals, each with at most
-twice as many sums as counts."""
+SUMS = 400
+"""Of one column's places, at most: four lines of 43 places, with at most twice as many sums as counts, and 15 single
+ones."""
 
 LIKELY = 1.5
 """Deviations of noise that a sum must exceed beside places that are sure. A wrong place there is a near one, which
 costs a few codes, and a place that is left out costs all records there, which are clamped."""
 
-NEXT = 1.0
-"""The same for the very next place, which costs one code: that is one too many in one of six cases."""
+LONGER = 0.4
+"""So many more for each doubling of what is added at once: a wrong step of many places costs as many codes."""
+
+NEXT = 0.5
+"""The same for each of the next `NEAR` places, which costs one code: the first is one too many in one of three cases. A
+rare code next to frequent ones that is left out costs more: all its records."""
 
 NEAR = 2
-"""What is likely and not sure adds at most one part in so many to what was found, or one place."""
+"""What is likely and not sure adds at most one part in so many to what was found, or so many places."""
 
 NEGLIGIBLE = 0.005
 """A share of the records that may be clamped where it is not sure that there are any."""
 
 RARE = 0.001
-"""The same share for the very next place."""
+"""The same share for the next places."""
 
 
 def sure(columns: int) -> float:
-    """How many deviations of its noise a sum must exceed, so that what shows in a table of so many columns is real.
+    """How many deviations of its noise a sum of places must exceed, so that what shows of so many columns is real.
 
     Each of the sums of all columns exceeds x deviations by noise alone with probability P(N(0, 1) > x), so any of them
-    does with at most `SUMS` times `columns` times that: `FALSE_ALARMS`, whatever the dependence. 4.87 for 12 columns.
+    does with at most `SUMS` times `columns` times that: half of `FALSE_ALARMS`, whatever the dependence. 4.74 for 12
+    columns.
     """
-    return float(-ndtri(FALSE_ALARMS / (SUMS * columns)))
+    return float(-ndtri(FALSE_ALARMS / 2 / (SUMS * columns)))
+
+
+def sure_of(counts: int) -> float:
+    """The same for the sums of so many counts of intervals, of all columns together: the other half."""
+    return float(-ndtri(FALSE_ALARMS / 2 / (2 * counts)))
 
 
 def support(counts: np.ndarray, deviation: float, least: float) -> tuple[int, int] | None:
@@ -90,6 +100,7 @@ def extended(
     deviation: float,
     records: float,
     least: float,
+    narrow: np.ndarray | None = None,
 ) -> tuple[int, int]:
     """From the first to the last place that is found, and on either side as far as more records are likely.
 
@@ -100,15 +111,18 @@ def extended(
         deviation: of the noise of one count.
         records: about how many there are in all.
         least: as for `support`.
+        narrow: bool [n]: which places cost few codes, so that `NEXT` is enough for them; all where None.
     """
+    cheap = np.ones(len(counts), dtype=bool) if narrow is None else narrow
     (first, last), (lowest, highest) = found, within
-    near = max((last - first + 1) // NEAR, 1)
-    above = _likely(counts[last + 1 : highest + 1], deviation, records, near, least)
-    below = _likely(counts[lowest : max(first, lowest)][::-1], deviation, records, near, least)
+    near = max((last - first + 1) // NEAR, NEAR)
+    after, before = slice(last + 1, highest + 1), slice(lowest, max(first, lowest))
+    above = _likely(counts[after], cheap[after], deviation, records, near, least)
+    below = _likely(counts[before][::-1], cheap[before][::-1], deviation, records, near, least)
     return first - below, last + above
 
 
-def _likely(counts: np.ndarray, deviation: float, records: float, near: int, least: float) -> int:
+def _likely(counts: np.ndarray, cheap: np.ndarray, deviation: float, records: float, near: int, least: float) -> int:
     """How many of the first `counts` are added, step by step: each step is the shortest that stands out."""
     reached = 0
     while True:
@@ -117,9 +131,10 @@ def _likely(counts: np.ndarray, deviation: float, records: float, near: int, lea
             return reached
         lengths = 2 ** np.arange(len(rest).bit_length())
         sums, noises = rest[lengths - 1], deviation * np.sqrt(lengths)
-        asked = np.where(reached + lengths <= near, LIKELY, least)
+        likely = np.minimum(LIKELY + LONGER * np.log2(lengths), least)
+        asked = np.where(reached + lengths <= near, likely, least)
         limits = np.clip(NEGLIGIBLE * records, asked * noises, least * noises)
-        if not reached:
+        if reached < NEAR and cheap[reached]:
             limits[0] = np.clip(RARE * records, NEXT * deviation, least * deviation)
         steps = lengths[sums > limits]
         if not len(steps):

@@ -135,6 +135,10 @@ class Votes:
             result = masses(together, self.deviation * len(names) ** 0.5, self.least)
         return result
 
+    def places(self, name: str) -> np.ndarray:
+        """float64 [CELLS]: the noisy counts of a class of numbers, place by place."""
+        return self._whole_grid(name)
+
     def grid(self, name: str) -> np.ndarray:
         """float64 [n]: the counts of a class of numbers along the line, of integers at the places that hold any."""
         counts = self._whole_grid(name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.engines.engine import Block, Engine
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.parts import Part, random_parts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.counting import count_marginals, count_stacked
@@ -48,7 +48,7 @@ class ExactRecords:
         Raises:
             ValueError: for such an engine.
         """
-        self._engine.tally((), 0)  # one that can reads nothing before the first count is taken
+        self._engine.tally((), Wanted(0))  # one that can reads nothing before the first count is taken
 
     def require_blocks(self) -> None:
         """Refuses an engine whose records do not come to this process; nothing is read.
@@ -92,8 +92,8 @@ class ExactRecords:
     def unit_sizes(self, most: int) -> np.ndarray:
         return self._engine.unit_sizes(most)
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
-        yield from self._engine.tally(columns, longest)
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
+        yield from self._engine.tally(columns, wanted)
 
     def grouped(self, features: TrainingFeatures) -> GroupedRecords:
         """All records as a model reads them, in memory; read once for the same features."""

@@ -147,12 +147,11 @@ class _Line:
     def _tail(self, run: int, side: np.ndarray, sign: float) -> tuple[float, float]:
         """The count and the tilt of a tail next to the runs of `side`, to their right where `sign` is 1.
 
-        From the height where it begins the density falls log-linearly, by the slope that is most probable given the
-        noisy counts of all its pieces, and given that the slope is near the trend of `side`.
+        From the end of the nearest of them, beyond spikes and gaps, the density falls log-linearly, by the slope that
+        is most probable given the noisy counts of all its pieces, and given that the slope is near the trend of `side`.
         """
-        begin, width = self.ends[run], self.ends[run + 1] - self.ends[run]
-        if sign < 0:
-            begin = self.ends[run + 1]
+        width = self.ends[run + 1] - self.ends[run]
+        begin = self.ends[side[0] + 1] if sign > 0 else self.ends[side[0]]
         slowest = _SLOWEST + self._growth(run, sign, width)
         trend = max(self._trend(side), slowest)
         height = self._height(side[0]) * math.exp(-trend * sign * (begin - self._middle(side[0])))

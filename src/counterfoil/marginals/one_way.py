@@ -20,6 +20,7 @@ from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.graphical_model.zero_kinds import kept_apart
+from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
@@ -29,8 +30,8 @@ from counterfoil.schema import Categorical, Schema
 
 _MANY = 64
 """A column of numbers with more codes is measured in two steps."""
-_HALF_OF_BUDGET = math.sqrt(2) * (1 + 1e-12)
-"""By what the noise grows when a query takes half the budget; a trifle more, so that two halves never exceed it."""
+_FIRST = 0.5
+"""The part of the budget for the first of two measurements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +43,14 @@ class OneWay:
         coarsening: merges rare values in later queries.
         smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
         warnings: public sentences for the receipt on what the noise hides.
+        sums: of columns of numbers whose means the counts left in doubt.
     """
 
     estimator: WarmEstimator
     coarsening: Coarsening
     smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    sums: Mapping[str, ColumnSum] = field(default_factory=dict)
 
     @property
     def model(self) -> GraphicalModel:
@@ -84,7 +87,9 @@ class OneWay:
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
-        return refine(self.coarsening, coarse_model, self.model, self.estimator.structural_zeros, self.smoothed)
+        zeros = self.estimator.structural_zeros
+        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed)
+        return settle(refined, self.smoothed, self.sums)
 
 
 def measure_one_way(
@@ -97,17 +102,19 @@ def measure_one_way(
     later: Sequence[Planned] = (),
     watch: FitWatch = UNWATCHED,
 ) -> OneWay:
-    """All one-way marginals, in one query or two.
+    """All one-way marginals, in one query, or in two and sums of numbers.
 
     Where a column of numbers has many codes, half of the budget measures all codes. Then neighbors are joined until
     they stand out (`smoothing.find_runs`), and the other half measures the sums of these runs. A single code that
     stands out, and each category, is measured twice, which tells as much as once with all of the budget; the sum of a
-    tail of k codes is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
+    tail of k codes is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts. Where this will
+    leave means of columns in doubt, up to `MOST_SHARE` of the budget goes from the other half to the sums of their
+    numbers (`column_sums`).
 
     Args:
         curator: the table.
         account: what is charged: what one query with `noise` costs.
-        noise: of one query; where there are two, each has Gaussian noise that is larger by sqrt(2).
+        noise: of one query; where there are several, each has Gaussian noise that is larger, as its part is smaller.
         entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
         later: marginals that will be measured too, which tell the number of records as well.
@@ -124,17 +131,16 @@ def measure_one_way(
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
     if isinstance(noise, GaussianNoise) and twice:
-        noise = GaussianNoise(noise.noise_multiplier * _HALF_OF_BUDGET)
-    marginals = measure(account, domain, columns, noise)
-    runs = _runs_of_columns(marginals, spans)
-    if twice:
-        marginals, runs = _measured_again(account, domain, noise, marginals, runs)
+        marginals, runs, smoothed, sums = _measured_twice(account, schema, columns, noise, spans)
+    else:
+        marginals = measure(account, domain, columns, noise)
+        runs = _runs_of_columns(marginals, spans)
+        smoothed, sums = _smoothed(schema, runs), {}
     estimator.fit(marginals)
-    smoothed = _smoothed(schema, runs)
     merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
     coarsening = kept_apart(merged, schema.structural_zeros)
-    warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted)
-    return OneWay(estimator, coarsening, smoothed, warnings)
+    warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted, sums)
+    return OneWay(estimator, coarsening, smoothed, warnings, sums)
 
 
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
@@ -168,7 +174,7 @@ def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...
     """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     runs = _runs_of_columns(estimator.measurements, spans)
-    return _warnings(schema, estimator.measurements, runs, _smoothed(schema, runs), estimator.counted)
+    return _warnings(schema, estimator.measurements, runs, _smoothed(schema, runs), estimator.counted, {})
 
 
 def _warnings(
@@ -177,9 +183,10 @@ def _warnings(
     runs: Mapping[str, Runs],
     smoothed: Mapping[str, Smoothed],
     total: float,
+    sums: Mapping[str, ColumnSum],
 ) -> tuple[str, ...]:
     columns = [
-        NumberColumn(one, runs[name], smoothed[name], schema[name].centers[: len(runs[name].of_cell)])
+        NumberColumn(one, runs[name], smoothed[name], schema[name].centers[: len(runs[name].of_cell)], sums.get(name))
         for one in marginals
         if (name := one.clique[0]) in runs
     ]
@@ -205,6 +212,27 @@ def _smoothed(schema: Schema, runs: Mapping[str, Runs]) -> dict[str, Smoothed]:
     return smoothed
 
 
+def _measured_twice(
+    account: Account, schema: Schema, columns: Sequence[Clique], noise: GaussianNoise, spans: Mapping[str, np.ndarray]
+) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
+    """All columns counted twice, and the numbers of those added up whose means the counts leave in doubt.
+
+    Returns:
+        the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
+    """
+    first = measure(account, schema.domain, columns, part_of(noise, _FIRST))
+    runs, buyer = _runs_of_columns(first, spans), SumBuyer(schema, account, noise)
+    # A second measurement of as much noise halves the variances.
+    wanted = buyer.wishes(_smoothed(schema, runs), better=0.5)
+    share = min(sum(wanted.values()), MOST_SHARE)
+    marginals, runs = _measured_again(account, schema.domain, part_of(noise, 1 - _FIRST - share), first, runs)
+    smoothed = _smoothed(schema, runs)
+    sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
+    moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
+    known = {name: one.with_counts(smoothed[name], moved[name]) for name, one in sums.items()}
+    return marginals, runs, smoothed | moved, known
+
+
 def _measured_again(
     account: Account,
     domain: Domain,
@@ -224,9 +252,10 @@ def _measured_again(
         code = coarsening.codes[before.clique[0]]
         cells_of = np.bincount(code)
         sums = np.bincount(code, before.counts)
-        averaged = sums + (after.counts - sums) * cells_of / (cells_of + 1)
+        noisier = (after.scale / before.scale) ** 2
+        averaged = sums + (after.counts - sums) * cells_of / (cells_of + noisier)
         counts = before.counts + ((averaged - sums) / cells_of)[code]
-        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(2)))
+        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(1 + 1 / noisier)))
         if (name := before.clique[0]) in runs:
             better[name] = runs[name].with_more(after.counts[: len(runs[name].totals)], after.scale)
     return together, better

@@ -14,6 +14,7 @@ import numpy as np
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out
 from counterfoil.graphical_model.smoothing import Smoothed
+from counterfoil.marginals.column_sums import ColumnSum
 
 _ERROR = 0.25
 """A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable."""
@@ -36,12 +37,14 @@ class NumberColumn:
         runs: in which they were joined, with the noise of the sums.
         smoothed: the counts after smoothing.
         centers: float64 [n], the number in the middle of each cell.
+        of_sum: what is known of the sum of its numbers, where it was asked for.
     """
 
     marginal: NoisyMarginal
     runs: Runs
     smoothed: Smoothed
     centers: np.ndarray
+    of_sum: ColumnSum | None = None
 
     @property
     def mean_error(self) -> float:
@@ -49,7 +52,7 @@ class NumberColumn:
 
         From the noise of each run's sum times the distance of the run from the mean. Among the outermost hundredth of
         the records on either side, and beyond, it counts as at most what smoothing left there: no more was believed.
-        Infinite where no run stands out.
+        A noisy sum of the numbers leaves less of it. Infinite where no run stands out.
         """
         counts = self.smoothed.counts
         records = float(counts.sum())
@@ -59,12 +62,16 @@ class NumberColumn:
         distances = np.abs(self.centers - mean)
         spread = float(counts @ distances) / records
         left = np.bincount(self.runs.of_cell, counts)
-        sums = np.bincount(self.runs.of_cell, counts * (self.centers - mean))
-        far = np.abs(sums) / np.where(left > 0, left, 1.0)
+        far = np.bincount(self.runs.of_cell, counts * (self.centers - mean)) / np.where(left > 0, left, 1.0)
         below = np.cumsum(left)
         inner = (below > _OUTERMOST * records) & (below - left < (1 - _OUTERMOST) * records)
         noise = np.where(inner, self.runs.noise, np.minimum(self.runs.noise, left))
-        error = float(np.sqrt(((noise * far) ** 2).sum())) / records
+        known = 0.0
+        if self.of_sum is not None:  # of what its range cuts off, counts alone say something
+            known, clip = self.of_sum.noise, self.of_sum.clip
+            beyond = self.centers - np.clip(self.centers, clip.lower, clip.upper)
+            far = np.bincount(self.runs.of_cell, counts * beyond) / np.where(left > 0, left, 1.0)
+        error = float(np.sqrt(((noise * far) ** 2).sum() + known**2)) / records
         return error / max(abs(mean), spread) if max(abs(mean), spread) > 0 else 0.0
 
     @property

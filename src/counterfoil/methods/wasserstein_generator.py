@@ -19,7 +19,7 @@ from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.descent import Optimizer
 from counterfoil.training.private_run import Schedule, train
-from counterfoil.transport.rank_gradient import random_directions
+from counterfoil.transport.rank_gradient import random_directions, require_projections
 
 if TYPE_CHECKING:
     from counterfoil.networks.network import Network
@@ -37,7 +37,9 @@ class WassersteinGenerator(Method):
     Neighboring tables have the same number of rows, which is public.
 
     Source: Rodriguez-Vitores, Lalanne and Loubes 2025, "Learning with differentially private (sliced) Wasserstein
-    gradients", appendix C. The trained side draws from a public law; the records are the private side.
+    gradients", appendix C. Its Z is the records, which are protected; its X, which the generator is applied to, is
+    standard normal numbers, drawn anew for each step, and nobody's. Where X is records too, or alone,
+    `counterfoil.training.SlicedWassersteinGenerator` protects it.
 
     Args:
         hidden: the widths of the generator's hidden layers.
@@ -98,9 +100,10 @@ class WassersteinGenerator(Method):
         query = self._query(network, features, sizes, schedule.batch_sizes(sizes))
         optimizer = Optimizer("adam", self.learning_rate, 0.0, self.gradient_clip, self.averaged)
         batch, dimension = sum(query.batch_sizes), box.dimension
+        projections = require_projections(self.projections) if dimension > 1 else 1
 
         def draws(rng: np.random.Generator) -> PublicDraws:
-            directions = random_directions(rng, self.projections if dimension > 1 else 1, dimension)
+            directions = random_directions(rng, projections, dimension)
             return PublicDraws(directions, rng.standard_normal((batch, network.inputs)))
 
         descent = train(

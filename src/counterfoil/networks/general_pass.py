@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.networks.jacobians import Differentiable
-from counterfoil.networks.leafwise import leafwise_gram, recording
+from counterfoil.networks.leafwise import leafwise_parts, recording, rest_of, sound_uses
 from counterfoil.networks.passes import Pass
 
 SIGNAL_ENTRIES = 1 << 22
@@ -16,11 +16,11 @@ SIGNAL_ENTRIES = 1 << 22
 
 
 class GeneralPass(Pass):
-    """Gram matrices layer by layer where that is possible, else from explicit Jacobians of a few records at a time.
+    """Gram matrices layer by layer where that is possible, and from explicit Jacobians of a few records at a time.
 
     Args:
         function, rows: as for `Pass`.
-        leaves: the layers in closed form that have all trained parameters; none for explicit Jacobians.
+        leaves: the layers whose parts are computed in closed form; none for explicit Jacobians of all parameters.
     """
 
     def __init__(self, function: Differentiable, rows: Tensor, leaves: Sequence[nn.Module] = ()) -> None:
@@ -33,13 +33,18 @@ class GeneralPass(Pass):
     def _gram(self) -> Tensor:
         if not self._leaves or not len(self.rows):
             return self._function.gram(self.rows)
-        numbers = self.outputs.shape[1] * sum(use.leaving[0].numel() for use in self._uses)
-        size = max(1, SIGNAL_ENTRIES // max(1, numbers))
+        size = max(1, SIGNAL_ENTRIES // max(1, self.outputs.shape[1] * sum(use.entries for use in self._uses)))
         if len(self.rows) > size:
             parts = self.rows.split(size)
             return torch.cat([GeneralPass(self._function, part, self._leaves)._gram() for part in parts])
-        found = leafwise_gram(self._function, self._graph, self._uses)
-        return self._function.gram(self.rows) if found is None else found
+        sound = sound_uses(self._graph, self._leaves, self._uses)
+        if len(sound) < len(self._leaves):
+            return self._function.gram(self.rows)
+        rest = rest_of(self._function, self._leaves)
+        total = self._function.gram(self.rows, rest) if rest else self.outputs.new_zeros(*self.outputs.shape, 1)
+        for part in leafwise_parts(self._graph, [use for use in sound.values() if use is not None]):
+            total = total + part
+        return total.expand(*self.outputs.shape, self.outputs.shape[1])
 
     def _pull_back(self, coefficients: Tensor) -> Tensor:
         if not len(coefficients):

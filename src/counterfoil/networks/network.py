@@ -14,6 +14,7 @@ from counterfoil.networks.catalog import KNOWN, layered
 from counterfoil.networks.general_pass import GeneralPass
 from counterfoil.networks.jacobians import Differentiable
 from counterfoil.networks.layered_pass import LayeredPass
+from counterfoil.networks.leafwise import rest_of
 from counterfoil.networks.passes import Pass, Vector, doubles
 from counterfoil.networks.trial import Trial, require_admissible
 
@@ -97,13 +98,14 @@ class Network:
     def way(self) -> str:
         """How Gram matrices are computed.
 
-        "layered", in closed form; "leafwise", of layers in closed form that a module combines; "general", from explicit
-        Jacobians by torch.func; or "one by one", from those of single records.
+        "layered", in closed form; "leafwise", of layers in closed form that a module combines; "mixed", of such layers
+        and of explicit Jacobians by the other parameters; "general", from explicit Jacobians by torch.func; or "one by
+        one", from those of single records.
         """
         if self._layers is not None:
             return "layered"
         if self._leaves:
-            return "leafwise"
+            return "mixed" if rest_of(self._function, self._leaves) else "leafwise"
         return "general" if self._function.vectorized else "one by one"
 
     def parameters_vector(self) -> Vector:

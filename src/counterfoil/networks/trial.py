@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from counterfoil.networks.catalog import DROPPING, MIXING, layered
 from counterfoil.networks.jacobians import Differentiable
-from counterfoil.networks.leafwise import leafwise_gram, leaves_of, recording
+from counterfoil.networks.leafwise import leafwise_parts, leaves_of, recording, sound_uses
 
 ROWS = 24
 _FEW = 5
@@ -55,7 +55,7 @@ class Trial:
 
     outputs: d.
     vectorized: whether torch.func differentiates it for many records at once.
-    leaves: the layers whose parts make up its Gram matrices; empty where explicit Jacobians are needed.
+    leaves: the layers whose parts in its Gram matrices are known in closed form; explicit Jacobians have the others.
     """
 
     outputs: int
@@ -95,11 +95,10 @@ class Trial:
             return cls(outputs.shape[1], True, ())
         one_by_one = Differentiable(module, outputs.shape[1], vectorized=False)
         few = rows[:_FEW]
-        expected = one_by_one.gram(few)
         return cls(
             outputs.shape[1],
-            _is_vectorized(Differentiable(module, outputs.shape[1]), few, expected),
-            _tried_leaves(one_by_one, few, expected),
+            _is_vectorized(Differentiable(module, outputs.shape[1]), few, one_by_one.gram(few)),
+            _tried_leaves(one_by_one, few),
         )
 
 
@@ -150,13 +149,21 @@ def _is_vectorized(function: Differentiable, rows: Tensor, expected: Tensor) -> 
     return _close(found, expected)
 
 
-def _tried_leaves(function: Differentiable, rows: Tensor, expected: Tensor) -> tuple[nn.Module, ...]:
-    """The layers in closed form, if their parts add up; rows that are exchanged on their way would show."""
+def _tried_leaves(function: Differentiable, rows: Tensor) -> tuple[nn.Module, ...]:
+    """The layers whose closed form is right; rows that are exchanged on their way would show."""
     leaves = leaves_of(function.module)
+    if not leaves:
+        return ()
     with torch.enable_grad(), recording(leaves) as uses:
         outputs = function.module(rows)
-    found = leafwise_gram(function, outputs, uses) if leaves else None
-    return tuple(leaves) if found is not None and _close(found, expected) else ()
+    sound = sound_uses(outputs, leaves, uses)
+    used = [use for use in sound.values() if use is not None]
+    for use, part in zip(used, leafwise_parts(outputs, used), strict=True):
+        theirs = {id(value) for value in use.leaf.parameters(recurse=False)}
+        names = [name for name, value in function.trained.items() if id(value) in theirs]
+        if not _close(part, function.gram(rows, names)):
+            del sound[use.leaf]
+    return tuple(sound) if any(use is not None for use in sound.values()) else ()
 
 
 def _close(found: Tensor, expected: Tensor) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.noise.noise import CountNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 
 
@@ -45,13 +46,14 @@ class FrequentTexts:
     """The texts that are frequent in some columns. All of it is public.
 
     Args:
-        texts: column, text and noisy count, column after column, the most frequent first.
+        texts: column, text and noisy count, column after column, the most frequent first; counts are of cells, or in
+            parts of records, as the query says, and so are the threshold and the deviation.
         noise: the noise that was added.
         threshold: the smallest noisy count that was told.
-        deviation: a bound on the standard deviation of the noise, in records.
+        deviation: a bound on the standard deviation of the noise.
     """
 
     texts: tuple[tuple[str, str, int], ...]
-    noise: ThresholdedGaussianNoise
+    noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise
     threshold: int
     deviation: float

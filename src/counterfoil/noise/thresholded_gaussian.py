@@ -46,7 +46,7 @@ _ROUNDING = 1 + 1e-9
 _TERMS = 4096
 _LARGEST_SCALE = 1e12
 _LARGEST_SENSITIVITY = 1e6
-_CERTAIN = 1 - 1e-12
+CERTAIN = 1 - 1e-12
 """Deltas above it are written as this."""
 
 
@@ -81,22 +81,7 @@ class ThresholdedGaussianNoise(CountNoise):
         Raises:
             ValueError: for a sensitivity or a scale beyond what is proved.
         """
-        scale = self.scale(sensitivity)
-        if scale > _LARGEST_SCALE or sensitivity > _LARGEST_SENSITIVITY:
-            raise ValueError(
-                f"The scale of this noise must be at most {_LARGEST_SCALE:g}, and what a unit changes at most "
-                f"{_LARGEST_SENSITIVITY:g}. Found {scale:g} and {sensitivity:g}: keep fewer rows of each unit."
-            )
-        least, enough = 0, 1
-        while released_alone(sensitivity, scale, enough) > self.delta:
-            least, enough = enough, 2 * enough
-        while enough - least > 1:
-            middle = (least + enough) // 2
-            if released_alone(sensitivity, scale, middle) > self.delta:
-                least = middle
-            else:
-                enough = middle
-        return enough
+        return least_threshold(sensitivity, self.scale(sensitivity), self.delta)
 
     def deviation(self, sensitivity: float) -> float:
         """The scale, which bounds the deviation of the noise on a count, before the threshold."""
@@ -115,7 +100,7 @@ class ThresholdedGaussianNoise(CountNoise):
         """The event of the same answer, had the sensitivity been the other one."""
         delta = released_alone(other_sensitivity, self.scale(sensitivity), self.threshold(sensitivity))
         return ApproximateGaussianEvent(
-            self.noise_multiplier * sensitivity / other_sensitivity, min(max(delta, 1e-300), _CERTAIN)
+            self.noise_multiplier * sensitivity / other_sensitivity, min(max(delta, 1e-300), CERTAIN)
         )
 
     def event_within(self, factor: float) -> ApproximateGaussianEvent:
@@ -126,27 +111,55 @@ class ThresholdedGaussianNoise(CountNoise):
         """
         if factor == 1:
             return self.event()
-        return ApproximateGaussianEvent(self.noise_multiplier / factor, _CERTAIN)
+        return ApproximateGaussianEvent(self.noise_multiplier / factor, CERTAIN)
 
 
-def released_alone(sensitivity: float, scale: float, threshold: int) -> float:
+def least_threshold(sensitivity: float, scale: float, delta: float, least: int = 1) -> int:
+    """H: the smallest threshold at which `released_alone` is at most `delta`, at least 1.
+
+    Args:
+        sensitivity, scale, least: as for `released_alone`.
+        delta: positive.
+
+    Raises:
+        ValueError: for a sensitivity or a scale beyond what is proved.
+    """
+    if scale > _LARGEST_SCALE or sensitivity > _LARGEST_SENSITIVITY:
+        raise ValueError(
+            f"The scale of this noise must be at most {_LARGEST_SCALE:g}, and what a unit changes at most "
+            f"{_LARGEST_SENSITIVITY:g}. Found {scale:g} and {sensitivity:g}: keep fewer rows of each unit."
+        )
+    below, enough = 0, 1
+    while released_alone(sensitivity, scale, enough, least) > delta:
+        below, enough = enough, 2 * enough
+    while enough - below > 1:
+        middle = (below + enough) // 2
+        if released_alone(sensitivity, scale, middle, least) > delta:
+            below = middle
+        else:
+            enough = middle
+    return enough
+
+
+def released_alone(sensitivity: float, scale: float, threshold: int, least: int = 1) -> float:
     """delta, rounded up: bounds the probability that a value which only one of two neighbors has is released.
 
     Args:
         sensitivity: s, at least 1.
         scale: of the noise, in records.
         threshold: the smallest noisy count that is released.
+        least: what a unit brings at least to a value that it alone has.
     """
-    most = max(math.floor(sensitivity * _ROUNDING), 1)
+    most = max(math.floor(sensitivity * _ROUNDING), least)
     if threshold - most <= scale:
         return 1.0
     # The ends, one of which is the worst wherever it matters, are summed; between them the integral is bound enough.
-    worst = max(-math.log1p(-min(_survival(threshold - c, scale), _CERTAIN)) / c**2 for c in {1, most})
-    between = np.arange(2, most)
+    worst = max(-math.log1p(-min(_survival(threshold - c, scale), CERTAIN)) / c**2 for c in {least, most})
+    between = np.arange(least + 1, most)
     if len(between):
-        bounds = np.minimum(np.exp(_log_tail((threshold - between - 0.5) / scale)) * _ROUNDING, _CERTAIN)
+        bounds = np.minimum(np.exp(_log_tail((threshold - between - 0.5) / scale)) * _ROUNDING, CERTAIN)
         worst = max(worst, float((-np.log1p(-bounds) / between**2.0).max()))
-    return -math.expm1(-(max(sensitivity, 1.0) ** 2) * worst * _ROUNDING)
+    return -math.expm1(-(max(sensitivity, float(least)) ** 2) * worst * _ROUNDING)
 
 
 def _survival(least: int, scale: float) -> float:

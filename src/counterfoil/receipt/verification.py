@@ -46,10 +46,12 @@ from counterfoil.accounting.replacement import require_declared
 from counterfoil.curator.queries.gradient import GradientQuery, restated_probability
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.inert import inert
 from counterfoil.noise.known import noise_from_json
 from counterfoil.noise.noise import CountNoise, Noise, SelectionNoise
+from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.receipt.answers import read_answers
@@ -183,6 +185,8 @@ def _charge_problem(charge: Mapping[str, Any], neighbors: Neighbors) -> str:
 
 def _belongs(noise: Noise, query: type[Query]) -> bool:
     """Whether an account answers the query with such noise: counts of texts that nobody listed need a threshold."""
+    if issubclass(query, RestOfTexts):
+        return isinstance(noise, OpenDomainGaussianNoise)
     if issubclass(query, TextCounts):
         return isinstance(noise, ThresholdedGaussianNoise)
     if issubclass(query, SelectionQuery):

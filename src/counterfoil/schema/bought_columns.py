@@ -14,6 +14,7 @@ from counterfoil.schema.boolean import WORDS
 from counterfoil.schema.discovered import DiscoveredColumn, Kind
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
 from counterfoil.schema.spelling import BYTES, strip
+from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import EPOCH
 
 LEAST_COVERAGE = 0.25
@@ -68,16 +69,14 @@ def bought_column(
     made = make(column, given, storage)
     if not made.facts:
         return made
-    kind = {"kind": (_KIND_NAMES.get(column.kind, column.kind), _why_this_kind(column, given, storage))}
+    name = "categorical" if "values" in made.facts else column.kind
+    kind = {"kind": (name, _why_this_kind(column, given, storage))}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
 def _is_unknown(column: DiscoveredColumn) -> bool:
     """Whether its kind was asked for and none shows: what stands there is a guess from noise."""
     return bool(column.votes) and not column.categories and max(column.votes.values()) <= 0
-
-
-_KIND_NAMES: Mapping[Kind, str] = {"text": "categorical"}
 
 
 def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
@@ -182,6 +181,8 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     ends = _ends(column, given)
     if ends is None:
         return BoughtColumn(column.name, {}, _NO_RANGE)
+    if column.codes and not _OF_NUMBERS & set(given) and given.get("missing", True):
+        return _codes(column, given)
     whole = column.kind == "integer"
     facts: Facts = {}
     decimals = given.get("decimals")
@@ -199,6 +200,25 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
     return BoughtColumn(column.name, facts | _missing(column))
+
+
+_OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale"}
+"""Facts that a list of codes does not go with: who states one of them means numbers."""
+
+
+def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
+    """Integers of which few hold nearly all cells; what is no code is read as missing, so that codes stay integers."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    listed = {code: count for code, count in column.codes if code not in absent}
+    if not listed:
+        return BoughtColumn(column.name, {}, _NO_RANGE)
+    share, error = coverage(column, sum(listed.values()), len(listed))
+    rest = f"they cover about {_percent(share)} (+- {_percent(error)}), and the rest is read as missing"
+    facts: Facts = {
+        "values": (list(listed), f"bought: frequent integers, few between; {rest}"),
+        "missing": (True, _missing_words(column)),
+    }
+    return BoughtColumn(column.name, facts)
 
 
 _SPACED = 2.0**36

@@ -213,6 +213,14 @@ class Column(ABC):
         """
         return None
 
+    def drawn_means(self, counts: np.ndarray) -> np.ndarray:
+        """float64 [n_bins]: the mean of the numbers that `decode` draws in each bin, but for their rounding.
+
+        Args:
+            counts: float64 [size], how many records a model has in each code.
+        """
+        return self.centers[: self.n_bins]
+
     def _tilts(self, counts: np.ndarray) -> np.ndarray | None:
         """float64 [n_bins]: see `log_linear.tilts`; None where values are drawn evenly."""
         return None

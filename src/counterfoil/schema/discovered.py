@@ -21,7 +21,8 @@ class DiscoveredColumn:
         lower, upper: bounds of a number, or of a date or time in days or microseconds since 1970, edges of the public
             grid; None for texts.
         tails: noisy shares of the cells that surely lie below `lower` and above `upper`; 0 where that is noise.
-        categories: values whose noisy counts reached the threshold, most frequent first, with these counts.
+        categories: values whose noisy counts reached the threshold, most frequent first, with about how many cells hold
+            them.
         records: the noisy number of cells that are not missing; what `categories` leave out of it is in no category.
         missing: the noisy number of missing cells, or None where it was not asked.
         edges: inner edges of bins between the bounds, ascending; empty where bounds are enough.
@@ -30,6 +31,8 @@ class DiscoveredColumn:
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
             the threshold; they are not among `categories`.
         decimals: of reals, how many digits after the point nearly all of them have, 0 to 2; None for more.
+        codes: of integers, those that hold nearly all cells with few between, and their noisy counts, ascending; empty
+            where the numbers are not codes.
         missing_deviation, records_deviation: of the noise of `missing` and of `records`, which are of another question;
             None for `deviation`.
     """
@@ -50,6 +53,7 @@ class DiscoveredColumn:
     decimals: int | None = None
     missing_deviation: float | None = None
     records_deviation: float | None = None
+    codes: tuple[tuple[int, int], ...] = ()
 
     @property
     def missing_error(self) -> float:

@@ -130,6 +130,10 @@ class Integer(NumberColumn):
     def _single(self) -> float:
         return 1.0
 
+    @property
+    def _step(self) -> float:
+        return float(self.step)
+
     @cached_property
     def spans(self) -> np.ndarray:
         lows, highs = (self.lower + self.step * (points - 0.5) for points in (self._starts, self._stops))

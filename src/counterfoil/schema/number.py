@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.domain.log_linear import tilts
+from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.scale import SCALES
@@ -33,6 +33,20 @@ class NumberColumn(Column):
 
     def _tilts(self, counts: np.ndarray) -> np.ndarray | None:
         return tilts(self._widths, counts) if self._widths is not None and self.is_tilted else None
+
+    def drawn_means(self, counts: np.ndarray) -> np.ndarray:
+        tilt = self._tilts(np.asarray(counts, dtype=float)[: self.n_bins])
+        if tilt is None:
+            return super().drawn_means(counts)
+        lows, highs = self._ranges()
+        # The numbers of a grid are drawn as the left ends of pieces that are as wide as its step.
+        drawn = lows + mean_places(tilt) * (highs - lows + self._step) - self._step / 2
+        return np.clip(drawn, lows, highs)
+
+    @property
+    def _step(self) -> float:
+        """Between two numbers of a grid; 0 where there is none."""
+        return 0.0
 
     @property
     def _widths(self) -> np.ndarray | None:

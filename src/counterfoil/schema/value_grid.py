@@ -60,7 +60,7 @@ def _outer(steps: int) -> float:
     return 0.0 if steps == 0 else MAGNITUDES[steps - 1] if steps < REACH else sys.float_info.max
 
 
-def fine_edges(first: int, last: int, cells: int, *, whole: bool) -> tuple[float, ...]:
+def fine_edges(first: int, last: int, cells: int, *, whole: bool, singles: bool = False) -> tuple[float, ...]:
     """Edges of about `cells` intervals where the numbers at the places `first` to `last` lie, and of all other places.
 
     The intervals are even between powers of two, and near zero. The next place further from zero is divided, too, for
@@ -70,13 +70,19 @@ def fine_edges(first: int, last: int, cells: int, *, whole: bool) -> tuple[float
         first, last: places, as `places_of` counts them.
         cells: how many intervals there may be between their bounds.
         whole: only whole numbers, as finer intervals would be empty.
+        singles: whether each whole number between their bounds has an interval of its own, whatever `cells` is.
     """
     lower, upper = bounds_of(first, last)
     least = bounds_of(first - 1, first)[0] if 0 < first < REACH else lower
     most = bounds_of(last, last + 1)[1] if REACH < last < CELLS - 1 else upper
     inner = _corners(lower, upper)
     each = max(cells // max(len(inner) - 1, 1), 1)
-    parts = [_even(inner, each), _even(_corners(least, lower), _BEYOND), _even(_corners(upper, most), _BEYOND)]
+    within = np.arange(lower, upper + 1) if singles else _even(inner, each)
+    outer = [
+        np.arange(low, high + 1) if whole and high - low <= BASE else _even(_corners(low, high), _BEYOND)
+        for low, high in ((least, lower), (upper, most))
+    ]
+    parts = [within, *outer]
     ends = np.array([1.0, *MAGNITUDES, sys.float_info.max] if not whole else _WHOLE_ENDS)
     beyond = np.concatenate([-ends, [0.0], ends])
     edges = np.concatenate([*parts, beyond[(beyond < lower) | (beyond > upper)]])

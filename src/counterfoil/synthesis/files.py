@@ -22,10 +22,10 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.wording import FROM_TOTAL
 from counterfoil.schema import Schema
 from counterfoil.synthesis import row_parts, weighted_records
-from counterfoil.synthesis.folder import ReleaseFolder, load_arrow
+from counterfoil.synthesis.folder import ArrowFile, ReleaseFolder, load_arrow
 from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
-from counterfoil.synthesis.saved_rows import SavedRows, row_count
+from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.table import encode
 
 _ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
@@ -84,8 +84,9 @@ def load_parts(
     _FOLDER.require_whole(source)
     try:
         schema = Schema.from_release(source / _SCHEMA)
-        many = row_count(source / _ROWS) > row_parts.PART_ROWS
-        rows = SavedRows.of(source / _ROWS, schema) if many else _held(schema, source / _ROWS)
+        file = ArrowFile.of(source / _ROWS)
+        many = file.row_count() > row_parts.PART_ROWS
+        rows = SavedRows.of(file, schema) if many else _held(schema, source / _ROWS)
         weighted = weighted_records.is_saved(source / _MODEL)
         model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
         if model.domain != schema.domain:

@@ -201,6 +201,34 @@ def load_arrow(path: Path) -> pa.Table:
         return reader.read_all()
 
 
+@dataclass(frozen=True, eq=False)
+class ArrowFile:
+    """A table in a file of Arrow's own format, read part by part; it stays open, so that nobody can replace it."""
+
+    file: pa.NativeFile
+
+    @staticmethod
+    def of(path: Path) -> ArrowFile:
+        """The file at `path`; raises OSError where there is none."""
+        return ArrowFile(pa.OSFile(str(path)))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns and their types; raises ValueError for any other file."""
+        return pa.ipc.open_file(self.file).schema
+
+    def row_count(self) -> int:
+        """How many rows there are; of their cells only those of the first column are read."""
+        reader = pa.ipc.open_file(self.file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+        return sum(reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
+
+    def parts(self) -> Iterator[pa.Table]:
+        """The rows, some at a time."""
+        reader = pa.ipc.open_file(self.file)
+        for place in range(reader.num_record_batches):
+            yield pa.Table.from_batches([reader.get_batch(place)])
+
+
 def load_parquet(path: Path) -> pa.Table:
     """The table in a Parquet file; raises ValueError for any other file."""
     from pyarrow import parquet

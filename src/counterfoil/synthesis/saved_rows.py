@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow as pa
 from counterfoil.domain.counting import count_stacked
 from counterfoil.domain.layout import Layout
 from counterfoil.schema import Schema
+from counterfoil.synthesis.folder import ArrowFile
 from counterfoil.synthesis.row_memory import require_memory
 from counterfoil.synthesis.table import encode
 from counterfoil.threads import in_order
@@ -23,43 +23,29 @@ from counterfoil.threads import in_order
 _REMEDY = "Read the release's table with a program that takes some rows at a time."
 
 
-def row_count(path: Path) -> int:
-    """How many rows the file of a saved release has; of its cells only those of the first column are read.
-
-    Raises:
-        ValueError: for any other file.
-        OSError: when it can't be read.
-    """
-    with pa.OSFile(str(path)) as file:
-        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
-        return sum(reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
-
-
 @dataclass(frozen=True, eq=False)
 class SavedRows:
-    """Synthetic rows in a file of Arrow's own format, which stays open so that nobody can replace it meanwhile.
+    """Synthetic rows in a file.
 
     Args:
-        file: the open file.
+        file: holds them.
         schema: whose columns it has.
         count: how many rows there are.
     """
 
-    file: pa.NativeFile
+    file: ArrowFile
     schema: Schema
     count: int
 
     @staticmethod
-    def of(path: Path, schema: Schema) -> SavedRows:
-        """The rows in the file at `path`, whose cells are not looked at yet.
+    def of(file: ArrowFile, schema: Schema) -> SavedRows:
+        """The rows in a file, whose cells are not looked at yet.
 
         Raises:
-            ValueError: for any other file, or one without a column of the schema.
-            OSError: when it can't be read.
+            ValueError: for a file of any other format, or one without a column of the schema.
         """
-        rows = SavedRows(pa.OSFile(str(path)), schema, row_count(path))
-        encode(schema, rows.arrow_schema.empty_table())
-        return rows
+        encode(schema, file.schema.empty_table())
+        return SavedRows(file, schema, file.row_count())
 
     @property
     def column_names(self) -> list[str]:
@@ -69,13 +55,11 @@ class SavedRows:
     @property
     def arrow_schema(self) -> pa.Schema:
         """The columns of the table and their types."""
-        return pa.ipc.open_file(self.file).schema
+        return self.file.schema
 
     def tables(self, *, coded: bool = False) -> Iterator[pa.Table]:
         """The values, some rows at a time; texts as they are whether they may be `coded` or not."""
-        reader = pa.ipc.open_file(self.file)
-        for place in range(reader.num_record_batches):
-            yield pa.Table.from_batches([reader.get_batch(place)])
+        yield from self.file.parts()
 
     def require_placed(self) -> None:
         """Looks at all rows.

@@ -7,3 +7,4 @@ from counterfoil.training.fair_encoder import FairEncoder as FairEncoder
 from counterfoil.training.fair_models import FairClassifier as FairClassifier
 from counterfoil.training.fair_models import FairRegressor as FairRegressor
 from counterfoil.training.pate import PATEClassifier as PATEClassifier
+from counterfoil.training.sliced_wasserstein_generator import SlicedWassersteinGenerator as SlicedWassersteinGenerator

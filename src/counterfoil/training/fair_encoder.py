@@ -82,6 +82,11 @@ class FairEncoder(FairModel):
         encoder.load_vector(self.network_.parameters_vector()[: len(encoder.parameters_vector())])
         return encoder.outputs(self.features_.inputs(codes, numbers)).cpu().numpy()
 
+    @property
+    def transformed_names(self) -> list[str]:
+        """What `transform` returns in each of its columns."""
+        return [f"code_{number + 1}" for number in range(self.code)]
+
     def reconstruct(self, rows: Any) -> np.ndarray:
         """float64 [n, inputs]: the inputs, scaled as `features_.inputs` has them, after their way through a code."""
         return self._outputs(rows)

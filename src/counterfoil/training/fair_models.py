@@ -25,7 +25,7 @@ from counterfoil.training.classification import Classifier, classification_loss,
 from counterfoil.training.model import PrivateModel
 from counterfoil.training.penalties import group_columns, pairs_to_compare
 from counterfoil.training.private_run import DrawsOf
-from counterfoil.transport.rank_gradient import random_directions
+from counterfoil.transport.rank_gradient import random_directions, require_projections
 
 if TYPE_CHECKING:
     from counterfoil.networks.network import Network
@@ -98,7 +98,7 @@ class FairModel(PrivateModel):
         return () if self.use_protected else tuple(protected)
 
     def _drawn(self, scores: int) -> DrawsOf:
-        count = self.projections if scores > 1 else 1
+        count = require_projections(self.projections) if scores > 1 else 1
         return lambda rng: PublicDraws(random_directions(rng, count, scores))
 
     def _require_protected(self, protected: Sequence[str]) -> None:

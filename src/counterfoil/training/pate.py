@@ -31,7 +31,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
-from counterfoil.training.public_rows import coded_rows
+from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
 
 AGREEMENT = 2.0
@@ -138,7 +138,7 @@ class PATEClassifier:
         require_scikit_learn()
         unit = PrivacyUnit.of(privacy_unit)
         facts = schema_for(source, schema, unit=unit.column if unit else "")
-        _require_other_rows(source, public)
+        require_other_rows(source, public)
         named = () if protected is None else (protected,) if isinstance(protected, str) else tuple(protected)
         features = TrainingFeatures(facts, (target,), (), named)
         inputs = features.inputs(*coded_rows(public, features))
@@ -264,17 +264,3 @@ def _too_noisy(teachers: int, deviation: float) -> list[str]:
         f"The difference of two classes' votes has noise of standard deviation {noise:.0f}, more than the {teachers} "
         "teachers: many labels of the student are wrong. Ask about fewer rows, or raise `teachers` or epsilon."
     ]
-
-
-def _require_other_rows(source: Any, public: Any) -> None:
-    """Refuses the sensitive table as public rows, which is a mistake: the student would be trained on its inputs.
-
-    Raises:
-        ValueError: where both are the same object or path.
-    """
-    paths = all(isinstance(given, (str, os.PathLike)) for given in (source, public))
-    if source is public or (paths and os.path.realpath(source) == os.path.realpath(public)):
-        raise ValueError(
-            "`public` must be rows that need no protection. Found the sensitive table itself: give other rows, or "
-            "synthetic ones."
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,20 @@ def coded_rows(
     attributes = schema.domain.attributes
     codes = dict(zip(attributes, columns, strict=False))
     return codes, dict(zip(ordered, columns[len(attributes) :], strict=True))
+
+
+def require_other_rows(source: Any, public: Any) -> None:
+    """Refuses the sensitive table as public rows, which is a mistake: a model would learn from them without noise.
+
+    Raises:
+        ValueError: where both are the same object or path.
+    """
+    paths = all(isinstance(given, (str, os.PathLike)) for given in (source, public))
+    if source is public or (paths and os.path.realpath(source) == os.path.realpath(public)):
+        raise ValueError(
+            "`public` must be rows that need no protection. Found the sensitive table itself: give other rows, or "
+            "synthetic ones."
+        )
 
 
 def _only(schema: Schema, names: Sequence[str], *, present: Sequence[str]) -> Schema:

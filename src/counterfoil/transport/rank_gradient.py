@@ -122,6 +122,17 @@ def random_directions(rng: np.random.Generator, k: int, d: int) -> Array:
     return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
+def require_projections(count: int) -> int:
+    """`count`, where as many directions can be drawn.
+
+    Raises:
+        ValueError: for anything but a whole number of at least 1.
+    """
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"`projections` must be a whole number of at least 1. Found {count!r}: give one, such as 50.")
+    return count
+
+
 def _checked(values: Any, name: str, *, axes: str) -> Array:
     """`values` as a new, contiguous, finite float64 array with these axes, none of them empty."""
     array = np.asarray(values, dtype=np.float64)

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
@@ -113,8 +113,8 @@ class Engine(ABC):
         sizes[0] = self.rows(self.schema.domain.attributes[0])
         return sizes
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
-        """Each text of at most `longest` letters in each of `columns` once, with its count, part by part.
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
+        """Each text in each of `columns` that is wanted once, with what it counts, part by part.
 
         Raises:
             ValueError: for an engine that can't, whatever the records.

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfoil.curator.engines.engine import Block, LocalEngine
 from counterfoil.curator.engines.reader import BlockReader
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
@@ -63,8 +63,8 @@ class MemoryEngine(LocalEngine):
         sizes = self._reader.unit_sizes(most)
         return super().unit_sizes(most) if sizes is None else sizes
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
-        yield from self._reader.tally(columns, longest)
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
+        yield from self._reader.tally(columns, wanted)
 
     def blocks(
         self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.engines.tally import Tallied, tally
+from counterfoil.curator.engines.tally import Tallied, Wanted, tally
 from counterfoil.curator.engines.units import kept_rows, unit_sizes
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
@@ -142,9 +142,9 @@ class BlockReader:
             raise self._changed()
         self._n_rows = row
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
         """Each text of the kept rows once, with its count (`tally.tally`)."""
-        yield from tally(self.cells(columns), columns, longest, self._source.name)
+        yield from tally(self.cells(columns), columns, wanted, self._source.name)
 
     def unit_sizes(self, most: int) -> np.ndarray | None:
         """int64 [most]: how many privacy units keep at least 1, 2, ..., `most` rows; None without a privacy unit.

@@ -36,7 +36,7 @@ from counterfoil.curator.engines.spark_sums import (
     add_slices,
     sum_stored,
 )
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import Source, unreadable
@@ -189,7 +189,7 @@ class SparkEngine(Engine):
         # As many units keep at least j rows as there are rows that are the j-th of theirs.
         return self._sum(Folding(given(_ranks, most=most)), np.zeros(most, dtype=np.int64), [RANK])
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
         """Refuses: texts of records do not come to this process, not even with their counts.
 
         Raises:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from counterfoil.curator.sources.file_source import connection, explained, failures
 from counterfoil.curator.sources.source import unreadable
+from counterfoil.noise.open_domain_gaussian import parts_of_a_cell
 from counterfoil.schema.values import Values, texts_of
 from counterfoil.scratch.scratch_folder import scratch_folder
 
@@ -27,7 +28,7 @@ class Tallied:
     Args:
         columns: int64 [n], the position of the column among those that were asked about.
         texts: [n].
-        counts: int64 [n], at least 1.
+        counts: int64 [n], at least 1: cells, or parts of records (`Wanted`).
     """
 
     columns: np.ndarray
@@ -35,8 +36,28 @@ class Tallied:
     counts: np.ndarray
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which texts are counted.
+
+    Args:
+        longest: texts of more letters are left out.
+        known: pairs of a column and a text that are left out. Where it is not None, each row counts in parts: the
+            fewer of its texts are left, the more each of them counts (`parts_of_a_cell`). Else each text counts as 1.
+    """
+
+    longest: int
+    known: frozenset[tuple[str, str]] | None = None
+
+    def marks(self, name: str, texts: Sequence[str]) -> np.ndarray:
+        """bool [n + 1]: which texts of a column count; the last one stands for no text."""
+        known = self.known or frozenset()
+        counts = [bool(text) and len(text) <= self.longest and (name, text) not in known for text in texts]
+        return np.array([*counts, False])
+
+
 def tally(
-    blocks: Iterable[Mapping[str, Values]], columns: Sequence[str], longest: int, source: str
+    blocks: Iterable[Mapping[str, Values]], columns: Sequence[str], wanted: Wanted, source: str
 ) -> Iterator[Tallied]:
     """Each text that occurs in each of `columns` once, by column and text, with its count; empty texts left out.
 
@@ -46,15 +67,15 @@ def tally(
     Args:
         blocks: the kept rows, each once.
         columns: their names.
-        longest: texts of more letters are left out.
+        wanted: which texts are counted.
         source: what errors call the table.
     """
     with scratch_folder() as folder, connection(str(folder)) as opened:
         try:
             opened.execute("CREATE TABLE texts (place BIGINT, text VARCHAR, n BIGINT)")
             for cells in blocks:
-                for place, name in enumerate(columns):
-                    _store(opened, place, name, cells[name], longest, source)
+                for place, (texts, counts) in enumerate(_counted(cells, columns, wanted, source)):
+                    _store(opened, place, texts, counts)
             added = opened.sql(
                 "SELECT place, text, sum(n)::BIGINT FROM texts GROUP BY place, text ORDER BY place, text"
             )
@@ -65,13 +86,35 @@ def tally(
             raise explained(error, source) from None
 
 
-def _store(opened: duckdb.DuckDBPyConnection, place: int, name: str, cells: Values, longest: int, source: str) -> None:
+def _counted(
+    cells: Mapping[str, Values], columns: Sequence[str], wanted: Wanted, source: str
+) -> Iterator[tuple[list[str], np.ndarray]]:
+    """The texts of each column of a block, and what each counts there; 0 for those that are not wanted."""
+    if wanted.known is None:
+        for name in columns:
+            texts, positions = _texts_of(cells[name], name, source)
+            marked = wanted.marks(name, texts)[:-1]
+            yield texts, np.bincount(positions[positions >= 0], minlength=len(texts)) * marked
+        return
+    read = [_texts_of(cells[name], name, source) for name in columns]
+    marks = [wanted.marks(name, texts)[positions] for name, (texts, positions) in zip(columns, read, strict=True)]
+    of_row = np.sum(marks, axis=0)
+    parts = np.array([0, *(parts_of_a_cell(left, len(columns)) for left in range(1, len(columns) + 1))])[of_row]
+    for (texts, positions), marked in zip(read, marks, strict=True):
+        # Sums of whole numbers far below 2**53, which floating point adds exactly.
+        summed = np.bincount(positions[marked], weights=parts[marked], minlength=len(texts))
+        yield texts, summed.astype(np.int64)
+
+
+def _texts_of(cells: Values, name: str, source: str) -> tuple[list[str], np.ndarray]:
     try:
-        texts, positions = texts_of(cells)
+        return texts_of(cells)
     except (TypeError, pa.ArrowException, UnicodeError) as error:
         raise unreadable(name, source, cells.type, error) from None
-    counts = np.bincount(positions[positions >= 0], minlength=len(texts))
-    chosen = [i for i, text in enumerate(texts) if counts[i] and len(text) <= longest]
+
+
+def _store(opened: duckdb.DuckDBPyConnection, place: int, texts: Sequence[str], counts: np.ndarray) -> None:
+    chosen = np.flatnonzero(counts).tolist()
     part = pa.table(
         {"text": pa.array([texts[i] for i in chosen], pa.large_string()), "n": pa.array(counts[chosen], pa.int64())}
     )

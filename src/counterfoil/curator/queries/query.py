@@ -15,7 +15,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block as Block  # part of what a query is written against
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.parts import Part
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
@@ -56,8 +56,8 @@ class Records(Protocol):
         """int64 [most]: how many privacy units have at least 1, 2, ..., `most` records; each is one without a unit."""
         ...
 
-    def tally(self, columns: Sequence[str], longest: int) -> Iterator[Tallied]:
-        """Each text of at most `longest` letters in each of `columns` once, with its count, part by part."""
+    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
+        """Each text in each of `columns` that is wanted once, with what it counts, part by part."""
         ...
 
     def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
-from counterfoil.curator.engines.tally import Tallied
+from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.queries.column_places import require_raw
 from counterfoil.curator.queries.query import Query, Records
 from counterfoil.curator.queries.registry import shipped
@@ -62,7 +62,7 @@ class TextCounts(Query):
 
     def tallied(self, records: Records) -> Iterator[Tallied]:
         """The texts that occur with their exact counts, part by part, so that they never have to fit in memory."""
-        yield from records.tally(self.columns, LONGEST)
+        yield from records.tally(self.columns, Wanted(LONGEST))
 
     def describe(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "longest": LONGEST}

@@ -1,0 +1,112 @@
+"""Whether the integers of a column are codes: few of them hold nearly all records, and those between hold none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from counterfoil.curator.discovery_votes import Votes
+from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.schema.value_grid import places_of
+
+CHANCES = 3.0
+"""How many integers that nobody has may be taken for codes, on average; each costs a code that stays nearly empty."""
+
+_RAREST = 0.05
+"""The chance of one of few integers; 1.64 deviations of noise."""
+
+REST = 0.1
+"""A share of the records beyond the codes, with the standard error of that share, from which on they are none."""
+
+EXPLAINED = 0.75
+"""Of the records of each place of the coarse grid, as far as it shows, codes must hold so many: the few frequent ones
+of a column of amounts hold few of those at their place."""
+
+DOUBT = 3.0
+"""Deviations of noise by which a place may hold more than its codes."""
+
+_SHOWS = 2.0
+
+MOST = 100
+"""Codes; a longer list is none that a code book has."""
+
+
+def codes_of(
+    intervals: Intervals,
+    counts: np.ndarray,
+    deviation: float,
+    ends: tuple[float, float],
+    vote: Votes,
+    records: float,
+    least: float,
+) -> tuple[tuple[int, int], ...]:
+    """The codes with their noisy counts, ascending; none where the numbers are not codes.
+
+    They are looked for between the bounds, and as far beyond either as half of what lies between: a rare code next to
+    frequent ones may be too rare to move a bound. A dense column, at least half of whose integers hold records, needs
+    no list: each integer has a code of its own.
+
+    Args:
+        intervals: where the integers were counted.
+        counts: int64 [intervals], noisy.
+        deviation: of the noise of each.
+        ends: the bounds that were found, whole numbers.
+        vote: the noisy places of the column's cells.
+        records: about how many cells are not missing.
+        least: how many deviations a count must exceed to be surely none of noise.
+    """
+    values, places = integers_in(intervals, ends)
+    if not len(values):
+        return ()
+    inside = np.asarray(counts, dtype=float)[places]
+    frequent = np.flatnonzero(inside > _least(len(values)) * deviation)
+    codes, held = values[frequent], inside[frequent]
+    # The others' counts may be noise that was chosen for being large, and would seem to hold what others do.
+    certain = held > least * deviation
+    between = int((certain & (codes >= ends[0]) & (codes <= ends[1])).sum())
+    if not certain.any() or len(codes) > MOST or 2 * between >= ends[1] - ends[0] + 1:
+        return ()
+    rest, error = records - float(held[certain].sum()), deviation * math.sqrt(int(certain.sum()))
+    if max(rest, 0.0) + error > REST * records or not _explained(codes[certain], held[certain], deviation, vote, ends):
+        return ()
+    return tuple((int(code), round(float(count))) for code, count in zip(codes, held, strict=True))
+
+
+def integers_in(intervals: Intervals, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """The integers from the lower bound to the upper one and about them, and where each is counted.
+
+    Nothing unless each integer between the bounds has an interval of its own.
+    """
+    starts, stops = np.array(intervals.edges[:-1]), np.array(intervals.edges[1:])
+    single = stops - starts == 1
+    if single[(starts >= ends[0]) & (starts <= ends[1])].sum() != ends[1] - ends[0] + 1:
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    beyond = reach_of(ends)
+    near = np.flatnonzero(single & (starts >= ends[0] - beyond) & (starts <= ends[1] + beyond))
+    return starts[near], near + 1  # the first interval is below all edges
+
+
+def reach_of(ends: tuple[float, float]) -> float:
+    """How far beyond the bounds codes are looked for."""
+    return float((ends[1] - ends[0] + 1) // 2)
+
+
+def _least(integers: int) -> float:
+    """How many deviations a count must exceed, so that few of so many empty ones do."""
+    return float(-ndtri(min(_RAREST, CHANCES / integers)))
+
+
+def _explained(codes: np.ndarray, held: np.ndarray, deviation: float, vote: Votes, ends: tuple[float, float]) -> bool:
+    """Whether the codes hold what shows at each place of the coarse grid between the bounds."""
+    first, last = places_of(np.array(ends)).tolist()
+    seen, places = vote.places("integer"), places_of(codes)
+    for place in range(first, last + 1):
+        if seen[place] <= _SHOWS * vote.deviation:
+            continue
+        own = float(held[places == place].sum())
+        noise = math.hypot(vote.deviation, deviation * math.sqrt(int((places == place).sum())))
+        if seen[place] - own > DOUBT * noise or own < EXPLAINED * seen[place] - noise:
+            return False
+    return True

@@ -1,0 +1,74 @@
+"""Rounds of questions about texts: what each told, as counts of cells, and what is left for the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from counterfoil.noise.answer import FrequentTexts
+from counterfoil.noise.open_domain_gaussian import PARTS
+
+DEPENDENCE = 0.3
+"""Of a count of a later round, its standard error for what the columns have to do with each other: records that hold
+twice as many texts that are left as they would if columns had nothing to do with each other count 1 / sqrt(2)."""
+
+_SURELY = 2.0
+_NEGLIGIBLE = 0.02
+"""A share of the records whose text may be left without another round being worth much."""
+
+
+class TextRounds:
+    """The texts that rounds told, with estimates of how many cells hold them. Released numbers alone."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], float] = {}
+        self._variances: dict[tuple[str, str], float] = {}
+        self._asked: set[str] = set()
+
+    @property
+    def known(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a column and a text."""
+        return tuple(self._counts)
+
+    def hear(self, answer: FrequentTexts, columns: Sequence[str], left: Mapping[str, float]) -> None:
+        """Adds what a round told.
+
+        A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. Nobody told k: it is
+        taken for 1 and the shares of the other columns' records whose text was left.
+
+        Args:
+            answer: sums of parts.
+            columns: that were asked about.
+            left: by column, the share of all records whose text was left.
+        """
+        later = bool(self._asked)
+        whole = math.fsum(left[name] for name in columns)
+        for name, text, parts in answer.texts:
+            several = min(1 + whole - left[name], float(len(columns)))
+            each = PARTS * math.sqrt(len(columns) / several)
+            self._counts[name, text] = count = parts / each
+            self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
+        self._asked.update(columns)
+
+    def told(self, name: str) -> list[tuple[str, int]]:
+        """The texts of a column with about how many cells hold them, the most frequent first."""
+        found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]
+        return sorted(found, key=lambda one: (-one[1], one[0]))
+
+    def deviation(self, name: str) -> float:
+        """The standard error of one of these counts: the root mean square; 0 where there is none."""
+        own = [variance for (column, _), variance in self._variances.items() if column == name]
+        return math.sqrt(math.fsum(own) / len(own)) if own else 0.0
+
+    def left(self, name: str, present: float, everybody: float) -> float:
+        """The share of all records whose text in a column was not told, of about `present` that have one."""
+        return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
+
+    def is_uncovered(self, name: str, present: float, error: float) -> bool:
+        """Whether some texts of a column surely were not told, where `present` has the standard error `error`."""
+        own = [variance for (column, _), variance in self._variances.items() if column == name]
+        rest = present - self._sum(name)
+        return rest > max(_SURELY * math.hypot(error, math.sqrt(math.fsum(own))), _NEGLIGIBLE * present)
+
+    def _sum(self, name: str) -> float:
+        return math.fsum(count for (column, _), count in self._counts.items() if column == name)
