@@ -64,7 +64,9 @@ def synthesize(
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
 
     Args:
-        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table. Types that the storage
+            states are taken as public. Those of a frame that `pandas.read_csv` made were guessed from the records, so
+            that one record can change them: give the path of the file instead, whose types are then bought.
         schema: the public facts about the table, or the path of the TOML file that states them.
         epsilon: of the guarantee; positive.
         delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy.
