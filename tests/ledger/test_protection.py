@@ -164,6 +164,8 @@ def test_what_can_not_be_added_is_refused_with_the_ledgers_own_neighbors(ledger,
     with pytest.raises(LedgerError) as refusal:
         opened(ledger, asked)
     assert remedy in str(refusal.value)
+    if before.unit is None and asked.unit is not None:
+        assert "Single rows are then protected, and not all rows of one 'person' together." in str(refusal.value)
     assert "reate" not in str(refusal.value), "never a second ledger for the same people"
     assert len(ledger.entries()) == count
     with pytest.raises(LedgerError):

@@ -91,15 +91,17 @@ def why_apart(asked: str, before: str) -> str:
         before: the relation of the earlier one.
     """
     one, other = Protection.of(asked), Protection.of(before)
+    warning = ""
     if one.unit == other.unit:
         remedy = f"use {other.relation!r}"
     elif other.unit is None:
         remedy = f"use {other.relation!r} without a privacy unit"
+        warning = f" Single rows are then protected, and not all rows of one {one.unit!r} together."
     else:
         remedy = f"use {other.relation!r} with the privacy unit {other.unit!r}, with any number of rows"
     return (
         "All releases of one ledger must have neighbors in common, or their budgets do not add up. Found "
-        f"{asked!r} after {before!r}: {remedy}, for this release too."
+        f"{asked!r} after {before!r}: {remedy}, for this release too.{warning}"
     )
 
 
