@@ -176,7 +176,7 @@ class _Discovery:
 
     def _column(self, name: str, bounds: Bounds, fine: float) -> DiscoveredColumn:
         vote = self._votes[name]
-        released = self._texts.told(name) if name in self._text_columns else []
+        released = self._texts.released(name) if name in self._text_columns else []
         words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS)
         listed = self._texts.deviation(name) if released else 0.0
         return DiscoveredColumn(
@@ -248,7 +248,7 @@ class _Discovery:
         columns = self._text_columns
         known = tuple(one for one in self._texts.known if one[0] in columns)
         left = {name: self._texts.left(name, self._present(name), self._everybody) for name in columns}
-        self._texts.hear(self._account.ask_texts(RestOfTexts(columns, known), noise), columns, left)
+        self._texts.add(self._account.ask_texts(RestOfTexts(columns, known), noise), columns, left)
 
     def _bounds(self) -> dict[str, tuple[Bounds, float]]:
         """The bounds of columns, and the deviation of the counts that they come from."""

@@ -1,4 +1,4 @@
-"""Rounds of questions about texts: what each told, as counts of cells, and what is left for the next."""
+"""Rounds of questions about texts: what each released, as counts of cells, and what is left for the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEGLIGIBLE = 0.02
 
 
 class TextRounds:
-    """The texts that rounds told, with estimates of how many cells hold them. Released numbers alone."""
+    """The texts that rounds released, with estimates of how many cells hold them. No exact number is among them."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], float] = {}
@@ -30,10 +30,10 @@ class TextRounds:
         """Pairs of a column and a text."""
         return tuple(self._counts)
 
-    def hear(self, answer: FrequentTexts, columns: Sequence[str], left: Mapping[str, float]) -> None:
-        """Adds what a round told.
+    def add(self, answer: FrequentTexts, columns: Sequence[str], left: Mapping[str, float]) -> None:
+        """Adds what a round released.
 
-        A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. Nobody told k: it is
+        A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. k is not known: it is
         taken for 1 and the shares of the other columns' records whose text was left.
 
         Args:
@@ -50,7 +50,7 @@ class TextRounds:
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
         self._asked.update(columns)
 
-    def told(self, name: str) -> list[tuple[str, int]]:
+    def released(self, name: str) -> list[tuple[str, int]]:
         """The texts of a column with about how many cells hold them, the most frequent first."""
         found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]
         return sorted(found, key=lambda one: (-one[1], one[0]))
@@ -61,11 +61,11 @@ class TextRounds:
         return math.sqrt(math.fsum(own) / len(own)) if own else 0.0
 
     def left(self, name: str, present: float, everybody: float) -> float:
-        """The share of all records whose text in a column was not told, of about `present` that have one."""
+        """The share of all records whose text in a column was not released, of about `present` that have one."""
         return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
 
     def is_uncovered(self, name: str, present: float, error: float) -> bool:
-        """Whether some texts of a column surely were not told, where `present` has the standard error `error`."""
+        """Whether some texts of a column surely were not released, where `present` has the standard error `error`."""
         own = [variance for (column, _), variance in self._variances.items() if column == name]
         rest = present - self._sum(name)
         return rest > max(_SURELY * math.hypot(error, math.sqrt(math.fsum(own))), _NEGLIGIBLE * present)

@@ -179,20 +179,20 @@ class _Walks:
         """P(codes, y) for the codes of a group and each of their targets y that a path leads to."""
         waiting = [_Arrival(home, -1, (), np.empty((1, 0)))]
         while waiting:
-            now, told = waiting.pop(), set[tuple[_Codes, str]]()
+            now, done = waiting.pop(), set[tuple[_Codes, str]]()
             for there in self._around[now.clique]:
                 ahead = self._ahead(now.clique, there)
                 wanted = [codes for codes in group if there != now.before and targets[codes.name] & ahead]
                 if not wanted:
                     continue
                 on, joint = self._across_edge(now, there, wanted)
-                for codes, name, table in self._told_by(joint, on, self._separator(now.clique, there), targets):
-                    if (codes, name) not in told and codes in now.codes:
-                        told.add((codes, name))
+                for codes, name, table in self._from_separator(joint, on, self._separator(now.clique, there), targets):
+                    if (codes, name) not in done and codes in now.codes:
+                        done.add((codes, name))
                         yield codes, name, table
                 joint *= self._inverse(self._separator(now.clique, there))[:, None]
                 waiting.append(_Arrival(there, now.clique, on, joint))
-            yield from self._told_here(now, targets, told)
+            yield from self._from_clique(now, targets, done)
 
     def _across_edge(
         self, now: _Arrival, there: int, wanted: Sequence[_Codes]
@@ -213,24 +213,24 @@ class _Walks:
             column += len(codes)
         return (*starting, *carried), joint
 
-    def _told_by(
+    def _from_separator(
         self, joint: np.ndarray, on: Sequence[_Codes], separator: Clique, targets: Mapping[str, set[str]]
     ) -> Iterator[tuple[_Codes, str, np.ndarray]]:
         """P(codes, y) for the attributes y of a separator, from P(separator, codes) [cells, columns]."""
         sizes = self._tree.domain.shape(separator)
         for axis, name in enumerate(separator):
-            told = [codes for codes in on if name in targets[codes.name]]
-            if told:
+            wanted = [codes for codes in on if name in targets[codes.name]]
+            if wanted:
                 shaped = joint.reshape(math.prod(sizes[:axis]), sizes[axis], -1, joint.shape[1])
-                yield from _split(np.einsum("aibj->ij", shaped), on, told, name)
+                yield from _split(np.einsum("aibj->ij", shaped), on, wanted, name)
 
-    def _told_here(
-        self, now: _Arrival, targets: Mapping[str, set[str]], told: set[tuple[_Codes, str]]
+    def _from_clique(
+        self, now: _Arrival, targets: Mapping[str, set[str]], done: set[tuple[_Codes, str]]
     ) -> Iterator[tuple[_Codes, str, np.ndarray]]:
-        """P(codes, y) for those attributes y of a clique that no separator told."""
+        """P(codes, y) for those attributes y of a clique that no separator gave."""
         names = self._tree.cliques[now.clique]
         for name in names if now.codes else ():
-            missing = [c for c in now.codes if name in targets[c.name] and (c, name) not in told]
+            missing = [c for c in now.codes if name in targets[c.name] and (c, name) not in done]
             separator = self._separator(now.before, now.clique)
             if missing and name not in separator:
                 given = now.given_of(missing)

@@ -1,4 +1,4 @@
-"""The texts that no earlier answer told, with what the records count in parts that have them."""
+"""The texts that no earlier answer released, and in how many parts of records each is."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class RestOfTexts(TextCounts):
 
     Args:
         columns: those that are asked about; none twice.
-        known: pairs of one of these columns and a text, which earlier answers told.
+        known: pairs of one of these columns and a text, which earlier answers released.
     """
 
     name: ClassVar[str] = "rest_of_texts"
     question: ClassVar[str] = (
-        "which texts that were not told yet are frequent in each column, among records that hold few others of them, "
-        "with noise and a threshold"
+        "which texts that were not released yet are frequent in each column, among records that hold few others of "
+        "them, with noise and a threshold"
     )
 
     known: tuple[tuple[str, str], ...] = ()
