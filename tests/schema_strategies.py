@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real
 from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError
 
 WORDS = st.sampled_from(["a", "b", "39", "1e3", "NaN", "é ü", 'say "hi"', "x,y", "line\nbreak", "other", "01", "?"])
 MISSING = st.fixed_dictionaries(
@@ -61,7 +62,10 @@ def reals(draw: st.DrawFn) -> Real:
     else:
         inner = draw(st.sets(st.integers(1, 9), max_size=4))
         facts["edges"] = (lower, *(lower + width * tenth / 10 for tenth in sorted(inner)), lower + width)
-    return Real("c", lower, lower + width, **facts)
+    try:
+        return Real("c", lower, lower + width, **facts, step=draw(st.sampled_from([0.0, 0.25])))
+    except SchemaError:  # a point or a bin that is not on the grid
+        return Real("c", lower, lower + width, **facts)
 
 
 @st.composite
@@ -186,6 +190,9 @@ def code_of(column: Column, cell: str | None) -> int | None:
         bins = column.bins or len(points)
         return max(i for i in range(bins) if (i * len(points)) // bins <= position)
     assert isinstance(column, Real)
+    if column.step:
+        step = Fraction(str(column.step))
+        clamped = column.lower + step * ((clamped - Fraction(column.lower)) / step + Fraction(1, 2)).__floor__()
     # Decoded values lie between the ends of their code, so the ends tell where any other number belongs.
     lows, highs = column.ranges
     inside = [i for i in range(column.n_bins) if lows[i] <= float(clamped) <= highs[i]]

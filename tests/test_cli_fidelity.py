@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from command_line import Office, make_office
+from counterfoil.cli.synth_report import worst_columns
+from counterfoil.receipt.noisy_measure import NoisyMeasure
 
 
 @pytest.fixture
@@ -146,3 +149,19 @@ def test_certificates_that_were_tampered_with_are_refused_in_one_sentence(office
     ended = office.run("receipt", "show", MADE[2])
     assert ended.status == 2
     assert "is not understood" in ended.err
+
+
+def test_of_the_distances_of_columns_the_largest_are_printed():
+    """All of them are on the receipt, which is said with their number."""
+
+    def measure(name: str, about: str, answer: int) -> dict[str, Any]:
+        return NoisyMeasure(name, about, answer, 10.0, "discrete_gaussian", 1.0, 0.0, 1000.0, 0.0).to_json()
+
+    distances = [measure("wasserstein", f"c{number}", 10 * number) for number in range(6)]
+    pairs = measure("pair_error", "a with b", 7)
+    shown, rest = worst_columns({"fidelity": [pairs, *distances, pairs]})
+    assert shown["fidelity"] == [pairs, distances[5], distances[4], distances[3], pairs]
+    assert rest == "Of 3 more columns, with a smaller W_1 distance, the receipt says it."
+    few = {"fidelity": [pairs, *distances[:3]]}
+    assert worst_columns(few) == ({"fidelity": [pairs, *distances[2::-1]]}, "")
+    assert worst_columns({}) == ({"fidelity": []}, "")

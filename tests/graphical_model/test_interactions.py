@@ -65,8 +65,10 @@ def test_interactions_of_marginals_are_centered_sums(case):
     x, rng = case
     joint = rng.dirichlet(np.ones(x.domain.size(x.domain.attributes))).reshape(x.domain.sizes)
     vector = x.from_marginals([marginal_of(x.domain, joint, x.subsets[i]) for i in x.maximal])
+    sums = x.sums([marginal_of(x.domain, joint, x.subsets[i]) for i in x.maximal])
     for i, part in enumerate(x.subsets):
         expected = marginal_of(x.domain, joint, part)
+        np.testing.assert_allclose(x.table(sums, i), expected, atol=1e-12)
         assert x.of_table(part, expected)[i] == pytest.approx(x.table(vector, i), abs=1e-12)
         for axis in range(len(part)):
             np.testing.assert_allclose(x.table(vector, i).sum(axis=axis), 0.0, atol=1e-12)
@@ -88,7 +90,9 @@ def test_the_squares_of_a_table_split_over_its_interactions(case):
 def test_the_preconditioner_is_symmetric_and_positive(case):
     x, rng = case
     margins = {name: rng.dirichlet(np.ones(x.domain[name])) for name in x.domain.attributes}
-    precondition = x.preconditioner(margins, np.full(x.starts[-1], 0.01))
+    joint = rng.dirichlet(np.ones(x.domain.size(x.domain.attributes))).reshape(x.domain.sizes)
+    marginals = [marginal_of(x.domain, joint, x.subsets[i]) for i in x.maximal]
+    precondition = x.preconditioner(margins, marginals, np.full(x.starts[-1], 0.01))
     u, v = random_interactions(x, rng), random_interactions(x, rng)
     assert u @ precondition(v) == pytest.approx(v @ precondition(u), rel=1e-9, abs=1e-9)
     assert u @ precondition(u) >= 0.0
@@ -106,5 +110,6 @@ def test_the_preconditioner_inverts_the_curvature_of_independent_attributes():
     product = covariance @ vector
     for i, part in enumerate(x.subsets):
         x.table(curved, i)[...] = x.of_table(part, x.table(product, i))[i]
-    precondition = x.preconditioner(margins, np.full(vector.size, 1e-12))
+    marginals = [marginal_of(domain, joint.reshape(2, 2, 2), x.subsets[i]) for i in x.maximal]
+    precondition = x.preconditioner(margins, marginals, np.full(vector.size, 1e-12))
     np.testing.assert_allclose(precondition(curved), vector, rtol=1e-6, atol=1e-8)

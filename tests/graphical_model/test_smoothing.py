@@ -132,12 +132,13 @@ def test_more_of_a_run_is_the_average_by_precision():
     assert better.noise == pytest.approx([math.sqrt(2.0), 1 / math.sqrt(1 / 12 + 1 / 4)])
 
 
-def test_a_gap_between_spikes_is_even_and_a_tail_beside_one_is_short():
+def test_little_lies_between_spikes_and_beside_them():
     noisy = np.array([900.0, 3, -4, 5, 700, 2, -3, 4, 1, 0, 2, -1])
     counts = spread(find_runs(noisy, 5.0, 3.0), np.ones(12)).counts
-    assert counts[1:4] == pytest.approx(counts[1])
-    assert (np.diff(counts[5:]) < 0).all()
-    assert counts[5] > 10 * counts[8]
+    # Humps between two spikes may lie anywhere there, beside the last one anywhere up to the end.
+    assert counts[1:4].sum() < 3 * 5.0
+    assert counts[1:4] == pytest.approx(counts[1:4].mean(), rel=0.2)
+    assert counts[5:].sum() < 3 * 5.0
 
 
 def test_nothing_that_stands_out_leaves_the_column_even():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -50,6 +52,33 @@ def measured(relation: str = "add_or_remove_one", seed: int = 3) -> tuple[OneWay
         return measure_one_way(curator, curator.filter(GaussianFilter()), NOISE, entropy_weight=1.0), curator.charges()
 
 
+def what_columns_cost(copies: int, bins: int, more: float) -> tuple[OneWay, list[float]]:
+    """Of `copies` times as many people, with so many bins of a number: the costs (mu squared), as parts of the plan."""
+    numbers = f'[columns.number]\nkind = "integer"\nlower = 1\nupper = {bins}\n\n'
+    schema = Schema.from_toml(SCHEMA.to_toml().replace("[columns.size]", numbers + "[columns.size]"))
+    people = pa.concat_tables([PEOPLE] * copies)
+    people = people.append_column("number", pa.array(np.arange(people.num_rows) % bins + 1))
+    with Curator(people, schema, budget=Budget(20.0, 1e-6), seed=3) as curator:
+        account = curator.filter(GaussianFilter())
+        one_way = measure_one_way(curator, account, NOISE, more=more, entropy_weight=1.0)
+        return one_way, [charge.event.mu**2 * NOISE.noise_multiplier**2 for charge in curator.charges()]
+
+
+@pytest.mark.parametrize("bins", [5, 100])
+def test_columns_cost_more_where_noise_hides_them(bins):
+    """With 100 bins in two queries anyway. Of 600 people noise hides 5 to 10%, of 60,000 less than .1%."""
+    _, planned = what_columns_cost(1, bins, 0.0)
+    _, clear = what_columns_cost(100, bins, 0.5)
+    hidden, costs = what_columns_cost(1, bins, 0.5)
+    assert math.fsum(planned) == pytest.approx(1.0, rel=1e-6)
+    assert math.fsum(clear) == pytest.approx(1.0, rel=1e-6)
+    assert 1.2 < math.fsum(costs) <= 1.5 * (1 + 1e-9)
+    assert len(costs) == 2
+    whole = 2 * NOISE.noise_multiplier  # in each cell of four columns
+    scales = [one.scale for one in hidden.estimator.measurements]
+    assert scales == pytest.approx([whole / math.sqrt(math.fsum(costs))] * 4, rel=0.02)
+
+
 def test_one_question_for_all_columns():
     one_way, charges = measured()
     (charge,) = charges
@@ -92,6 +121,6 @@ def test_values_that_do_not_stand_out_come_back_evenly_between_those_that_do():
     assert refined.domain == SCHEMA.domain
     assert refined.marginal(("size",))[2] == 0
     ages = refined.marginal(("age",))
-    assert ages[1] == pytest.approx(ages[2])
-    assert ages[4] > 2 * ages[5], "and thin out towards the end"
+    assert ages[1] == pytest.approx(ages[2], rel=0.1)
+    assert 0 < ages[4] + ages[5] < 3 * 8.8 * math.sqrt(2), "and little lies beyond"
     assert ages[1] + ages[2] == pytest.approx(coarse.marginal(("age",))[1])

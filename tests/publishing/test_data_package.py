@@ -125,8 +125,17 @@ def means(column: Any, field: dict[str, Any], value: Any) -> Any:
     if field["type"] == "string":  # another column has its word for missing values
         import pyarrow as pa
 
-        return int(column.encode(pa.array([str(value)]))[0])
+        return int(column.encode(pa.array([value]))[0])
     return value
+
+
+def test_the_step_of_real_numbers_is_named(tmp_path: Path) -> None:
+    """Table schemas, version 1, have no constraint for it."""
+    schema = Schema((Real("hours", 0.0, 20.0, step=0.5), Real("pay", 0.0, 20.0)))
+    hours, pay = package(schema, drawn(schema), tmp_path)["resources"][0]["schema"]["fields"]
+    assert hours["counterfoil:step"] == 0.5
+    assert hours["constraints"]["maximum"] == 20.0
+    assert "counterfoil:step" not in pay
 
 
 def test_a_word_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
-from counterfoil.schema.bought_columns import bought_column
+from counterfoil.schema.bought_columns import CAUTION, bought_column
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
@@ -237,6 +237,42 @@ def test_tails_that_are_noise_are_not_told() -> None:
     assert "upper = 8  # bought, rounded outwards: about 12% lie above" in text
 
 
+def test_the_share_that_reads_so_is_of_all_cells_and_the_others_are_named() -> None:
+    facts = {"kind": "date", "lower": 0.0, "upper": 8000.0, "read": (0.7, 0.03), "others": (("%d.%m.%Y", 300),)}
+    text = document(answers(name="d", votes={"date": 1000}, **facts))
+    assert (
+        "about 70% (+- 3%) of the cells that are not missing read so. Others are about 300 %d.%m.%Y, and are read as "
+        "missing: write all alike in the table, or state another kind, or their words in `missing_values`" in text
+    )
+    hidden = document(answers(name="d", votes={"date": 1000}, **(facts | {"read": (0.7, 0.6), "others": ()})))
+    assert "most cells that can be told from noise read so" in hidden
+
+
+@pytest.mark.parametrize(("kind", "lower"), [("integer", 0.0), ("integer", 5.0), ("real", 0.0)])
+def test_a_range_of_one_number_is_asked_about_where_the_noise_leaves_room(kind: str, lower: float) -> None:
+    point = {"name": "bonus", "kind": kind, "lower": lower, "upper": lower, "decimals": 2 if kind == "real" else None}
+    other = answers(name="n", kind="integer", lower=0.0, upper=8.0)
+    text = document(answers(**point, elsewhere=(200.0, 50.0)), other)
+    assert [one.column for one in Schema.from_toml(text).confirm] == ["bonus"]
+    assert f"confirm = true  # bought: {lower:g} alone shows, and the noise may hide 350 cells" in text
+    assert "columns with a line `confirm = true` must be looked at first" in " ".join(text.replace("#", "").split())
+    deleted = "\n".join(line for line in text.splitlines() if not line.startswith("confirm"))
+    assert Schema.from_toml(deleted)["bonus"].kind == kind
+    certain = document(answers(**point, elsewhere=(-5.0, 10.0)), other)
+    assert not Schema.from_toml(certain).confirm, "at most 30 of 1,000"
+    stated = bought_column(answers(**point, elsewhere=(200.0, 50.0)), stated={"upper": 100})
+    assert "confirm" not in stated.facts
+
+
+def test_missing_cells_show_beyond_the_threshold_of_all_columns_alone() -> None:
+    few, more = (
+        bought_column(answers(name="n", kind="integer", lower=0.0, upper=8.0, missing=cells, least=4.7))
+        for cells in (46, 48)
+    )
+    assert few.facts["missing"] == (True, CAUTION)
+    assert "about 48 cells" in more.facts["missing"][1]
+
+
 def test_bins_that_were_bought_are_in_it() -> None:
     found = answers(name="n", kind="integer", lower=0.0, upper=64.0, edges=(4.0, 16.0))
     column = Schema.from_toml(document(found))["n"]
@@ -287,7 +323,13 @@ def test_columns_whose_type_has_no_single_values_are_left_out() -> None:
 def test_one_frequent_word_of_a_boolean_tells_the_other_and_those_of_other_columns() -> None:
     words = {"a": ("No",), "b": (), "c": ("NO",), "d": ("y",)}
     found = [
-        answers(name=name, kind="boolean", votes={"boolean": 900}, categories=tuple((text, 600) for text in texts))
+        answers(
+            name=name,
+            kind="boolean",
+            votes={"boolean": 900},
+            read=(0.9, 0.02),
+            categories=tuple((text, 600) for text in texts),
+        )
         for name, texts in words.items()
     ]
 

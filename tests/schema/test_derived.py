@@ -301,3 +301,45 @@ def test_what_is_written_can_be_read_by_anybody(tmp_path: Path) -> None:
 def test_reals_may_be_looked_up_by_reals() -> None:
     schema = Schema((Real("x", 0, 1, bins=2), Derived("y", "categorical", on=("x",), lookup=((0.5, "half"),))))
     assert set(rows(schema, 5).column("y").to_pylist()) <= {None, "half"}
+
+
+TENTHS, HUNDREDTHS = Real("a", 0.0, 9.0, decimals=1), Real("b", 0.0, 9.0, decimals=2)
+
+
+@pytest.mark.parametrize(
+    ("expression", "decimals", "digits"),
+    [
+        ("a + b", None, 2),
+        ("a - 0.125", None, 3),
+        ("-a * b", None, 3),
+        ("min(a, 3) + round(b)", None, 1),
+        ("abs(a - 0.5) + round(b, 1)", None, 1),
+        ("a + b // 1", None, 1),
+        ("a / 3 + b", None, None),
+        ("a / 3 + b", 4, 4),
+        ("a + b", 1, 1),
+        ("b % 0.1", None, None),
+        ("c + a", None, None),
+    ],
+)
+def test_reals_have_the_decimals_that_follow(expression: str, decimals: int | None, digits: int | None) -> None:
+    """Of .1 + .2 there is .3 and not .30000000000000004; where nothing follows, all digits stay."""
+    columns = (TENTHS, HUNDREDTHS, Real("c", 0.0, 1.0))
+    schema = Schema((*columns, Derived("d", "real", expression=expression, decimals=decimals)))
+    assert Schema.from_toml(schema.to_toml()) == schema
+    found = [row["d"] for row in rows(schema, 300).to_pylist()]
+    places = [len(f"{number:.17g}".partition(".")[2]) for number in found]
+    if digits is None:
+        assert max(places) > 10
+    else:
+        assert all(number == float(f"{number:.{digits}f}") for number in found)
+        assert any(number != float(f"{number:.{digits - 1}f}") for number in found)
+
+
+def test_decimals_of_what_has_none_are_refused() -> None:
+    for change, message in (({"decimals": 16}, "from 0 to 15; found 16"), ({"result": "integer"}, "goes with an")):
+        facts = {"result": "real", "decimals": 2, "expression": "a"} | change
+        with pytest.raises(SchemaError, match=message):
+            Derived("d", **facts)
+    with pytest.raises(SchemaError, match="`decimals` must be a whole number; found '2'"):
+        Schema.from_toml(BASE + 'name = "d"\nkind = "real"\nexpression = "n"\ndecimals = "2"\n')

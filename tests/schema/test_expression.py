@@ -184,7 +184,7 @@ def test_dates_ordered_categories_and_booleans() -> None:
         ("a", "made of comparisons"),
         ("a + 1", "made of comparisons"),
         ("1 < 2", "must name a column"),
-        ("a == 'x'", "compares it with 'x'; expected a number"),
+        ("a == 'x'", "is compared with 'x'; expected a number"),
         ("a == d", "'a' and 'd' can't be compared"),
         ("d == 'w'", "'w', which is not among its values"),
         ("d < 'y'", "not `ordered`"),

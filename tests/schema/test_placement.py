@@ -53,7 +53,7 @@ def expected(column, cell: str | None) -> Placement:
         return P.BELOW
     if read > Fraction(column.upper):
         return P.ABOVE
-    if isinstance(column, Integer) and (read - column.lower) % column.step:
+    if isinstance(column, (Integer, Real)) and column.step and (read - Fraction(column.lower)) % Fraction(column.step):
         return P.MOVED
     return P.DECLARED
 
@@ -68,8 +68,13 @@ def test_cells_are_placed_as_the_rules_say(column, cells):
 def contains(column, code: int, value: float) -> bool:
     """Whether decoding the code can give the value, or what is next to it where reals are concerned."""
     lows, highs = column.ranges
-    if not lows[code] <= value <= highs[code]:
+    near = 1e-6 if isinstance(column, Real) and column.step and column.lower <= value <= column.upper else 0
+    if not lows[code] - near <= value <= highs[code] + near:
         return False
+    if isinstance(column, Real) and column.step:
+        off = (Fraction(value) - Fraction(column.lower)) % Fraction(column.step)
+        off = min(off, Fraction(column.step) - off)
+        return off <= Fraction(1, 10**9) * max(abs(Fraction(value)), Fraction(column.step))
     return not isinstance(column, Integer) or (Fraction(value) - column.lower) % column.step == 0
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs
@@ -14,6 +15,9 @@ from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
+
+_MOST_COLUMNS = 3
+"""Distances of single columns that are printed."""
 
 
 def report(
@@ -27,6 +31,7 @@ def report(
 ) -> None:
     """Prints what was made, where it is, what it cost and how far it can be off."""
     from counterfoil.receipt.acceptance import acceptance_sentences
+    from counterfoil.receipt.relations_kept import three_columns
     from counterfoil.receipt.text import good_for
 
     receipt, budget = synthesis.receipt, request.budget
@@ -40,7 +45,9 @@ def report(
     elif outputs.model is not None:
         terminal.say(f"  model    {outputs.model}")
     show_schema_check(terminal, receipt.document)
-    for sentence in (*good_for(receipt.document), *acceptance_sentences(receipt.document)):
+    measured, rest = worst_columns(receipt.document)
+    limits = filter(None, (rest, three_columns(receipt.document)))
+    for sentence in (*good_for(measured), *acceptance_sentences(receipt.document), *limits):
         terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
     for sentence in receipt.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")
@@ -67,6 +74,22 @@ def report(
             "ledger": None if request.ledger is None else str(request.ledger),
         }
     )
+
+
+def worst_columns(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """What to print of a receipt's measures: of the distances of columns the largest, and where the others stand."""
+    from counterfoil.receipt.noisy_measure import NoisyMeasure
+
+    measures = document.get("fidelity", [])
+    columns = [one for one in measures if one.get("measure") == "wasserstein"]
+    largest = sorted(columns, key=lambda one: -NoisyMeasure.from_json(one).estimate)[:_MOST_COLUMNS]
+    left = len(columns) - len(largest)
+    shown = [one for one in measures if one not in columns]
+    # The largest come together, at the place of the first.
+    place = next((number for number, one in enumerate(measures) if one in columns), 0)
+    shown[place:place] = largest
+    rest = f"Of {left:,} more {'column' if left == 1 else 'columns'}, with a smaller W_1 distance, the receipt says it."
+    return {**document, "fidelity": shown}, rest if left else ""
 
 
 def _say_folder(terminal: Terminal, outputs: FolderOutputs) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
@@ -38,11 +39,12 @@ class ColumnNote:
 
     Args:
         column: its name.
-        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin" or "day_and_month".
+        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "grid" or "points".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, or of stated values that never occur.
         stated: the stated values that never occur, all of them.
-        values: for "rewritten", the most frequent texts of the records with their counts, where they were asked for.
+        values: for "rewritten" and "points", the most frequent texts of the records with their counts, where they were
+            asked for.
     """
 
     column: str
@@ -72,6 +74,7 @@ class NoteCounts:
         self._rewritten: Counter[str] = Counter()
         self._days: set[int] = set()
         self._texts = False
+        self._grid = GridCounts(column) if isinstance(column, Real) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
         """Sees the cells of a batch."""
@@ -89,6 +92,8 @@ class NoteCounts:
             self._add_labels(self.column, batch)
         elif isinstance(self.column, Instant):
             self._add_instants(self.column, batch, cells)
+        elif self._grid is not None and cells.numbers is not None:
+            self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
 
     def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
         tally = batch.tally(column.name)
@@ -131,6 +136,8 @@ class NoteCounts:
         yield from self._never()
         yield from self._otherwise()
         yield from self._wide()
+        for note in () if self._grid is None else self._grid.notes():
+            yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
         if self._texts and self._days and max(self._days) <= 12:
             yield self._note(
                 "day_and_month",

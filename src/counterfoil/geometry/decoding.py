@@ -18,7 +18,9 @@ def steps(column: NumberColumn) -> int:
     low, high = column.bounds
     if isinstance(column, Integer):
         return (column.upper - column.lower) // column.step
-    return 0 if isinstance(column, Real) else round(high - low)
+    if isinstance(column, Real):
+        return 0 if column.grid is None else column.grid.last
+    return round(high - low)
 
 
 def values(column: NumberColumn, numbers: np.ndarray) -> pa.Array:

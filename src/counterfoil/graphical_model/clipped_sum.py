@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -124,7 +124,7 @@ class SumQuestion:
         runs, counts, numbers = self.smoothed.runs, self.smoothed.counts, self.numbers
         left = np.maximum(np.bincount(runs.of_cell, counts), _LEAST)
         hidden = np.maximum(np.sqrt(runs.noise / left), 1.0)
-        doubt = np.where(runs.stands_out, np.minimum(runs.noise / left, 1.0), hidden)
+        doubt = np.where(self.smoothed.stands_out, np.minimum(runs.noise / left, 1.0), hidden)
         doubtful = counts * doubt[runs.of_cell]
         middle = min(int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)), len(counts) - 1)
         order = np.argsort(numbers, kind="stable")
@@ -161,7 +161,7 @@ def variances(smoothed: Smoothed) -> np.ndarray:
     """
     runs = smoothed.runs
     left = np.bincount(runs.of_cell, smoothed.counts)
-    return np.asarray(np.where(runs.stands_out, runs.noise, np.minimum(runs.noise, left)) ** 2)
+    return np.asarray(np.where(smoothed.stands_out, runs.noise, np.minimum(runs.noise, left)) ** 2)
 
 
 def shares_in_runs(smoothed: Smoothed) -> np.ndarray:
@@ -213,4 +213,4 @@ def follow_sum(
         moved = variance * of_run / (of_run @ (variance * of_run) + noise**2)
         counts = share * np.maximum(left + moved * (total - smoothed.counts @ far), _LEAST)[runs.of_cell]
         counts *= records / counts.sum()
-    return Smoothed(runs, counts, smoothed.spikes)
+    return replace(smoothed, counts=counts)

@@ -130,13 +130,17 @@ def _zero_potentials(domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]]) 
 
 @dataclass(frozen=True)
 class _Point:
-    """The dual at psi, all divided by the entropy's weight; `value` and `gradient` are of -D, to be minimized."""
+    """The dual at psi, all divided by the entropy's weight; `value` and `gradient` are of -D, to be minimized.
+
+    `marginals` are the model's, on the maximal subsets.
+    """
 
     psi: Vector
     value: float
     gradient: Vector
     gap: float
     objective: float
+    marginals: Sequence[Vector]
 
 
 class _Dual:
@@ -209,7 +213,8 @@ class _Dual:
         misfit = 0.5 * float(np.sum(residual * residual / self.ridge))
         # log|domain| - H(p) = log|domain| - log Z + <psi, fitted>: the divergence from uniform, never negative.
         divergence = self._log_domain - log_z + float(psi @ fitted)
-        return _Point(psi, value, gradient, gap, max(misfit + divergence, 1e-300))
+        objective = max(misfit + divergence, 1e-300)
+        return _Point(psi, value, gradient, gap, objective, marginals[: len(x.maximal)])
 
 
 class _InverseCurvature:
@@ -253,7 +258,7 @@ def _maximize(
     """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap."""
     point = best = dual(start)
     ridge = _RIDGE_MARGIN * dual.ridge
-    inverse = _InverseCurvature(dual.interactions.preconditioner(dual.margins(), ridge))
+    inverse = _InverseCurvature(dual.interactions.preconditioner(dual.margins(), point.marginals, ridge))
     idle = 0
     while best.gap > relative_gap * best.objective:
         if idle == _IDLE_STEPS:

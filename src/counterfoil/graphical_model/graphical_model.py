@@ -33,6 +33,7 @@ from counterfoil.threads import on_one_thread
 
 Table = NDArray[np.float64]
 Where = Mapping[str, int | Iterable[int]]
+PairProbabilities = Callable[[JunctionTree, Mapping[Clique, Table], Sequence[Clique]], dict[Clique, Table]]
 
 _FORMAT = 1
 # How far from 1 the sum of a marginal's probabilities may be before it is computed again in logarithms.
@@ -46,6 +47,8 @@ _MANY_PAIRS = 500
 _MANY, _LARGE = 24, 10_000
 # So many cells, and many pairs follow from the tables of the tree's cliques: a pass over one costs less than a plan.
 _VERY_LARGE = 2_000_000
+# Pairs that took a walk along the tree are kept up to so many cells: 32 MB.
+_KEPT_CELLS = 1 << 22
 # Products that wait for others to need them have at most so many cells together: 16 MB.
 _WAITING_CELLS = 1 << 21
 
@@ -112,11 +115,21 @@ class GraphicalModel:
     def _pairs(self, pairs: Sequence[Clique]) -> dict[Clique, Table]:
         """Expected counts on pairs, all at once, where they are many and one way or another suits the tree."""
         if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree):
-            probabilities = pairwise.pair_probabilities
-        elif len(pairs) >= _MANY and self.tree.cells >= _VERY_LARGE:
-            probabilities = tree_pairs.pair_probabilities
-        else:
-            return {}
+            return self._joint(pairs, pairwise.pair_probabilities)
+        if len(pairs) >= _MANY and self.tree.cells >= _VERY_LARGE:
+            missing = [pair for pair in pairs if pair not in self._walked]
+            found = self._joint(missing, tree_pairs.pair_probabilities) if missing else {}
+            if sum(table.size for table in (*self._walked.values(), *found.values())) <= _KEPT_CELLS:
+                self._walked.update(found)
+            return {pair: (found[pair] if pair in found else self._walked[pair]).copy() for pair in pairs}
+        return {}
+
+    @cached_property
+    def _walked(self) -> dict[Clique, Table]:
+        """Pairs that were asked for together before, which rows and error bars ask for again."""
+        return {}
+
+    def _joint(self, pairs: Sequence[Clique], probabilities: PairProbabilities) -> dict[Clique, Table]:
         program, calibration = self._calibrated
         own = {clique: self._query(program, calibration, clique) / self.total for clique in self.tree.cliques}
         joint = probabilities(self.tree, own, pairs)

@@ -96,11 +96,7 @@ class Interactions:
 
     def from_marginals(self, marginals: Sequence[Vector]) -> Vector:
         """Interactions (sums over the absent axes, then centered) of marginals on the maximal subsets."""
-        vector = np.zeros(self.starts[-1])
-        for i, marginal in zip(self.maximal, marginals, strict=True):
-            self.table(vector, i)[...] = marginal
-        r = self._homes
-        _sum_down(vector, self.starts, r.small, r.big, r.begins, r.cells)
+        vector = self.sums(marginals)
         _center(vector, self.starts, self._shape_starts, self._flat_shapes)
         return vector
 
@@ -136,20 +132,42 @@ class Interactions:
                     self.table(vector, self.index[part])[...] += inner
         return vector
 
-    def preconditioner(self, margins: Mapping[str, Vector], ridge: Vector) -> "Preconditioner":
-        """An approximate inverse of (covariance of the interactions + diag(ridge)) near independence."""
-        return Preconditioner(self, margins, ridge)
+    def sums(self, marginals: Sequence[Vector]) -> Vector:
+        """Marginals on all subsets, from those on the maximal ones."""
+        vector = np.zeros(self.starts[-1])
+        for i, marginal in zip(self.maximal, marginals, strict=True):
+            self.table(vector, i)[...] = marginal
+        r = self._homes
+        _sum_down(vector, self.starts, r.small, r.big, r.begins, r.cells)
+        return vector
+
+    def preconditioner(
+        self, margins: Mapping[str, Vector], marginals: Sequence[Vector], ridge: Vector
+    ) -> "Preconditioner":
+        """An approximate inverse of (covariance of the interactions + diag(ridge)).
+
+        Args:
+            margins: positive distributions of single attributes, near the model's.
+            marginals: the model's, on the maximal subsets.
+            ridge: positive.
+        """
+        return Preconditioner(self, margins, self.sums(marginals), ridge)
 
 
 class Preconditioner:
-    """Inverse curvature of the dual if attributes were independent with the given one-way `margins`.
+    """Inverse curvature of the dual, as it would be if attributes were independent with the given one-way `margins`,
+    but for cells that hold more.
 
     Under independence, functions on different subsets that have mean zero along each axis are uncorrelated,
     and a function on A has variance sum p_A f^2. So: express the gradient in functions centered with respect
     to `margins`, divide by p_A + ridge, and return to uniformly centered interactions; symmetric and positive.
+    Where the model has more in a cell than independence, that is p_A there: too small a curvature makes steps that
+    are too long, which costs more than steps that are too short (measured: a quarter to a third of all evaluations).
     """
 
-    def __init__(self, interactions: Interactions, margins: Mapping[str, Vector], ridge: Vector) -> None:
+    def __init__(
+        self, interactions: Interactions, margins: Mapping[str, Vector], marginals: Vector, ridge: Vector
+    ) -> None:
         self._interactions = interactions
         curvature = np.empty_like(ridge)
         for i, part in enumerate(interactions.subsets):
@@ -157,7 +175,7 @@ class Preconditioner:
             for name in part:
                 product = np.multiply.outer(product, margins[name])
             interactions.table(curvature, i)[...] = product
-        self._inverse = 1.0 / (curvature + ridge)
+        self._inverse = 1.0 / (np.maximum(curvature, marginals) + ridge)
         self._weights = np.concatenate(
             [np.zeros(0), *(margins[name] for part in interactions.subsets for name in part)]
         )

@@ -3,19 +3,22 @@
 Many fine cells of a column hold fewer records than the noise. Counts below zero can't be kept, and those above it put
 records where there are none: at an income of a million, that moves the mean. So neighbors are joined until together
 they stand out. Within such a run counts follow a log-linear density that its neighbors suggest. What never stands out
-is a tail or a gap: what the noisy counts say of it is weighed against the line along which the density falls towards
-it. Post-processing of noisy counts: no record is read.
+is a gap, which is as low as what lies beside it, a tail, which falls by the slope that its noisy counts suggest, or all
+that lies beside spikes: of that many shapes are tried (`hidden_mass`). Post-processing of noisy counts: no record is
+read.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import erfcx
 
 from counterfoil.domain.log_linear import shares_below, tilts
+from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
 from counterfoil.graphical_model.leverage import demanding, with_densest
 from counterfoil.graphical_model.runs import Runs
 
@@ -33,6 +36,8 @@ _APART = 0.5
 """The standard deviation of the log of a tail's slope around what it is taken to be."""
 _SLOPES = 80
 """How many slopes are tried."""
+_LIFT, _LIFTS = 0.5, np.arange(-2, 3)
+"""The standard deviation of the log of the height at which a tail begins, and how many of them higher it may be."""
 _TINY = 1e-9
 _FAR = 1e3
 """Deviations from which on the tail of the normal distribution is exponential to all digits that matter."""
@@ -46,14 +51,31 @@ class Smoothed:
         runs: the runs of cells.
         counts: float64 [n], none below zero.
         spikes: bool [runs], single cells that say nothing about their neighbors.
+        hidden: by run, what is believed of tails, and of what lies among spikes, whose pieces do not stand out.
+        unplaced: how many records the counts lack, beyond twice the standard deviation of that.
     """
 
     runs: Runs
     counts: np.ndarray
     spikes: np.ndarray
+    hidden: Mapping[int, Believed] = field(default_factory=dict)
+    unplaced: float = 0.0
+
+    @property
+    def stands_out(self) -> np.ndarray:
+        """bool [runs]: which stand out by a part of them, not as a whole alone."""
+        hidden = np.isin(np.arange(len(self.runs.totals)), list(self.hidden))
+        return np.asarray(self.runs.stands_out & ~hidden)
 
 
-def spread(runs: Runs, spans: np.ndarray, centers: np.ndarray | None = None) -> Smoothed:
+def spread(
+    runs: Runs,
+    spans: np.ndarray,
+    centers: np.ndarray | None = None,
+    *,
+    records: float = 0.0,
+    records_error: float = math.inf,
+) -> Smoothed:
     """The counts of the cells of each run, by log-linear densities.
 
     Args:
@@ -61,32 +83,49 @@ def spread(runs: Runs, spans: np.ndarray, centers: np.ndarray | None = None) -> 
         spans: float64 [n], the width of each cell on the scale on which counts vary smoothly; 0 for a single point.
         centers: float64 [n], the number in the middle of each cell: what stands out far from the rest must then do so
             by more, as it moves the mean by more. None where cells are no numbers.
+        records: in all cells, as other counts than theirs say.
+        records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
     if centers is not None:
         runs = demanding(runs, centers) if runs.stands_out.any() else with_densest(runs, centers)
-    pieces, runs = runs, runs.with_joined_rest()
-    line = _Line.of(runs, pieces, spans, centers)
-    masses, tilt = runs.totals.copy(), line.tilts
+    pieces, joined = runs, runs.with_joined_rest()
+    # What stands out as a whole alone says how many records it holds, and nothing of where they are.
+    seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
+    runs = Runs(joined.of_cell, joined.totals, joined.noise, np.where(seen, joined.threshold, math.inf))
+    line = _Line.of(runs, pieces, spans, centers, records, records_error)
+    masses, tilt, hidden = runs.totals.copy(), line.tilts, {}
     for run in np.flatnonzero(~runs.stands_out).tolist():
-        masses[run], tilt[run] = line.of_rest(run)
+        if line.is_hidden:
+            hidden[run] = line.of_hidden(run)
+            continue
+        mass, tilt[run] = line.of_rest(run)
+        masses[run] = masses[run] if joined.stands_out[run] else mass
     counts = np.empty(len(spans))
     for run, (mass, slope) in enumerate(zip(masses, tilt, strict=True)):
         inside = np.flatnonzero(runs.of_cell == run)
+        if run in hidden:
+            counts[inside] = hidden[run].counts
+            continue
         widths = np.maximum(spans[inside], _TINY * line.mean_span)
         borders = np.append(0.0, np.cumsum(widths)) / widths.sum()
         counts[inside] = mass * np.diff(shares_below(float(slope), borders))
+        if line.is_tail(run):
+            hidden[run] = line.believed_tail(run, counts[inside])
     spikes = np.isin(np.arange(len(masses)), line.spikes)
-    return Smoothed(runs, np.maximum(counts, 0.0), spikes)
+    counts = np.maximum(counts, 0.0)
+    error = math.hypot(records_error, float(np.linalg.norm(runs.noise[runs.stands_out])))
+    unplaced = max(records - float(counts.sum()) - 2 * error, 0.0) if math.isfinite(error) else 0.0
+    return Smoothed(joined, counts, spikes, hidden, unplaced)
 
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """Parts of runs, on the line of `_Line`: the run, the ends, the noisy count of each, and the deviation of that."""
+    """Parts of runs: the run, the noisy count of each, and the deviation of that; and the part of each cell."""
 
     run: np.ndarray
-    ends: np.ndarray
     totals: np.ndarray
     noise: np.ndarray
+    of_cell: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +133,8 @@ class _Line:
     """Runs side by side on a line whose unit is the mean width of a cell.
 
     Args:
+        of_cell: int64 [n], the run of each cell.
+        borders: float64 [n + 1], where cells begin and end.
         totals: float64 [runs], noisy counts.
         ends: float64 [runs + 1], where runs begin and end.
         noise: float64 [runs], the standard deviation of each total.
@@ -102,9 +143,13 @@ class _Line:
         tilts: float64 [runs], of the density within runs that stand out.
         mean_span: of a cell, in the column's scale.
         pieces: of which the runs that do not stand out were joined.
-        sizes: float64 [runs, 2], how far from 0 the first and the last cell of each run lie; ones for no numbers.
+        sizes: float64 [n], how far from 0 each cell lies; ones for no numbers.
+        records: in all runs, as other counts than theirs say.
+        records_error: the standard deviation of the error in it.
     """
 
+    of_cell: np.ndarray
+    borders: np.ndarray
     totals: np.ndarray
     ends: np.ndarray
     noise: np.ndarray
@@ -114,70 +159,137 @@ class _Line:
     mean_span: float
     pieces: _Pieces
     sizes: np.ndarray
+    records: float
+    records_error: float
 
     @staticmethod
-    def of(runs: Runs, pieces: Runs, spans: np.ndarray, centers: np.ndarray | None) -> _Line:
+    def of(
+        runs: Runs,
+        pieces: Runs,
+        spans: np.ndarray,
+        centers: np.ndarray | None,
+        records: float,
+        records_error: float,
+    ) -> _Line:
         mean_span = float(spans.mean()) if spans.any() else 1.0
-        widths = np.bincount(runs.of_cell, np.maximum(spans / mean_span, _TINY))
+        wide = np.maximum(spans / mean_span, _TINY)
+        widths = np.bincount(runs.of_cell, wide)
         cells, stands_out = np.bincount(runs.of_cell), runs.stands_out
         spiky = _spikes(runs.totals, widths, cells, stands_out)
         body = np.flatnonzero(stands_out & ~spiky)
         tilt = np.zeros(len(widths))
         tilt[body] = np.where(cells[body] > 1, tilts(widths[body], runs.totals[body]), 0.0)
         ends, spikes = np.append(0.0, np.cumsum(widths)), np.flatnonzero(stands_out & spiky)
-        parts = np.append(0.0, np.cumsum(np.bincount(pieces.of_cell, np.maximum(spans / mean_span, _TINY))))
         owner = runs.of_cell[np.flatnonzero(np.diff(pieces.of_cell, prepend=-1))]
-        kept = _Pieces(owner, parts, pieces.totals, pieces.noise)
-        away = np.ones(len(spans)) if centers is None else np.abs(centers)
-        last = np.cumsum(cells) - 1
-        sizes = np.stack([away[last - cells + 1], away[last]], axis=1)
-        return _Line(runs.totals, ends, runs.noise, body, spikes, tilt, mean_span, kept, sizes)
+        kept = _Pieces(owner, pieces.totals, pieces.noise, pieces.of_cell)
+        sizes = np.ones(len(spans)) if centers is None else np.abs(centers)
+        borders = np.append(0.0, np.cumsum(wide))
+        found = (body, spikes, tilt, mean_span, kept, sizes, records, records_error)
+        return _Line(runs.of_cell, borders, runs.totals, ends, runs.noise, *found)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether all that does not stand out lies among spikes."""
+        return not len(self.body) and bool(len(self.spikes))
+
+    def of_hidden(self, run: int) -> Believed:
+        """What is believed of a run that lies among spikes."""
+        growth = self._growth(run, rightward=False), self._growth(run, rightward=True)
+        slowest = growth[0] + _SLOWEST if growth[0] else 0.0, growth[1] + _SLOWEST if growth[1] else 0.0
+        return self._cells(run).humps(slowest)
 
     def of_rest(self, run: int) -> tuple[float, float]:
-        """The expected count and the tilt of a run that does not stand out."""
+        """The expected count and the tilt of a run that does not stand out, where something else does."""
         left, right = self.body[self.body < run][::-1], self.body[self.body > run]
-        width = self.ends[run + 1] - self.ends[run]
+        width = float(self.ends[run + 1] - self.ends[run])
         if len(left) and len(right):  # a gap: as low as the lower side, and lower than what would have stood out
             height = min(self._height(left[0]), self._height(right[0]), self.noise[run] / math.sqrt(width))
             return _expected(self.totals[run], self.noise[run], max(height * width, _TINY)), 0.0
         if not len(left) and not len(right):
-            return self._beside_spikes(run, width)
-        return self._tail(run, left, 1.0) if len(left) else self._tail(run, right, -1.0)
+            return max(float(self.totals[run]), 1.0), 0.0
+        return self._tail(run)
 
-    def _tail(self, run: int, side: np.ndarray, sign: float) -> tuple[float, float]:
-        """The count and the tilt of a tail next to the runs of `side`, to their right where `sign` is 1.
+    def is_tail(self, run: int) -> bool:
+        """Whether a run does not stand out, and lies beyond all that does and is no spike."""
+        shown = run in self.body or run in self.spikes
+        return bool(len(self.body)) and not shown and not self.body[0] < run < self.body[-1]
 
-        From the end of the nearest of them, beyond spikes and gaps, the density falls log-linearly, by the slope that
-        is most probable given the noisy counts of all its pieces, and given that the slope is near the trend of `side`.
+    def _tail(self, run: int) -> tuple[float, float]:
+        """The count and the tilt of a tail.
+
+        From the end of the nearest run of the body, beyond spikes and gaps, the density falls log-linearly, by the
+        slope that is most probable given the noisy counts of all its pieces and the records that are left for it, and
+        given that the slope is near the trend of the body.
         """
-        width = self.ends[run + 1] - self.ends[run]
-        begin = self.ends[side[0] + 1] if sign > 0 else self.ends[side[0]]
-        slowest = _SLOWEST + self._growth(run, sign, width)
-        trend = max(self._trend(side), slowest)
-        height = self._height(side[0]) * math.exp(-trend * sign * (begin - self._middle(side[0])))
-        inside = np.flatnonzero(self.pieces.run == run)
-        slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
-        reached = np.exp(-slopes * np.abs(self.pieces.ends[np.append(inside, inside[-1] + 1)] - begin))
-        masses = height / slopes * np.abs(np.diff(reached, axis=1))
-        misfit = ((self.pieces.totals[inside] - masses) / self.pieces.noise[inside]) ** 2
-        best = int(np.argmin(misfit.sum(axis=1) + (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2))
-        believed = max(float(masses[best].sum()), _TINY)
+        slopes, masses, misfit, unusual = self._tails(run, np.zeros(1))
+        best = int(np.argmin(misfit[0] + unusual[0]))
+        believed = max(float(masses[0, best].sum()), _TINY)
         # Slopes end somewhere: a tail whose noisy count is far below the steepest has what that count leaves it.
-        mass = min(believed, _expected(float(self.totals[run]), float(self.noise[run]), believed))
-        return mass, -sign * float(slopes[best, 0]) * width
+        left, left_error = self._left_for(run)
+        counted, weight = float(self.totals[run]), left_error**-2 / (left_error**-2 + float(self.noise[run]) ** -2)
+        if weight:
+            counted += weight * (left - counted)
+        mass = min(believed, _expected(counted, float(self.noise[run]) * math.sqrt(1 - weight), believed))
+        width, sign = float(self.ends[run + 1] - self.ends[run]), 1.0 if run > self.body[-1] else -1.0
+        return mass, -sign * float(slopes[best]) * width
 
-    def _growth(self, run: int, sign: float, width: float) -> float:
+    def believed_tail(self, run: int, counts: np.ndarray) -> Believed:
+        """What may be true of a tail beside its `counts`: any slope, another height at which it begins, and a lump."""
+        _, cases, _, unusual = self._tails(run, _LIFTS)
+        believed = self._cells(run).weighed(cases.reshape(-1, cases.shape[2]), -unusual.ravel() / 2)
+        return replace(believed, counts=counts)
+
+    def _tails(self, run: int, lifts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The slopes that are tried of a tail [s], the counts of its cells [lifts, s, cells], and minus twice the log
+        of the likelihood, and of the prior, of each [lifts, s]."""
+        rightward = bool(run > self.body[-1])
+        side = self.body[::-1] if rightward else self.body
+        begin = self.ends[side[0] + 1] if rightward else self.ends[side[0]]
+        slowest = _SLOWEST + self._growth(run, rightward)
+        trend = max(self._trend(side), slowest)
+        height = self._height(side[0]) * math.exp(-trend * abs(float(begin) - self._middle(side[0])))
+        slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
+        inside = np.flatnonzero(self.of_cell == run)
+        reached = np.exp(-slopes * np.abs(self.borders[inside[0] : inside[-1] + 2] - begin))
+        density = np.exp(_LIFT * lifts)[:, None, None] * height
+        cases = density / slopes * np.abs(np.diff(reached, axis=1))
+        starts = np.flatnonzero(np.diff(self.pieces.of_cell[inside], prepend=-1))
+        pieces = self.pieces.run == run
+        residuals = (self.pieces.totals[pieces] - np.add.reduceat(cases, starts, axis=2)) / self.pieces.noise[pieces]
+        left, left_error = self._left_for(run)
+        missing = (left - cases.sum(axis=2)) / left_error
+        unusual = (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2 + lifts[:, None] ** 2
+        return slopes[:, 0], cases, (residuals**2).sum(axis=2) + missing**2, unusual
+
+    def _left_for(self, run: int) -> tuple[float, float]:
+        """How many records other runs leave for one, and the standard deviation of the error in it."""
+        other = np.arange(len(self.totals)) != run
+        error = math.sqrt(self.records_error**2 + float((self.noise[other] ** 2).sum()))
+        return self.records - float(self.totals[other].sum()), error
+
+    def _cells(self, run: int) -> HiddenCells:
+        inside, pieces = np.flatnonzero(self.of_cell == run), self.pieces.run == run
+        left, left_error = self._left_for(run)
+        seen = np.append(self.body, self.spikes)
+        away = np.bincount(self.of_cell, self.sizes) / np.bincount(self.of_cell)
+        return HiddenCells(
+            borders=self.borders[inside[0] : inside[-1] + 2],
+            sizes=self.sizes[inside],
+            piece=self.pieces.of_cell[inside] - self.pieces.of_cell[inside[0]],
+            totals=self.pieces.totals[pieces],
+            noise=self.pieces.noise[pieces],
+            left=left,
+            left_error=left_error,
+            elsewhere=float(np.maximum(self.totals[seen], 0.0).sum()),
+            others=float(np.maximum(self.totals[seen], 0.0) @ away[seen]),
+        )
+
+    def _growth(self, run: int, rightward: bool) -> float:
         """How fast the log of numbers grows outward in a tail; one that fell no faster would have no mean."""
-        inner, outer = self.sizes[run][:: int(sign)].tolist()
+        ends = self.sizes[np.flatnonzero(self.of_cell == run)[[0, -1]]]
+        inner, outer = ends.tolist() if rightward else ends[::-1].tolist()
+        width = float(self.ends[run + 1] - self.ends[run])
         return max(math.log(outer / inner) / width, 0.0) if inner > 0 and outer > 0 else 0.0
-
-    def _beside_spikes(self, run: int, width: float) -> tuple[float, float]:
-        """Nothing but single cells stand out: what lies between them is little, and near to them."""
-        if not len(self.spikes):
-            return max(self.totals[run], 1.0), 0.0
-        mass = _expected(self.totals[run], self.noise[run], self.noise[run] / math.sqrt(width))
-        before, after = (self.spikes < run).any(), (self.spikes > run).any()
-        return mass, (int(after) - int(before)) * width
 
     def _height(self, run: int) -> float:
         return float(self.totals[run] / (self.ends[run + 1] - self.ends[run]))

@@ -45,6 +45,7 @@ from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.estimates import Estimates
 from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
+from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, measure_one_way
 from counterfoil.marginals.scores import expected_error
@@ -78,6 +79,10 @@ ENDING, ENDING_OF_WIDE = 1.0, 0.5
 CLEAR_ERROR = 0.03
 """Marginals of three columns and more that nobody named may be chosen where their noise, if the fewest rounds shared
 the budget, is at most this part of the records (L1, of 2)."""
+
+MORE_FOR_COLUMNS = 0.5
+"""What columns may get besides, as a part of their share, where noise hides them; not with a focus, whose pairs tell of
+all columns."""
 
 _AT_ONCE = 256
 """Marginals whose estimates are in memory together."""
@@ -166,8 +171,9 @@ class BatchedAIM:
         capacity = account.divisible
         self.pace.step("measuring columns", 0.0)
         noise = account.noise(self.shares.columns * capacity)
+        before, more = account.spent, MORE_FOR_COLUMNS if self.focus is None else 0.0
         one_way = measure_one_way(
-            self.curator, account, noise, entropy_weight=self.entropy_weight, rows=self.rows, watch=self.pace
+            self.curator, account, noise, more=more, entropy_weight=self.entropy_weight, rows=self.rows, watch=self.pace
         )
         candidates = Candidates.by_gain(
             self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain
@@ -176,7 +182,7 @@ class BatchedAIM:
         if self.focus is not None:
             candidates = candidates.with_focus(self.focus, one_way.coarsening.domain)
         estimator = one_way.coarse_estimator()
-        left = (self.shares.focus + self.shares.marginals) * capacity
+        left = (1 - self.shares.choosing - self.shares.error_bars) * capacity - (account.spent - before)
         if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
             asked = self.shares.columns + self.shares.focus
             self.pace.step("measuring pairs with the focus", _OF_ROUNDS * self.shares.columns, _OF_ROUNDS * asked)
@@ -189,8 +195,12 @@ class BatchedAIM:
         bounds = noisy_bounds(account, model, workload, self.shares.error_bars * capacity)
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
-        warnings = (*one_way.warnings, *self.pace.warnings())
+        unrelated = no_relations(domain.attributes, estimator.measurements, coarse.total, self._plan(account))
+        warnings = (*one_way.warnings, *unrelated, *self.pace.warnings())
         return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), warnings)
+
+    def _plan(self, account: FilterAccount) -> Plan:
+        return plan_of(self.curator, account, GaussianFilter(), focused=self.focus is not None)
 
     def _pairs_with_focus(self, coarse: Domain, candidates: Candidates) -> list[Clique]:
         """The pairs of the focus that are small enough, and that together keep the model within its size."""

@@ -21,6 +21,7 @@ from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.scores import rounded
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
@@ -123,7 +124,9 @@ class PublishedAIM:
         for clique, bound in _passed_over(done, model).items():
             bounds[clique] = (*bounds.get(clique, ()), bound)
         error_bars = ErrorBars(domain, bounds, model.total, counted, total_error)
-        return Fitted(model, error_bars, estimator.outcomes, self.pace.warnings())
+        plan = plan_of(self.curator, account, ConcentratedFilter())
+        unrelated = no_relations(domain.attributes, estimator.measurements, model.total, plan)
+        return Fitted(model, error_bars, estimator.outcomes, (*unrelated, *self.pace.warnings()))
 
     def _round(
         self, account: FilterAccount, estimates: dict[Clique, np.ndarray], weights: np.ndarray, noise: _Noise

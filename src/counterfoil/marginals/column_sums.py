@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def settle(model: GraphicalModel, smoothed: Mapping[str, Smoothed], sums: Mappin
     for (name,), counts in model.marginals([(name,) for name in sums]).items():
         one = smoothed[name]
         bins = len(one.counts)
-        moved = np.append(sums[name].followed_by(Smoothed(one.runs, counts[:bins], one.spikes)).counts, counts[bins:])
+        moved = np.append(sums[name].followed_by(replace(one, counts=counts[:bins])).counts, counts[bins:])
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.where(counts > 0, np.log(moved / counts), 0.0)
         potentials[(name,)] = potentials[(name,)] + change if (name,) in potentials else change

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -15,7 +16,8 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.marginals.scores import MANY_CANDIDATES, rounded
 
-_AT_ONCE = 64
+_AT_ONCE = 1 << 21
+"""Cells of marginals that are computed together: 16 MB."""
 _LARGEST = 1_000_000
 _MOST_CELLS = 50_000_000
 """Marginals that are larger, or beyond so many cells in all, get no error bars of their own: memory is limited."""
@@ -55,8 +57,9 @@ def _rounded(model: TableModel, cliques: Sequence[Clique]) -> tuple[tuple[np.nda
     """Whole numbers that the model says of each of `cliques`, and how far (L1) they are from its own; not all at once,
     as both together would take twice the memory."""
     estimates, drifts = list[np.ndarray](), list[float]()
-    for start in range(0, len(cliques), _AT_ONCE):
-        part = tuple(cliques[start : start + _AT_ONCE])
+    cells = np.cumsum([model.domain.size(clique) for clique in cliques])
+    for _, places in itertools.groupby(range(len(cliques)), lambda place: cells[place] // _AT_ONCE):
+        part = tuple(cliques[place] for place in places)
         marginals = model.marginals(part)
         whole = rounded(marginals, part)
         estimates += whole

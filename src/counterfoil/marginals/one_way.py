@@ -15,7 +15,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine, shares_within
-from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
@@ -23,6 +23,7 @@ from counterfoil.graphical_model.zero_kinds import kept_apart
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
@@ -32,6 +33,10 @@ _MANY = 64
 """A column of numbers with more codes is measured in two steps."""
 _FIRST = 0.5
 """The part of the budget for the first of two measurements."""
+_LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
+"""Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
+_LEAST_MORE = 0.02
+"""A smaller part is not worth a query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,7 @@ def measure_one_way(
     account: Account,
     noise: CountNoise,
     *,
+    more: float = 0.0,
     entropy_weight: float | None = None,
     rows: int | None = None,
     later: Sequence[Planned] = (),
@@ -115,6 +121,8 @@ def measure_one_way(
         curator: the table.
         account: what is charged: what one query with `noise` costs.
         noise: of one query; where there are several, each has Gaussian noise that is larger, as its part is smaller.
+        more: what may be charged besides, as a part of what `noise` costs: the more of it the more that noise hides of
+            the columns, because every marginal that is measured later contains their errors. Only for Gaussian noise.
         entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
         later: marginals that will be measured too, which tell the number of records as well.
@@ -131,11 +139,14 @@ def measure_one_way(
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
     if isinstance(noise, GaussianNoise) and twice:
-        marginals, runs, smoothed, sums = _measured_twice(account, schema, columns, noise, spans)
+        marginals, runs, smoothed, sums = _measured_twice(account, schema, columns, noise, spans, total, more)
     else:
         marginals = measure(account, domain, columns, noise)
+        if isinstance(noise, GaussianNoise) and (extra := _hidden(marginals, 1.0, total) * more) >= _LEAST_MORE:
+            again = measure(account, domain, columns, part_of(noise, extra))
+            marginals = list(combine(domain, [*marginals, *again]))
         runs = _runs_of_columns(marginals, spans)
-        smoothed, sums = _smoothed(schema, runs), {}
+        smoothed, sums = _smoothed(schema, runs, marginals, total), {}
     estimator.fit(marginals)
     merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
     coarsening = kept_apart(merged, schema.structural_zeros)
@@ -153,10 +164,10 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     """
     domain = estimator.domain
     many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > _MANY}
-    marginals = {one.clique[0]: one for one in estimator.measurements if one.clique[0] in many}
-    if not marginals:
+    runs = _runs_of_columns(estimator.measurements, many)
+    if not runs:
         return model
-    smoothed = _smoothed(schema, _runs_of_columns(list(marginals.values()), many))
+    smoothed = _smoothed(schema, runs, estimator.measurements, estimator.public_total)
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in smoothed.items():
         merged = merge_runs(found, domain[name])
@@ -174,7 +185,8 @@ def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...
     """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     runs = _runs_of_columns(estimator.measurements, spans)
-    return _warnings(schema, estimator.measurements, runs, _smoothed(schema, runs), estimator.counted, {})
+    smoothed = _smoothed(schema, runs, estimator.measurements, estimator.public_total)
+    return _warnings(schema, estimator.measurements, runs, smoothed, estimator.counted, {})
 
 
 def _warnings(
@@ -203,19 +215,58 @@ def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.
     }
 
 
-def _smoothed(schema: Schema, runs: Mapping[str, Runs]) -> dict[str, Smoothed]:
+def _smoothed(
+    schema: Schema, runs: Mapping[str, Runs], marginals: Sequence[NoisyMarginal], public: float | None
+) -> dict[str, Smoothed]:
+    """The smoothed counts of columns of numbers.
+
+    Args:
+        schema: of the columns.
+        runs: by column of numbers.
+        marginals: the noisy counts of all columns.
+        public: the number of records where it is public.
+    """
     smoothed = {}
     for name, of_name in runs.items():
-        column = schema[name]
+        column, bins = schema[name], len(of_name.of_cell)
         assert column.spans is not None
-        smoothed[name] = spread(of_name, column.spans, column.centers[: len(of_name.of_cell)])
+        records, error = _with_a_number(name, bins, marginals, public)
+        smoothed[name] = spread(of_name, column.spans, column.centers[:bins], records=records, records_error=error)
     return smoothed
 
 
+def _with_a_number(
+    name: str, bins: int, marginals: Sequence[NoisyMarginal], public: float | None
+) -> tuple[float, float]:
+    """How many records have a number in a column, and the standard error: by all counts but those of its numbers."""
+    (own,) = (one for one in marginals if one.clique == (name,))
+    others = [one for one in marginals if one is not own]
+    if public is None and not others:
+        return 0.0, math.inf
+    records, error = estimate_total(others) if public is None else (public, 0.0)
+    absent = own.counts[bins:]
+    return records - float(absent.sum()), math.sqrt(error**2 + len(absent) * own.scale**2)
+
+
 def _measured_twice(
-    account: Account, schema: Schema, columns: Sequence[Clique], noise: GaussianNoise, spans: Mapping[str, np.ndarray]
+    account: Account,
+    schema: Schema,
+    columns: Sequence[Clique],
+    noise: GaussianNoise,
+    spans: Mapping[str, np.ndarray],
+    public: float | None,
+    more: float,
 ) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
     """All columns counted twice, and the numbers of those added up whose means the counts leave in doubt.
+
+    Args:
+        account: what is charged.
+        schema: of the columns.
+        columns: each as a marginal.
+        noise: of one query for all of the budget.
+        spans: by column of numbers, the widths of its cells.
+        public: the number of records where it is public.
+        more: see `measure_one_way`.
 
     Returns:
         the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
@@ -223,14 +274,29 @@ def _measured_twice(
     first = measure(account, schema.domain, columns, part_of(noise, _FIRST))
     runs, buyer = _runs_of_columns(first, spans), SumBuyer(schema, account, noise)
     # A second measurement of as much noise halves the variances.
-    wanted = buyer.wishes(_smoothed(schema, runs), better=0.5)
+    wanted = buyer.wishes(_smoothed(schema, runs, first, public), better=0.5)
     share = min(sum(wanted.values()), MOST_SHARE)
-    marginals, runs = _measured_again(account, schema.domain, part_of(noise, 1 - _FIRST - share), first, runs)
-    smoothed = _smoothed(schema, runs)
+    again = 1 - _FIRST - share + _hidden(first, _FIRST, public) * more
+    marginals, runs = _measured_again(account, schema.domain, part_of(noise, again), first, runs)
+    smoothed = _smoothed(schema, runs, marginals, public)
     sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
     moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
     known = {name: one.with_counts(smoothed[name], moved[name]) for name, one in sums.items()}
     return marginals, runs, smoothed | moved, known
+
+
+def _hidden(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
+    """How much of the columns the noise of their whole budget hides: 0 for `_LITTLE_NOISE`, 1 for `_MUCH_NOISE`.
+
+    Args:
+        marginals: noisy counts of columns.
+        part: of that budget, which they had.
+        public: the number of records where it is public.
+    """
+    total = max(estimate_total(marginals)[0] if public is None else public, 1.0)
+    errors = [expected_error(one.counts, one.scale * math.sqrt(part)) for one in marginals]
+    share = math.log(max(float(np.mean(errors)), 1.0) / (_LITTLE_NOISE * total)) / math.log(_MUCH_NOISE / _LITTLE_NOISE)
+    return min(max(share, 0.0), 1.0)
 
 
 def _measured_again(

@@ -18,8 +18,8 @@ from counterfoil.marginals.column_sums import ColumnSum
 
 _ERROR = 0.25
 """A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable."""
-_OUTERMOST = 0.01
-"""The share of the records on either side that a mean is not judged by: noise there is shrunk to what is believed."""
+_BODY = 0.25
+"""A column of whose records a larger share is in no run that stands out is a guess, not its tail alone."""
 _MOST_NAMED = 5
 """So many columns are named in one sentence."""
 _NEAR_NOISE = 0.4
@@ -50,29 +50,38 @@ class NumberColumn:
     def mean_error(self) -> float:
         """The standard error of the mean, over the mean or over the mean distance from it, whichever is larger.
 
-        From the noise of each run's sum times the distance of the run from the mean. Among the outermost hundredth of
-        the records on either side, and beyond, it counts as at most what smoothing left there: no more was believed.
-        A noisy sum of the numbers leaves less of it. Infinite where no run stands out.
+        From the noise of each run's sum times the distance of the run from the mean, and of hidden runs from all that
+        may be true of them. A noisy sum of the numbers leaves less of it. Infinite where no run stands out.
         """
-        counts = self.smoothed.counts
+        counts, runs = self.smoothed.counts, self.smoothed.runs
         records = float(counts.sum())
         if records <= 0 or not self.runs.stands_out.any():
             return math.inf
         mean = float(counts @ self.centers) / records
-        distances = np.abs(self.centers - mean)
-        spread = float(counts @ distances) / records
-        left = np.bincount(self.runs.of_cell, counts)
-        far = np.bincount(self.runs.of_cell, counts * (self.centers - mean)) / np.where(left > 0, left, 1.0)
-        below = np.cumsum(left)
-        inner = (below > _OUTERMOST * records) & (below - left < (1 - _OUTERMOST) * records)
-        noise = np.where(inner, self.runs.noise, np.minimum(self.runs.noise, left))
+        far = self.centers - mean
+        scale = max(abs(mean), float(counts @ np.abs(far)) / records) * records
         known = 0.0
         if self.of_sum is not None:  # of what its range cuts off, counts alone say something
             known, clip = self.of_sum.noise, self.of_sum.clip
-            beyond = self.centers - np.clip(self.centers, clip.lower, clip.upper)
-            far = np.bincount(self.runs.of_cell, counts * beyond) / np.where(left > 0, left, 1.0)
-        error = float(np.sqrt(((noise * far) ** 2).sum() + known**2)) / records
-        return error / max(abs(mean), spread) if max(abs(mean), spread) > 0 else 0.0
+            far = self.centers - np.clip(self.centers, clip.lower, clip.upper)
+        if scale <= 0:
+            return 0.0
+        left = np.bincount(runs.of_cell, counts)
+        of_run = np.bincount(runs.of_cell, counts * far) / np.where(left > 0, left, 1.0)
+        errors = runs.noise * of_run / scale
+        for run, believed in self.smoothed.hidden.items():
+            errors[run] = believed.error(far[runs.of_cell == run] / scale)
+        return math.sqrt(float(errors @ errors) + (known / scale) ** 2)
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of the records of which a smooth curve alone says in which cells they are, or nothing at all."""
+        counts, runs, unplaced = self.smoothed.counts, self.smoothed.runs, self.smoothed.unplaced
+        records = float(counts.sum())
+        if records <= 0 or not self.runs.stands_out.any():
+            return 1.0
+        guessed = float(counts[~self.smoothed.stands_out[runs.of_cell]].sum())
+        return (guessed + unplaced) / (records + unplaced)
 
     @property
     def cells_that_stand_out(self) -> int:
@@ -82,26 +91,48 @@ class NumberColumn:
 
 
 def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]:
-    """One sentence on the columns whose means and tails the noise hides; none where it hides none.
+    """What is said of the columns whose means and tails the noise hides, and their bodies; nothing where it hides none.
 
     Args:
         columns: all columns of numbers.
         total: the number of records, as noise leaves it.
     """
     doubtful = [column for column in columns if column.mean_error > _ERROR]
+    guessed = [column for column in columns if column.hidden_share > _BODY]
+    return [" ".join(_doubt(doubtful, total) + _guess(guessed))] if doubtful or guessed else []
+
+
+def _doubt(doubtful: Sequence[NumberColumn], total: float) -> list[str]:
     if not doubtful:
         return []
     deviation = max(column.marginal.scale for column in doubtful)
-    named = [
-        f"{column.marginal.clique[0]} ({column.cells_that_stand_out} of its {len(column.centers)} cells)"
-        for column in doubtful[:_MOST_NAMED]
-    ]
-    more = f" and {len(doubtful) - len(named)} more" if len(doubtful) > len(named) else ""
+    named = _named(
+        [
+            f"{column.marginal.clique[0]} ({column.cells_that_stand_out} of its {len(column.centers)} cells)"
+            for column in doubtful
+        ]
+    )
     its = "its mean and tail are" if len(doubtful) == 1 else "their means and tails are"
     return [
-        f"Few cells stand out from the noise (deviation {deviation:,.0f} of about {total:,.0f} rows) in "
-        f"{', '.join(named)}{more}: {its} unreliable, with a standard error of more than {_ERROR:.0%}."
+        f"Few cells stand out from the noise (deviation {deviation:,.0f} of about {total:,.0f} rows) in {named}: {its} "
+        f"unreliable, with a standard error of more than {_ERROR:.0%}."
     ]
+
+
+def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
+    if not guessed:
+        return []
+    shares = _named([f"{column.hidden_share:.0%} of the rows of {column.marginal.clique[0]}" for column in guessed])
+    its = "its mean and quantiles are" if len(guessed) == 1 else "their means and quantiles are"
+    return [
+        f"No count that stands out from the noise says where {shares} lie, which is guessed by a smooth curve: {its} "
+        "unreliable."
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def near_noise(marginals: Sequence[NoisyMarginal], runs: Mapping[str, Runs], total: float) -> list[str]:

@@ -15,6 +15,7 @@ from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
+from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import measure_one_way
 from counterfoil.marginals.scores import scores_of
@@ -29,6 +30,9 @@ from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.time_limit import TimeLimit
 
 _LAST_GAP = 2e-3
+
+MORE_FOR_COLUMNS = 0.3
+"""What columns may get of the pairs' budget, as a part of their share, where noise hides them."""
 
 
 @dataclass(frozen=True)
@@ -88,25 +92,32 @@ class MST(Method):
         pace.step("measuring columns", 0.0)
         alone = columns == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        one_way = measure_one_way(curator, account, noise, rows=rows, watch=pace)
+        before, more = account.spent, 0.0 if alone else MORE_FOR_COLUMNS
+        one_way = measure_one_way(curator, account, noise, more=more, rows=rows, watch=pace)
+        left = (self.columns + self._pairs) * capacity - (account.spent - before)
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
         pace.step("choosing pairs", self.columns)
-        tree = self._choose_tree(account, one_way.coarsening, model, capacity)
+        tree = self._choose_tree(account, one_way.coarsening, model, capacity, left)
         if tree:
             pace.step("measuring pairs", self.columns + self.choosing, 1 - self.error_bars)
-            measured = measure_by_size(account, one_way.coarsening, model.marginals(tree), self._pairs * capacity)
+            measured = measure_by_size(account, one_way.coarsening, model.marginals(tree), left)
             pace.last_fit()
             model = estimator.fit(measured, relative_gap=_LAST_GAP)
         pace.step("measuring error bars", 1 - self.error_bars)
         refined = one_way.refine(model)
         every = [*((name,) for name in curator.domain.attributes), *combinations(curator.domain.attributes, 2)]
         bounds = noisy_bounds(account, refined, every, self.error_bars * capacity)
+        unrelated = no_relations(
+            curator.domain.attributes, estimator.measurements, model.total, plan_of(curator, account, GaussianFilter())
+        )
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(
             curator,
-            Fitted(refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), one_way.warnings),
+            Fitted(
+                refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), (*one_way.warnings, *unrelated)
+            ),
             method="mst",
             parameters={
                 "columns": self.columns,
@@ -120,7 +131,7 @@ class MST(Method):
         )
 
     def _choose_tree(
-        self, account: FilterAccount, coarsening: Coarsening, model: GraphicalModel, capacity: float
+        self, account: FilterAccount, coarsening: Coarsening, model: GraphicalModel, capacity: float, left: float
     ) -> list[Clique]:
         """Kruskal's tree with a private choice of each edge: the pair most worth measuring among those that join.
 
@@ -131,7 +142,7 @@ class MST(Method):
         if edges == 0:
             return []
         choice = ExponentialSelection(bounded_range_of_mu(math.sqrt(self.choosing * capacity / edges)))
-        deviation = marginal_deviation(account, domain, self._pairs * capacity / edges)
+        deviation = marginal_deviation(account, domain, left / edges)
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
         scores = scores_of(estimates, dict.fromkeys(pairs, 1.0), deviation, coarsening)

@@ -27,6 +27,7 @@ from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.real import Real
 from counterfoil.synthesis.parquet_label import NOT_PRIVATE, NOT_REAL_PEOPLE
 
 DATA_PACKAGE = "datapackage.json"
@@ -214,7 +215,9 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     low, high = column.bounds
     whole = pa.types.is_integer(column.arrow_type)
     bounds = {"minimum": int(low), "maximum": int(high)} if whole else {"minimum": low, "maximum": high}
-    return {"type": _type_of(column.arrow_type), "constraints": bounds}
+    # Table schemas have no constraint for it.
+    step = {"counterfoil:step": column.step} if isinstance(column, Real) and column.step else {}
+    return {"type": _type_of(column.arrow_type), "constraints": bounds, **step}
 
 
 def _labels(column: Column) -> list[Any]:

@@ -7,11 +7,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc
 
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
 from counterfoil.inference.pooled_marginal import PooledMarginal, counted_tables, pooled_marginals
+from counterfoil.marginals.no_relations import independence
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -167,11 +167,7 @@ def cramers_v(counts: np.ndarray, *, rows: int | None = None) -> float:
 def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
     """For each pair that was counted together, whether its noisy counts show more than noise around independence.
 
-    With counts c whose noise has the variance v in each of I J cells, and E the product of the margins over the sum,
-    the statistic is the sum of (c - E)**2 / (E + v), as `infer chi2` has it. Were the columns independent, the expected
-    value of each term would be (E (1 - row's share) (1 - column's share) + v (1 - 1/I) (1 - 1/J)) / (E + v), and the
-    sum is taken as a multiple of a chi-squared variable with (I - 1) (J - 1) degrees of freedom and that mean
-    (Satterthwaite 1946). It costs no simulation; `infer chi2` simulates.
+    See `no_relations.independence`.
     """
     if facts.answers is None:
         return []
@@ -185,15 +181,5 @@ def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
 
 
 def _noise_test(pair: Clique, pooled: PooledMarginal) -> NoiseTest:
-    counts, v = pooled.counts, pooled.variance
-    rows, columns = (np.maximum(counts.sum(axis=axis, keepdims=True), 0.0) for axis in (1, 0))
-    total = max(float(counts.sum()), 1.0)
-    expected = rows * columns / total
-    weights = np.maximum(expected + v, np.finfo(float).tiny)
-    statistic = float(((counts - expected) ** 2 / weights).sum())
-    left = (1 - np.minimum(rows / total, 1)) * (1 - np.minimum(columns / total, 1))
-    shrunk = (1 - 1 / counts.shape[0]) * (1 - 1 / counts.shape[1])
-    mean = float(((expected * left + v * shrunk) / weights).sum())
-    freedom = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    p_value = float(chdtrc(freedom, statistic * freedom / mean)) if mean > 0 else 1.0
-    return NoiseTest(pair, statistic, mean, p_value)
+    found = independence(pooled.counts, pooled.variance)
+    return NoiseTest(pair, found.statistic, found.expected, found.p_value)

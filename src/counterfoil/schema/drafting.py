@@ -33,8 +33,8 @@ _HEAD = """\
 #   boolean      optional true = "yes", false = "no": how the two are written; true and false without them
 #   integer      lower, upper; optional scale = "log" for amounts with a long tail ("linear" for others), step,
 #                bins or edges
-#   real         lower, upper; optional scale, decimals = 2 for cents, and one of bins, resolution, edges;
-#                points = [0] for exact values
+#   real         lower, upper; optional scale, decimals = 2 for cents or step = 0.5 for halves, and one of bins,
+#                resolution, edges; points = [0] for exact values
 #   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format, zone
 #   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format, zone
 #   identifier   replace = "drop", "sequence" or "uuid"; never read

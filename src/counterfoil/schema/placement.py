@@ -2,7 +2,8 @@
 
 A code says where a cell went, and not whether it was clamped, or could not be read, on its way there. Every cell of a
 column is placed in exactly one of the ways of `Placement`. A cell is *as declared* if and only if the values that its
-code stands for include its own: for dates and datetimes its own in whole days or seconds, the unit of the column.
+code stands for include its own: for dates and datetimes its own in whole days or seconds, the unit of the column, and
+for reals on a grid what rounds to it within 1e-9 of its size.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def possible_placements(column: Column) -> tuple[Placement, ...]:
     ways = [Placement.DECLARED]
     if isinstance(column, (Integer, Real, Instant)):
         ways += [Placement.BELOW, Placement.ABOVE]
-    if isinstance(column, Integer):
+    if isinstance(column, Integer) or (isinstance(column, Real) and column.grid is not None):
         ways.append(Placement.MOVED)
     if isinstance(column, Categorical) and column.other:
         ways += [Placement.OTHER, Placement.MISSING]
@@ -109,7 +110,7 @@ def _place_numbers(column: NumberColumn, values: Values) -> PlacedCells:
     codes = _with_missing(column, column.codes_of(parsed))
     lower, upper = column.bounds
     placements = np.full(len(parsed), Placement.DECLARED, dtype=np.uint8)
-    if isinstance(column, Integer):
+    if isinstance(column, Integer) or (isinstance(column, Real) and column.grid is not None):
         placements[np.isfinite(parsed) & _off_the_grid(column, parsed)] = Placement.MOVED
     placements[parsed < lower] = Placement.BELOW
     placements[parsed > upper] = Placement.ABOVE
@@ -122,9 +123,12 @@ def _place_numbers(column: NumberColumn, values: Values) -> PlacedCells:
     return PlacedCells(codes, placements, np.where(missing, np.nan, parsed))
 
 
-def _off_the_grid(column: Integer, parsed: np.ndarray) -> np.ndarray:
-    # In whole numbers: a difference of reals would round what is next to a point of the grid.
+def _off_the_grid(column: Integer | Real, parsed: np.ndarray) -> np.ndarray:
     within = np.where(np.isnan(parsed), column.lower, np.clip(parsed, *column.bounds))
+    if isinstance(column, Real):
+        assert column.grid is not None
+        return column.grid.strays(within)
+    # In whole numbers: a difference of reals would round what is next to a point of the grid.
     whole = np.floor(within)
     return (within != whole) | ((whole.astype(np.int64) - column.lower) % column.step != 0)
 

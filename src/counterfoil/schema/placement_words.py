@@ -97,7 +97,7 @@ class ColumnWords:
         return {
             Placement.BELOW: "lower `lower`",
             Placement.ABOVE: "raise `upper`",
-            Placement.MOVED: 'give a finer `step`, or declare `kind = "real"`',
+            Placement.MOVED: self._finer(),
             Placement.OTHER: "add categories to `values`",
             Placement.MISSING: "declare `missing = true`",
             Placement.INFINITE: 'declare `missing = true` and list "inf" and "-inf" in `missing_values`',
@@ -112,6 +112,11 @@ class ColumnWords:
         if self.format:
             zone += ". Then leave `format` out where the texts are ISO 8601, or put %z where it has the offset"
         return zone if count == of else f"{zone}. That is about {count:,} of them; for the others, {self._notation()}"
+
+    def _finer(self) -> str:
+        if self.kind == "real":
+            return "give a finer `step`, or leave it out"
+        return 'give a finer `step`, or declare `kind = "real"`'
 
     def _notation(self) -> str:
         words = "list the words that mean missing in `missing_values`"

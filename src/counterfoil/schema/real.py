@@ -13,7 +13,9 @@ import pyarrow as pa
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.column import MAX_SIZE
+from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.real_grid import RealGrid, grid_of
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
 
 _MOST_DECIMALS = 12
@@ -35,6 +37,11 @@ class Real(NumberColumn):
     points too.
 
     Drawn values have `decimals` digits after the point; without it as many as tell a hundredth of their bin.
+
+    With `step` the values are `lower`, `lower + step` and so on to `upper`, and cells are those of whole numbers: up to
+    1,000 values have one code each, more are cut into some hundred cells, and `bins` has nearly as many values in each
+    bin. `resolution` and `edges` say where bins begin, the last of which ends with `upper`; `points` divide the bin
+    that they lie in. A number between two values counts as the nearer one (half-way: the upper).
     """
 
     kind: ClassVar[str] = "real"
@@ -47,6 +54,7 @@ class Real(NumberColumn):
     points: tuple[float, ...] = ()
     scale: str = ""
     decimals: int | None = None
+    step: float = 0.0
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
@@ -68,11 +76,49 @@ class Real(NumberColumn):
             raise self.mistake("`points` must lie between `lower` and `upper`")
         if len({*self.points}) != len(self.points):
             raise self.mistake("`points` must differ from each other")
-        if self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
+        if self.step:
+            self._check_step()
+        elif self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
             raise self.mistake("`edges` must increase, and bins must be wide enough for floating point")
         if self.decimals is not None and self.n_bins <= MAX_SIZE:
             self._check_decimals()
         self._check_missing_values()
+
+    def _check_step(self) -> None:
+        if not 0 < self.step < math.inf:
+            raise self.mistake(f"`step` must be positive and finite; found {self.step:g}")
+        if not (np.diff(self.edges) > 0).all():
+            raise self.mistake("`edges` must increase")
+        if self.decimals is not None:
+            raise self.mistake("`step` says which digits numbers have: leave `decimals` out")
+        if 0 < self.resolution < self.step:
+            raise self.mistake(f"`resolution` must be at least `step`; found {self.resolution:g} and {self.step:g}")
+        if self.bins > MAX_SIZE or (self.resolution and (self.upper - self.lower) / self.resolution > MAX_SIZE):
+            raise self.mistake(f"a column must have at most {MAX_SIZE:,} codes. Give wider bins")
+        try:
+            _ = self.grid
+        except SchemaError as error:
+            raise self.mistake(str(error)) from None
+
+    @cached_property
+    def grid(self) -> RealGrid | None:
+        """The grid of `step`; None without one."""
+        if not self.step:
+            return None
+        starts = [_exact(edge) for edge in self.edges[:-1]]
+        if self.resolution:
+            low, width = _exact(self.lower), _exact(self.resolution)
+            starts = [low + width * i for i in range(int((_exact(self.upper) - low) / width) + 1)]
+        return grid_of(
+            self.name,
+            self.lower,
+            self.upper,
+            self.step,
+            bins=self.bins,
+            starts=starts,
+            points=self.points,
+            scale=self.scale,
+        )
 
     def _check_decimals(self) -> None:
         """A value that is drawn must lie in its bin once it is rounded."""
@@ -101,6 +147,8 @@ class Real(NumberColumn):
 
     @property
     def n_bins(self) -> int:
+        if self.grid is not None:
+            return self.grid.whole.n_bins
         return self._n_intervals + len(self._points)
 
     @cached_property
@@ -163,6 +211,8 @@ class Real(NumberColumn):
         return pa.float64()
 
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
+        if self.grid is not None:
+            return self.grid.codes(numbers)
         intervals = np.searchsorted(self._edges, numbers, side="right") - 1
         codes = self._order[np.minimum(intervals, self._n_intervals - 1)]
         for code, point in zip(self._order[self._n_intervals :], self._points, strict=True):
@@ -170,9 +220,13 @@ class Real(NumberColumn):
         return codes
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
+        if self.grid is not None:
+            return pa.array(self.grid.number(self.grid.whole._draw(codes, rng).to_numpy()), type=pa.float64())
         return self._placed(codes, rng.random(len(codes)))
 
     def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
+        if self.grid is not None:
+            return pa.array(self.grid.number(self.grid.whole._draw_tilted(codes, rng, tilt).to_numpy()), pa.float64())
         return self._placed(codes, positions(tilt[codes], rng.random(len(codes))))
 
     def _placed(self, codes: np.ndarray, shares: np.ndarray) -> pa.Array:
@@ -183,12 +237,16 @@ class Real(NumberColumn):
         stray = np.isin(drawn, np.array(self._points, dtype=float)) & (lows < highs)
         drawn = np.where(stray, np.nextafter(drawn, highs), drawn)
         if self.decimals is None:
-            return pa.array(self._shortened(drawn, codes, _digits_for(highs - lows)), type=pa.float64())
+            return pa.array(self._shortened(drawn, codes, digits_for(highs - lows)), type=pa.float64())
         least, greatest = self._decimal_range(*ranges)
         return pa.array(self._to_decimals(drawn, codes, least, greatest), type=pa.float64())
 
     def rounded(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers within the bounds with as many decimals as are declared, each in its own bin; else as they are."""
+        """Numbers within the bounds on their grid, or with as many decimals as are declared, each in its own bin; else
+        as they are.
+        """
+        if self.grid is not None:
+            return self.grid.nearest(numbers)
         if self.decimals is None:
             return numbers
         least, greatest = self._decimal_range(*self._ranges())
@@ -222,17 +280,31 @@ class Real(NumberColumn):
 
     @cached_property
     def _widths(self) -> np.ndarray:
+        if self.grid is not None:
+            return self.grid.whole._widths
         lows, highs = self._ranges()
         return np.asarray(highs - lows)
 
+    @property
+    def _single(self) -> float:
+        return 0.0 if self.grid is None else self.grid.whole._single
+
+    @property
+    def _step(self) -> float:
+        return 0.0 if self.grid is None else self.grid.step
+
     @cached_property
     def spans(self) -> np.ndarray:
+        if self.grid is not None:
+            return self.grid.spans
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
         lows[self._order] = np.append(self._edges[:-1], self._points)
         highs[self._order] = np.append(self._edges[1:], self._points)
         return self._axis.spans(lows, highs)
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.grid is not None:
+            return self.grid.ranges
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
         starts, ends = self._edges[:-1].copy(), np.nextafter(self._edges[1:], -np.inf)
         ends[-1] = self._edges[-1]
@@ -244,6 +316,8 @@ class Real(NumberColumn):
         return lows, highs
 
     def _labels(self) -> list[str]:
+        if self.grid is not None:
+            return self.grid.labels
         ends = [f"{edge:.6g}" for edge in self._edges]
         closing = [")"] * (self._n_intervals - 1) + ["]"]
         texts = [f"[{low}, {high}{end}" for low, high, end in zip(ends, ends[1:], closing, strict=False)]
@@ -252,7 +326,7 @@ class Real(NumberColumn):
 
     def facts(self) -> dict[str, Any]:
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
-        said = {key: fact for key, fact in (extras | {"scale": self.scale}).items() if fact}
+        said = {key: fact for key, fact in (extras | {"scale": self.scale, "step": self.step}).items() if fact}
         decimals = {} if self.decimals is None else {"decimals": self.decimals}
         return {"lower": self.lower, "upper": self.upper} | said | decimals
 
@@ -262,7 +336,7 @@ def _exact(number: float) -> Fraction:
     return Fraction(str(number))
 
 
-def _digits_for(widths: np.ndarray) -> np.ndarray:
+def digits_for(widths: np.ndarray) -> np.ndarray:
     """int64 [n]: the decimals that tell a hundredth of a width; 0 for wide bins and for single points."""
     with np.errstate(divide="ignore"):
         digits = np.ceil(2 - np.log10(widths))

@@ -1,0 +1,216 @@
+"""Numbers that lie on a grid, or hold one value often, where the schema draws others: with the line that would say so.
+
+NOT PRIVATE: that all numbers of a column are halves is an exact fact about the records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.real import Real, digits_for
+
+_FIRSTS = [Fraction(first) for first in ("1", "1.25", "2", "2.5", "5")]
+_STEPS = sorted((first * Fraction(10) ** power for power in range(-6, 10) for first in _FIRSTS), reverse=True)
+"""The grids that are looked for, coarsest first. Of two that hold all numbers, one is a multiple of the other,
+or a third one of both."""
+
+_ROUNDING = 1e-9
+_FEWEST = 20
+"""Fewer numbers say nothing about a grid."""
+_FEWEST_DISTINCT = 3
+"""Of which so many differ from each other and from 0."""
+_OFF = 0.1
+"""The share of a column's numbers from which on it is noted that drawn ones would lie elsewhere."""
+_OFTEN = 0.05
+"""The share of a column's numbers from which on one of them is a point that many records hold."""
+_FEWEST_OFTEN = 10
+_TIMES = 3
+"""So many times as often as they would be drawn."""
+_KEPT = 1000
+"""Counts of single numbers that are kept: they are at most this part of all numbers too small."""
+_MOST_POINTS = 8
+
+
+@dataclass(frozen=True)
+class GridNote:
+    """What the numbers of a column show.
+
+    Args:
+        kind: "grid" or "points".
+        text: a sentence, without its full stop.
+        count: of numbers.
+        values: for "points", the numbers with their counts.
+    """
+
+    kind: str
+    text: str
+    count: int
+    values: tuple[tuple[str, int], ...] = ()
+
+
+class GridCounts:
+    """What was seen of a column's numbers so far, as far as grids and points need it.
+
+    Args:
+        column: the public facts.
+    """
+
+    def __init__(self, column: Real):
+        self.column = column
+        self._left = list(_STEPS)
+        self._distinct = np.empty(0)
+        self._seen = 0
+        self._numbers, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
+        self._in_cells = np.zeros(column.n_bins, dtype=np.int64)
+
+    def add(self, numbers: np.ndarray) -> None:
+        """Sees numbers [n] within the bounds."""
+        if not len(numbers):
+            return
+        found, counts = np.unique(numbers, return_counts=True)
+        self._seen += len(numbers)
+        self._in_cells += np.bincount(self.column.codes_of(numbers), minlength=len(self._in_cells))
+        self._left = [step for step in self._left if _holds(step, found)]
+        self._distinct = np.union1d(self._distinct, found[found != 0][:_FEWEST_DISTINCT])[:_FEWEST_DISTINCT]
+        self._count(found, counts)
+
+    def _count(self, found: np.ndarray, counts: np.ndarray) -> None:
+        """Adds to the counts of single numbers, and keeps the largest (Misra and Gries 1982)."""
+        numbers = np.union1d(self._numbers, found)
+        totals = np.zeros(len(numbers), dtype=np.int64)
+        totals[np.searchsorted(numbers, self._numbers)] += self._counts
+        totals[np.searchsorted(numbers, found)] += counts
+        if len(totals) > _KEPT:
+            totals -= np.partition(totals, len(totals) - _KEPT - 1)[len(totals) - _KEPT - 1]
+        self._numbers, self._counts = numbers[totals > 0], totals[totals > 0]
+
+    def notes(self) -> Iterator[GridNote]:
+        """A grid that drawn numbers would leave, and points that many records hold and few drawn ones would."""
+        proposed = self.column
+        if (step := self._grid()) is not None:
+            line, proposed = _line(self.column, step)
+            yield GridNote("grid", f"all its numbers {_said(step)}, and many drawn ones would not: {line}", self._seen)
+        often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
+        if often:
+            yield self._points(often)
+
+    def _grid(self) -> Fraction | None:
+        """The coarsest grid of all numbers, where drawn ones would lie beside it."""
+        if self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT or not self._left:
+            return None
+        step = self._left[0]
+        drawn, which = _spacings(self.column)
+        off = np.array([(one / step).denominator > 1 for one in drawn])[which]
+        lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
+        return step if self._in_cells[off & (lows < highs)].sum() >= _OFF * self._seen else None
+
+    def _often(self) -> Iterator[tuple[float, int]]:
+        """Numbers that many records hold, far more than would be drawn, the most frequent first."""
+        least = max(_OFTEN * self._seen, _FEWEST_OFTEN)
+        for place in np.argsort(-self._counts, kind="stable")[:_MOST_POINTS].tolist():
+            number, count = float(self._numbers[place]), int(self._counts[place])
+            code = int(self.column.codes_of(np.array([number]))[0])
+            drawn = self._in_cells[code] / _values(self.column, code)
+            if count >= least and count > _TIMES * drawn:
+                yield number, count
+
+    def _points(self, often: list[tuple[float, int]]) -> GridNote:
+        column, count = self.column, sum(count for _, count in often)
+        numbers = [number for number, _ in often]
+        share = f"{100 * count / self._seen:.3g}% of its numbers are"
+        shared = "shares a bin" if len(numbers) == 1 else "share bins"
+        if all(number in (0.0, *column.bounds) for number in numbers):  # no others are public
+            exactly = " or ".join(f"{number:g}" for number in numbers)
+            points = ", ".join(f"{number:g}" for number in sorted({*column.points, *numbers}))
+            text = f"{share} exactly {exactly}, which {shared} with others: write `points = [{points}]`"
+        else:
+            which = "one number" if len(numbers) == 1 else f"one of {len(numbers)} numbers"
+            text = (
+                f"{share} {which} that {shared} with others: list what the public knows to be frequent in `points` "
+                "(--show-values names them)"
+            )
+        return GridNote("points", text, count, tuple((f"{number:.15g}", count) for number, count in often))
+
+
+def _holds(step: Fraction, numbers: np.ndarray) -> bool:
+    """Whether all numbers are multiples of the step, but for roundings."""
+    multiples = numbers / float(step)
+    sizes = np.abs(multiples)
+    return bool(sizes.max() * _ROUNDING < 0.1 and (np.abs(multiples - np.rint(multiples)) <= _ROUNDING * sizes).all())
+
+
+def _spacings(column: Real) -> tuple[list[Fraction], np.ndarray]:
+    """Steps, and for each bin int64 [bins] which of them the numbers that are drawn within it are multiples of."""
+    if column.step or column.decimals is not None:
+        step = Fraction(str(column.step)) if column.step else Fraction(1, 10 ** (column.decimals or 0))
+        return [step], np.zeros(column.n_bins, dtype=np.int64)
+    lows, highs = (ends[: column.n_bins] for ends in column.ranges)
+    digits, which = np.unique(digits_for(highs - lows), return_inverse=True)
+    return [Fraction(1, 10**count) for count in digits.tolist()], which
+
+
+def _values(column: Real, code: int) -> int:
+    """How many different numbers are drawn for a code, or one less."""
+    low, high = (float(ends[code]) for ends in column.ranges)
+    steps, which = _spacings(column)
+    return 1 + math.floor((high - low) / float(steps[int(which[code])]))
+
+
+def _digits(step: Fraction) -> int:
+    """After the point."""
+    return max(0, -math.floor(math.log10(step) + _ROUNDING))
+
+
+def _is_decimal(step: Fraction) -> bool:
+    """Whether the grid is that of all numbers of so many digits after the point."""
+    return step == Fraction(1, 10 ** _digits(step))
+
+
+def _said(step: Fraction) -> str:
+    """What numbers on the grid are, as the rest of a sentence about them."""
+    if not _is_decimal(step):
+        return f"are multiples of {float(step):g}"
+    digits = _digits(step)
+    return f"have at most {digits} digit{'s' if digits > 1 else ''} after the point" if digits else "are whole"
+
+
+def _line(column: Real, step: Fraction) -> tuple[str, Real]:
+    """What to write, and the column with it; the bounds are moved outwards to the grid."""
+    if _is_decimal(step):
+        made = _replaced(column, decimals=_digits(step), step=0.0)
+        if made is not None:
+            return f"write `decimals = {_digits(step)}`", made
+    low, high = Fraction(str(column.lower)), Fraction(str(column.upper))
+    ends = float(step * math.floor(low / step)), float(step * math.ceil(high / step))
+    new = {"step": float(step), "lower": ends[0], "upper": ends[1], "decimals": None}
+    written = [f"`step = {float(step):g}`"]
+    written += [
+        f"`{key} = {end:.15g}`" for key, end in (("lower", ends[0]), ("upper", ends[1])) if end != getattr(column, key)
+    ]
+    line = f"write {' and '.join(written)}"
+    gone = ["decimals"] if column.decimals is not None else []
+    made = _replaced(column, **new)
+    if made is None:
+        gone += [key for key in ("bins", "resolution", "edges", "points") if getattr(column, key)]
+        made = _replaced(column, **new, bins=0, resolution=0.0, edges=(), points=())
+    keys = " and ".join(f"`{key}`" for key in gone)
+    return f"{line}{f' in place of {keys}' if gone else ''}", column if made is None else made
+
+
+def _replaced(column: Real, **facts: object) -> Real | None:
+    """The column with other facts; None where they contradict each other."""
+    try:
+        return replace(column, **facts)  # type: ignore[arg-type]
+    except SchemaError:
+        return None
+
+
+def _has_code(column: Real, number: float) -> bool:
+    """Whether no other number has the code of this one."""
+    return _values(column, int(column.codes_of(np.array([number]))[0])) == 1

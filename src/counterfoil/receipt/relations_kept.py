@@ -1,0 +1,34 @@
+"""Which relations between columns a release was made to keep, where its receipt says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from counterfoil.curator.queries.marginal import MarginalCounts
+
+
+def three_columns(document: Mapping[str, Any]) -> str:
+    """That relations of three columns follow from those of two, and what would buy them; empty where that is not so.
+
+    It is so where a method that counts marginals counted pairs, and no larger ones.
+    """
+    method = document.get("method", {})
+    flags = {"aim": "`--workload 3`", "mst": "`--method aim --workload 3`"}
+    workload = method.get("parameters", {}).get("workload", 2)
+    if method.get("name") not in flags or not (isinstance(workload, list) or workload in (1, 2)):
+        return ""
+    counted = list(_counted(document))
+    if max(map(len, counted), default=0) != 2 or len({name for clique in counted for name in clique}) < 3:
+        return ""
+    return (
+        "Relations of three or more columns are only what those of one and two columns imply; "
+        f"{flags[method['name']]} buys counts of three."
+    )
+
+
+def _counted(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The columns of each marginal that was counted."""
+    for charge in document.get("charges", ()):
+        if charge.get("query") == MarginalCounts.name:
+            yield from (tuple(clique) for clique in charge.get("parameters", {}).get("cliques", ()))

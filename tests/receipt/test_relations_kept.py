@@ -1,0 +1,47 @@
+"""That relations of three columns follow from those of two is said where it is so, and there alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from counterfoil.receipt.relations_kept import three_columns
+
+COLUMNS = [["age"], ["job"], ["pay"]]
+PAIRS = [["age", "job"], ["age", "pay"]]
+
+
+def receipt(
+    method: str, *counted: list[list[str]], query: str = "marginal_counts", **parameters: Any
+) -> dict[str, Any]:
+    charges = [{"query": query, "parameters": {"cliques": cliques}} for cliques in counted]
+    return {"method": {"name": method, "parameters": parameters}, "charges": charges}
+
+
+@pytest.mark.parametrize(
+    ("document", "flag"),
+    [
+        pytest.param(receipt("aim", COLUMNS, PAIRS, workload=2), "; `--workload 3` buys", id="aim"),
+        pytest.param(receipt("aim", COLUMNS, PAIRS, workload=[["age", "job"]]), "; `--workload 3` buys", id="list"),
+        pytest.param(receipt("mst", COLUMNS, PAIRS), "; `--method aim --workload 3` buys", id="mst"),
+    ],
+)
+def test_it_is_said_with_the_flag_that_buys_them(document, flag):
+    assert flag in three_columns(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(receipt("aim", COLUMNS, PAIRS, workload=3), id="asked for"),
+        pytest.param(receipt("aim", COLUMNS, PAIRS, [["age", "job", "pay"]], workload=2), id="counted"),
+        pytest.param(receipt("aim", COLUMNS, workload=2), id="no pair"),
+        pytest.param(receipt("aim", COLUMNS[:2], PAIRS[:1], workload=2), id="two columns"),
+        pytest.param(receipt("reweighting", COLUMNS, PAIRS), id="another method"),
+        pytest.param(receipt("aim", COLUMNS, PAIRS, query="fidelity_marginals", workload=2), id="not for the model"),
+        pytest.param({}, id="nothing known"),
+    ],
+)
+def test_it_is_not_said_where_it_is_not_so(document):
+    assert three_columns(document) == ""
