@@ -84,6 +84,8 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
         else (),
         decimals=draw(st.sampled_from([None, 0, 1, 2])) if kind == "real" else None,
         codes=tuple((code, draw(st.integers(1, 10**5))) for code in sorted(codes)),
+        read=draw(st.none() | st.tuples(st.floats(0, 1), st.floats(0, 9))),
+        others=draw(st.sampled_from([(), (("%d.%m.%Y", 300), ("texts", 20))])),
     )
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 from scipy.stats import binom
 
 from counterfoil.domain.domain import Clique
 from counterfoil.inference.evidence import Evidence
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAnswers, RecordedAverages, RecordedMarginal
 from counterfoil.schema import Schema
+
+UNMARKED = SimpleNamespace(document={"warnings": []})
+"""What inference asks of the receipt of rows that were drawn under no condition."""
 
 GAUSSIAN, LAPLACE = "discrete_gaussian", "discrete_laplace"
 
@@ -53,10 +58,11 @@ def evidence_of(
     error_bars: Sequence[ErrorBarEntry] = (),
     records: int | None = None,
     first_look: int | None = None,
+    rows: pa.Table | None = None,
 ) -> Evidence:
-    """Evidence with these answers; what rests on rows or on a receipt can't be asked of it."""
+    """Evidence with these answers and rows; what rests on a receipt, or on rows that are not given, can't be asked."""
     answers = RecordedAnswers(schema, tuple(marginals), tuple(averages), tuple(error_bars), records, first_look)
-    return Evidence(None, None, answers)  # type: ignore[arg-type]
+    return Evidence(rows, UNMARKED, answers)  # type: ignore[arg-type]
 
 
 def require_coverage(hits: int, trials: int, *, at_least: float = 0.945, at_most: float = 0.98) -> None:

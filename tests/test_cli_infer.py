@@ -66,6 +66,12 @@ def test_means_and_what_the_synthetic_rows_would_say(released):
     said = released.run("infer", MADE, "mean", "age", "--naive")
     assert "MISLEADING: the synthetic rows as if they were real records" in words(said.out)
     assert "leaves the mean between" in words(said.out)
+    (shown,) = ended.document["found"][:1]
+    assert shown["bins"] == pytest.approx(4.5, abs=0.1), "half of what bins of ten whole numbers leave open"
+    heads, numbers = said.out.splitlines()[1:3]
+    assert heads.split() == ["estimate", "interval", "noise", "sampling", "bins"]
+    assert numbers.split()[-1] == "±4.5"
+    assert max(map(len, said.out.splitlines())) <= 80
 
 
 def test_a_test_of_independence(released):
@@ -185,7 +191,12 @@ def test_saved_folders_and_receipts_elsewhere(released):
         (("chi2", "age"), "`chi2` takes two columns. Found 1"),
         (("mean", "agee"), "Did you mean 'age'?"),
         (("mean", "sex"), "A mean is of a column of numbers"),
-        (("proportion", "age >"), "it is not an expression"),
+        (("proportion", "age >"), "An event must be an expression such as"),
+        (("proportion", "age = 3"), "with == for equal"),
+        (
+            ("proportion", "sex == 'mal'"),
+            "which is not among its values. Did you mean 'male'",
+        ),
         (("proportion", "age > 3", "--level", "95"), "strictly between 0 and 1"),
         (("chi2", "age", "sex", "--by", "income"), "`--by` goes with proportion and mean"),
         (("mean", "age", "--norm", "2"), "`--norm` goes with risk"),

@@ -151,3 +151,44 @@ def test_a_folder_of_another_release_is_not_taken_for_the_tables(office):
 
 def test_help_needs_no_release():
     assert all(run_command([name, "--help"]) == 0 for name in ("sample", "marginal", "error-bar", "describe"))
+
+
+DERIVED = '\n[[derived]]\nname = "old"\nkind = "boolean"\nexpression = "age > 65"\n'
+INSTEAD = "Column 'old' is derived from others: name the columns that it follows from (age)."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sample", "--rows", "5", "--where", "old and sex == 'male'"),
+        ("error-bar", "old"),
+        ("marginal", "sex", "old"),
+        ("infer", "proportion", "old"),
+        ("infer", "mean", "old"),
+        ("infer", "mean", "age", "--by", "old"),
+        ("infer", "chi2", "sex", "old"),
+        ("infer", "ols", "age", "old"),
+    ],
+    ids=" ".join,
+)
+def test_a_derived_column_names_those_to_ask_about(office, arguments):
+    (office.path / "people.toml").write_text((office.path / "people.toml").read_text() + DERIVED)
+    synthesize(str(office.path / "people.csv"), "people.toml", epsilon=3.0, method="direct", seed=1).save("derived")
+    ended = office.run(arguments[0], "derived", *arguments[1:])
+    assert (ended.status, ended.err.strip()) == (2, f"counterfoil: {INSTEAD}")
+
+
+@pytest.mark.parametrize(
+    ("where", "syntax"), [("sex == 'mal'", False), ("sxe == 'male'", False), ("sex > 'male'", False), ("sex =", True)]
+)
+def test_only_what_can_not_be_parsed_is_answered_with_the_syntax(office, where, syntax):
+    ended = office.run("sample", KEPT, "--rows", "5", "--where", where)
+    assert ended.status == 2
+    assert ("must be an expression such as" in ended.err) == syntax
+
+
+def test_rows_under_a_condition_say_nothing_of_other_records(office):
+    """Nor do they move an estimate: it is the middle of what the bins leave open."""
+    assert office.run("sample", KEPT, "--rows", "50", "--where", "age >= 90", "--out", "old.csv").status == 0
+    (found,) = office.run("infer", "old.csv", "mean", "age", "--json").document["found"]
+    assert any("the estimate is their middle" in sentence for sentence in found["basis"])

@@ -16,16 +16,19 @@ from hypothesis import strategies as st
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
-from counterfoil.curator.discovery import discover
+from counterfoil.curator.curator import Curator
+from counterfoil.curator.discovery import discover, need_foreseen
 from counterfoil.curator.discovery_plan import SHARES, plan_discovery
+from counterfoil.curator.discovery_ranges import _beside
 from counterfoil.curator.discovery_reach import BLURRED, PLACE, worthwhile
 from counterfoil.curator.discovery_support import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.curator.discovery_votes import Votes
-from counterfoil.curator.queries.column_places import PLACES
+from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema.raw_cell import CLASSES, CODES
 from counterfoil.schema.stated import Stated
-from counterfoil.schema.value_grid import CELLS, REACH, places_of
+from counterfoil.schema.value_grid import CELLS, REACH, WHOLE_PLACES, places_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 
@@ -451,7 +454,7 @@ def test_commands_refuse_an_empty_table_before_anything_is_charged(people_csv, t
                 assert ledger.releases()[0].charges
             return
         with pytest.raises(ValueError, match="must have rows"):
-            discover(path, budget=Budget(1.0, 1e-9), ledger=ledger, refuse_empty=True)
+            discover(path, budget=Budget(1.0, 1e-9), ledger=ledger, ready=Curator.require_rows)
         assert not [charge for release in ledger.releases() for charge in release.charges]
 
 
@@ -463,3 +466,118 @@ def test_stated_columns_are_closed_where_nothing_is_left_to_ask():
     assert Stated("date", ranged=True).closed
     assert replace(Stated(), ignored=True).closed
     assert Stated("boolean").closed
+
+
+# What cells read, and ranges of one number
+
+
+def mixed(rows: int = ROWS) -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    days = pd.Timestamp("2000-01-01") + pd.to_timedelta(rng.integers(0, 3650, rows), unit="D")
+    written = np.where(rng.random(rows) < 0.7, days.strftime("%Y-%m-%d"), days.strftime("%d.%m.%Y"))
+    return pd.DataFrame({"seen": written, "n": np.where(rng.random(rows) < 0.9, rng.integers(0, 50, rows), "many")})
+
+
+def test_the_share_that_reads_so_is_of_all_cells_and_other_notations_are_counted(tmp_path):
+    """Within 6 deviations of noise: wrong with probability below 1e-8; seeds are fixed."""
+    mixed().to_csv(tmp_path / "mixed.csv", index=False)
+    seen, n = bought(tmp_path / "mixed.csv", stated={"n": Stated("integer")})[0].columns
+    real = mixed()["seen"].str.contains("-").mean()
+    assert seen.read[0] == pytest.approx(real, abs=6 * seen.read[1])
+    assert seen.read[1] < 0.01
+    ((notation, count),) = seen.others
+    assert notation == "%d.%m.%Y", "those with two readings are counted there"
+    assert count == pytest.approx((1 - real) * ROWS, abs=80)
+    assert (n.read, n.others) == (None, ()), "its kind was stated"
+    assert {column.least for column in (seen, n)} == {sure(2)}
+
+
+def test_of_integers_and_fractions_that_noise_hides_half_read_so():
+    counts = np.zeros(PLACES)
+    counts[len(CLASSES) + places_of(np.array([5.0]))[0]] = 500
+    start = len(CLASSES) + GRIDS.index("real") * CELLS
+    counts[start : start + CELLS] = 500 / CELLS
+    votes = Votes(counts, 20.0, sure(10))
+    assert votes.kind() == "integer"
+    assert votes.masses()["real"] == 0
+    share, error = votes.share_read("integer", "", 1000.0, 0.0)
+    assert share == pytest.approx(0.5)
+    assert error == pytest.approx(20 * len(WHOLE_PLACES) ** 0.5 / 1000)
+    assert votes.share_read("real", "", 1000.0, 0.0)[0] == pytest.approx(1)
+
+
+def test_what_a_boolean_or_a_text_reads_is_its_own_class():
+    counts = np.zeros(PLACES)
+    counts[CODES["boolean"]], counts[CODES["text"]], counts[CODES["missing"]] = 600, 400, 100
+    votes = Votes(counts, 5.0, sure(1))
+    assert votes.share_read("boolean", "", 1000.0, 30.0) == pytest.approx((0.6, math.hypot(5, 18) / 1000))
+    assert votes.others("boolean", "") == (("texts", 400),)
+    for number in (0.0, 1.0, 5000.0):
+        counts[len(CLASSES) + places_of(np.array([number]))[0]] = 300
+    assert votes.others("boolean", "") == (("whole numbers", 300), ("texts", 400)), "1 and 0 are truths"
+    assert votes.others("text", "") == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_are_never_negative_where_nothing_negative_shows(tmp_path, seed):
+    """Noise alone would say -1 of one column in three, were it treated as above zero."""
+    rng = np.random.default_rng(seed)
+    pd.DataFrame({f"c{i}": rng.poisson(1.2, 5000) for i in range(8)}).to_csv(tmp_path / "c.csv", index=False)
+    discovered, curator = discover(tmp_path / "c.csv", budget=Budget(0.3, 1e-9), seed=seed)
+    curator.close()
+    assert {column.lower for column in discovered.columns} == {0.0}
+
+
+@pytest.mark.parametrize("digits", [0, 2])
+def test_a_fifth_of_amounts_beside_zeros_is_between_the_bounds(tmp_path, digits):
+    """1,000 records in few places, with a noise of about 40 for each count; seeds are fixed."""
+    rng = np.random.default_rng(0)
+    amounts = np.where(rng.random(5000) < 0.8, 0, rng.lognormal(7, 1, 5000).round(digits))
+    texts = [f"{amount:.{digits}f}" for amount in amounts]
+    pd.DataFrame({"bonus": texts, "job": rng.choice(["a", "b"], 5000)}).to_csv(tmp_path / "b.csv", index=False)
+    for seed in range(4):
+        discovered, curator = discover(tmp_path / "b.csv", budget=Budget(0.3, 1e-9), seed=seed)
+        curator.close()
+        bonus = discovered.columns[0]
+        assert bonus.lower == 0
+        assert bonus.upper >= 1023
+        assert bonus.elsewhere is None
+
+
+def test_where_zero_alone_shows_it_is_said_how_many_may_be_elsewhere(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {f"c{i}": np.where(rng.random(3000) < 0.9, 0, rng.integers(500, 10**6, 3000)) for i in range(10)}
+    pd.DataFrame(table).to_csv(tmp_path / "b.csv", index=False)
+    discovered, curator = discover(tmp_path / "b.csv", budget=Budget(0.15, 1e-9), seed=1)
+    curator.close()
+    points = [column for column in discovered.columns if column.lower == column.upper == 0]
+    assert points
+    for column in points:
+        others, error = column.elsewhere
+        assert abs(others - 300) < 6 * error
+
+
+def test_noise_alone_rarely_widens_a_range_of_one_number():
+    """At most one in thirty; 160 or more of 3,000 with probability below 1e-6."""
+    rng = np.random.default_rng(4)
+    wider = sum(
+        _beside(rng.normal(0, 1, CELLS), np.ones(CELLS), (REACH, REACH), sure(10)) != (REACH, REACH)
+        for _ in range(3000)
+    )
+    assert wider < 160
+    sums = np.zeros(CELLS)
+    sums[REACH + 6 : REACH + 9] = 3.0
+    assert _beside(sums, np.ones(CELLS), (REACH, REACH), sure(10)) == (REACH, REACH), "too little over nine places"
+    sums[REACH + 6 : REACH + 9] = 4.2
+    assert _beside(sums, np.ones(CELLS), (REACH, REACH), sure(10)) == (REACH, REACH + 8)
+    assert _beside(sums[::-1], np.ones(CELLS), (REACH, REACH), sure(10)) == (REACH, REACH), "not surely below zero"
+    assert _beside(sums[::-1] * 3, np.ones(CELLS), (REACH, REACH), sure(10)) == (REACH - 8, REACH)
+
+
+@pytest.mark.parametrize("unit", [None, PrivacyUnit("id", 2)])
+def test_what_the_noise_will_hide_is_known_before_it_is_asked(people_csv, unit):
+    budget = Budget(0.5, 1e-9)
+    foreseen = need_foreseen(people_csv, ROWS, budget=budget, privacy_unit=unit)
+    discovered, _ = bought(people_csv, budget, privacy_unit=unit)
+    assert discovered.need.hidden == pytest.approx(foreseen.hidden)
+    assert foreseen.rows == ROWS

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import counterfoil
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.inference import Unanswerable, mean
 from counterfoil.receipt.answers import RecordedAverages, RecordedMarginal
@@ -51,11 +52,18 @@ def test_the_estimate_is_the_mean_of_those_who_have_a_number():
 
 def test_bins_widen_the_interval_by_their_width():
     counts = np.array([10, 20, 30, 40]) * 10**6
-    release = evidence_of(SCHEMA, [RecordedMarginal(("pay",), counts, {}, GAUSSIAN, 1e-3, 1)], records=10**8)
-    (found,) = mean(release, "pay")
-    assert (found.lower, found.upper) == pytest.approx((50.0, 75.0), abs=0.02)
-    assert found.estimate == pytest.approx(62.5, abs=1e-6)
-    assert max(found.noise, found.sampling) < 0.02
+    for rows, estimate in (([60.0, 68.0], 64.0), ([0.0, 10.0], 50.0), ([90.0], 75.0), ([], 62.5)):
+        release = evidence_of(
+            SCHEMA,
+            [RecordedMarginal(("pay",), counts, {}, GAUSSIAN, 1e-3, 1)],
+            records=10**8,
+            rows=pa.table({"pay": pa.array(rows, pa.float64())}),
+        )
+        (found,) = mean(release, "pay")
+        assert (found.lower, found.upper) == pytest.approx((50.0, 75.0), abs=0.02)
+        assert found.estimate == pytest.approx(estimate, abs=1e-6)
+        assert max(found.noise, found.sampling) < 0.02
+        assert found.bins == pytest.approx(12.5, abs=1e-6)
     assert any("leaves the mean between 50 and 75 even without noise" in sentence for sentence in found.basis)
 
 
@@ -66,8 +74,92 @@ def test_missing_values_in_a_group_with_others_leave_no_mean():
         mean(evidence_of(SCHEMA, [merged], records=60), "k")
     apart = {"k": np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2])}
     fine = RecordedMarginal(("k",), np.array([10, 20, 30]), apart, GAUSSIAN, 1e-3, 1)
-    (found,) = mean(evidence_of(SCHEMA, [fine], records=60), "k")
-    assert found.estimate == pytest.approx(((0 + 3) / 2 * 10 + (4 + 9) / 2 * 20) / 30)
+    rows = pa.table({"k": pa.array([4, None, 5])})
+    (found,) = mean(evidence_of(SCHEMA, [fine], records=60, rows=rows), "k")
+    assert found.estimate == pytest.approx(4.5)
+    assert found.bins == pytest.approx((3 * 10 + 5 * 20) / 30 / 2)
+
+
+NARROW = Integer("x", 0, 99)
+WIDE = {"x": np.repeat(np.arange(4), 25)}
+ENDS = {"low": np.array([0, 25, 50, 75]), "high": np.array([24, 49, 74, 99])}
+"""Numbers at one end of every wide bin, as far from the middle as a mean can be."""
+
+
+def bought_finely_and_coarsely(
+    rng: np.random.Generator, values: np.ndarray, scales: tuple[float, float]
+) -> list[RecordedMarginal]:
+    counts = np.bincount(values, minlength=100)
+    fine = noisy_marginal(rng, ("x",), counts, GAUSSIAN, scales[0], 1)
+    return [fine, noisy_marginal(rng, ("x",), counts.reshape(4, 25).sum(axis=1), GAUSSIAN, scales[1], 2, WIDE)]
+
+
+@pytest.mark.parametrize("end", list(ENDS))
+@pytest.mark.parametrize(
+    ("scales", "charges"), [((1, 3), {1}), ((92, 3), {1, 2}), ((2000, 3), {2})], ids=["fine", "either", "coarse"]
+)
+def test_the_narrowest_of_several_intervals_holds(end, scales, charges):
+    """At the worst places within wide bins, whichever answers are chosen. False alarms: 1e-6 each."""
+    rng, schema = np.random.default_rng([scales[0], end == "low"]), Schema((NARROW,))
+    shares, hits, chosen = np.array([0.4, 0.3, 0.2, 0.1]), 0, set()
+    rows = pa.table({"x": pa.array([50])})
+    for _ in range(400):
+        values = rng.choice(ENDS[end], 4000, p=shares)
+        answers = bought_finely_and_coarsely(rng, values, scales)
+        (found,) = mean(evidence_of(schema, answers, records=4000, rows=rows), "x")
+        hits += found.lower <= shares @ ENDS[end] <= found.upper
+        chosen |= {*found.charges}
+        assert found.level == 0.95
+    require_coverage(hits, 400, at_least=0.945, at_most=1.0)
+    assert chosen <= charges
+
+
+def test_a_choice_among_intervals_is_paid_for():
+    """Two ways, of which the second has less noise and wide bins: .955 for the first and .995 for the other."""
+    schema, rows = Schema((NARROW,)), pa.table({"x": pa.array([40])})
+    answers = bought_finely_and_coarsely(np.random.default_rng(0), np.repeat(np.arange(100), 40), (2000, 10))
+    (found,) = mean(evidence_of(schema, answers, records=4000, rows=rows), "x")
+    (alone,) = mean(evidence_of(schema, answers[1:], records=4000, rows=rows), "x", level=0.995)
+    assert (found.lower, found.upper, found.noise) == (alone.lower, alone.upper, alone.noise)
+    assert (found.level, found.charges, found.bins) == (0.95, (2,), pytest.approx(12, abs=0.01))
+    assert any(sentence.startswith("2 sets of answers tell this mean") for sentence in found.basis)
+    answers = bought_finely_and_coarsely(np.random.default_rng(0), np.repeat(np.arange(100), 40), (1, 10))
+    (found,) = mean(evidence_of(schema, answers, records=4000, rows=rows), "x")
+    (alone,) = mean(evidence_of(schema, answers[:1], records=4000, rows=rows), "x")
+    assert found == alone, "wide bins with more noise tell nothing, and nothing is paid for them"
+
+
+def test_a_sum_with_much_noise_does_not_hide_narrow_bins():
+    """Bought sums have no bins; with the noise of these the counts of four bins say more."""
+    schema = Schema((Real("pay", 0.0, 100.0, bins=400),))
+    counts = np.zeros(400, dtype=np.int64)
+    counts[100:140] = 250
+    marginal = RecordedMarginal(("pay",), counts, {}, GAUSSIAN, 0.5, 1)
+    averages = averaged(0.0, 100.0, "pay", 10_000 * 30.0, 200_000.0)
+    rows = pa.table({"pay": [30.0]})
+    (found,) = mean(evidence_of(schema, [marginal], [averages], records=10_000, rows=rows), "pay")
+    assert found.charges == (1,)
+    assert found.upper - found.lower < 1.0
+    precise = averaged(0.0, 100.0, "pay", 10_000 * 30.0, 1.0)
+    (found,) = mean(evidence_of(schema, [marginal], [precise], records=10_000, rows=rows), "pay")
+    assert (found.charges, found.bins) == ((2,), 0.0)
+
+
+@pytest.mark.parametrize("method", ["direct", "mst"])
+def test_the_estimate_is_the_mean_of_the_copy(method):
+    """A long tail in a few wide bins: the middle of what bins admit is several times the mean."""
+    rng = np.random.default_rng(5)
+    table = pa.table({"x": np.minimum(rng.exponential(0.7, 4000), 60.0), "sex": rng.choice(["F", "M"], 4000)})
+    schema = Schema((Real("x", 0.0, 60.0, edges=(0.0, 0.5, 1.0, 4.0, 60.0)), Categorical("sex", ("F", "M"))))
+    release = counterfoil.synthesize(table, schema, epsilon=3, delta=1e-9, method=method, seed=1)
+    copy = release.to_arrow()
+    (found,) = mean(release, "x")
+    assert found.estimate == pytest.approx(np.asarray(copy["x"]).mean(), abs=1e-9)
+    assert abs(found.estimate - 0.7) < 0.1 < found.bins
+    assert found.lower <= 0.7 <= found.upper
+    for group in mean(release, "x", by="sex"):
+        members = np.array(copy["sex"].to_pylist()) == group.about[-1]
+        assert group.estimate == pytest.approx(np.asarray(copy["x"])[members].mean(), abs=1e-9)
 
 
 def people(rng: np.random.Generator, n: int) -> pa.Table:

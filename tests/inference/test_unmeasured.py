@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from counterfoil.inference import Evidence, Unanswerable, mean, proportion
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAnswers
 from counterfoil.schema import Categorical, Integer, Schema
+from noisy_tables import UNMARKED
 
 SCHEMA = Schema((Categorical("a", ("x", "y")), Categorical("b", ("p", "q")), Integer("k", 0, 4)))
 MANY = 10**14
@@ -28,7 +29,7 @@ def release(counts: np.ndarray, fraction: float, *, beta: float = 0.04, records:
         {"a": np.array(["x", "y"])[columns["a"]], "b": np.array(["p", "q"])[columns["b"]], "k": columns["k"]}
     )
     bars = (ErrorBarEntry(names, beta, fraction, "its test"), ErrorBarEntry(("a", "b", "k"), beta, 1.9, "another"))
-    return Evidence(table, None, RecordedAnswers(SCHEMA, (), (), bars, records))  # type: ignore[arg-type]
+    return Evidence(table, UNMARKED, RecordedAnswers(SCHEMA, (), (), bars, records))  # type: ignore[arg-type]
 
 
 def farthest(shares: np.ndarray, values: np.ndarray, group: np.ndarray, fraction: float) -> tuple[float, float]:

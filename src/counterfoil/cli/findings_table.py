@@ -30,8 +30,9 @@ def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
 
     heading = common(found)
     names = [_name(one, under=heading) for one in found]
-    heads = ["estimate", "interval", *([] if naive else ["noise", "sampling"])]
-    cells = [_cells(one, naive=naive) for one in found]
+    parts = [] if naive else ["noise", "sampling", *(["bins"] if any(one.bins > 0 for one in found) else [])]
+    heads = ["estimate", "interval", *parts]
+    cells = [_cells(one, parts) for one in found]
     if _width(heads, cells) > WIDTH - _APART:
         cells = [[cell.replace(",", "") for cell in row] for row in cells]
     longest = max((len(name) for name in names), default=0)
@@ -50,13 +51,12 @@ def _name(finding: Finding, *, under: str) -> str:
     return inert((finding.about.partition(", where ")[2] or "all records") if under else finding.about)
 
 
-def _cells(finding: Finding, *, naive: bool) -> list[str]:
-    """The estimate, the interval and, but for naive findings, half the widths for noise and for sampling."""
+def _cells(finding: Finding, parts: Sequence[str]) -> list[str]:
+    """The estimate, the interval and half the widths for its parts, such as noise and sampling."""
     if finding.decided:
-        return [f"{finding.estimate:g}", "by the schema", "none", "none"][: 2 if naive else 4]
+        return [f"{finding.estimate:g}", "by the schema", *("none" for _ in parts)]
     interval = f"{_number(finding, finding.lower)} to {_number(finding, finding.upper)}"
-    halves = [] if naive else [_half(finding, finding.noise), _half(finding, finding.sampling)]
-    return [_number(finding, finding.estimate), interval, *halves]
+    return [_number(finding, finding.estimate), interval, *(_half(finding, getattr(finding, part)) for part in parts)]
 
 
 def _half(finding: Finding, value: float) -> str:

@@ -106,12 +106,14 @@ class Drawn:
 
 def receipt_of_rows(receipt: Receipt, rows: int, where: str | None) -> Receipt:
     """The release's receipt, for rows that were drawn later: what it cost is the same, what lies in the file is not."""
+    from counterfoil.inference.evidence import DRAWN_LATER
+
     document = receipt.to_json()
     document.pop("signature", None)
     document["outputs"] = []
     document["rows"] = {"drawn": rows, "how": "asked for by the user"}
     condition = f" where {where}" if where else ""
-    document["warnings"] = [*document["warnings"], f"These rows were drawn later from the release's model{condition}."]
+    document["warnings"] = [*document["warnings"], f"{DRAWN_LATER}{condition}."]
     # What was measured or certified is about the rows of the release, not about these.
     for section in ("fidelity", "certificates"):
         document.pop(section, None)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet
+from counterfoil.cli.row_count import row_count
 from counterfoil.cli.schema_file import facts_of, name_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
@@ -50,6 +51,12 @@ def schema(
         Path | None,
         typer.Option("--stated", help="With --epsilon: facts that are known, and cost nothing.", metavar="PARTIAL"),
     ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows", help="With --epsilon: how many rows there are, if public.", metavar="N", parser=row_count
+        ),
+    ] = None,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Ask on the terminal, column by column; nothing is read.")
     ] = False,
@@ -71,7 +78,7 @@ def schema(
 
     options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
     options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger}
-    options |= {"receipt": receipt, "stated": stated}
+    options |= {"receipt": receipt, "stated": stated, "rows": rows}
     if epsilon is None:
         _refuse(options, "`--epsilon`, which buys a schema")
     if piped and not confirm:
@@ -82,7 +89,7 @@ def schema(
         raise ValueError("`--confirm` asks on the terminal, where `--json` prints nothing else. Found both: leave one.")
     terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
-        wish = Wish(source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated)
+        wish = Wish(source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated, rows)
         buy(terminal, wish, out, receipt, force=force)
     elif confirm:
         ask(terminal, source, out, force=force, piped=piped)

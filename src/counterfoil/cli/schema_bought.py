@@ -7,6 +7,8 @@ import shlex
 import shutil
 import tempfile
 import textwrap
+import tomllib
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
+    from counterfoil.curator.curator import Curator
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
     from counterfoil.ledger.ledger import Ledger
 
@@ -35,6 +38,7 @@ class Wish:
         max_rows: how many rows of each are used.
         ledger: the file that is charged, or None.
         stated: a file of facts that are known already, or None.
+        rows: how many rows the table has, where that is public; None where it isn't, or nobody said.
     """
 
     source: str
@@ -46,6 +50,7 @@ class Wish:
     max_rows: int | None
     ledger: Path | None
     stated: Path | None
+    rows: int | None = None
 
     def purchase(self) -> SchemaPurchase:
         """What is to be bought; nothing but the table's header and types is read for it.
@@ -88,9 +93,51 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
             f"A schema names its lists from its own folder, and {wish.stated} names some. Found another folder in "
             f"--out: write it to {purchase.partial.folder}."
         )
+    if wish.rows is not None:
+        _foresee(terminal, purchase, wish.rows)
     with noted_without_ledger(terminal, wish.ledger):
         made = _run(terminal, purchase, wish, place)
     _report(terminal, made, purchase, wish, place)
+
+
+def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
+    """Warns where so many rows are few for the budget.
+
+    Raises:
+        ValueError: where even all questions together would not tell from noise what all of them share, or there are
+            none.
+    """
+    from counterfoil.curator.discovery_plan import SHARES
+
+    if rows < 1:
+        raise ValueError(f"`--rows` must be the number of rows of the table, at least 1. Found {rows:,}.")
+    need = purchase.foreseen(rows)
+    enough = "" if need.epsilon is None else f" About epsilon {need.epsilon:g} would show what a fifth of them share."
+    hides = f"the noise will hide what fewer than {need.hidden:,.0f} rows share.{enough}"
+    if rows < need.hidden * SHARES["places"] ** 0.5:
+        raise ValueError(
+            f"`--epsilon` must be large enough for something to show of {rows:,} rows. Found "
+            f"{purchase.budget.epsilon:g}, and {hides} Spend more, or state columns with --stated."
+        )
+    if need.epsilon is not None:
+        terminal.alarm(textwrap.fill(f"WARNING: of {rows:,} rows {hides}", WIDTH))
+
+
+def _says_whom(terminal: Terminal, purchase: SchemaPurchase) -> Callable[[Curator], None]:
+    """What says whom the purchase protects, when all that is refused was accepted and before anything is charged."""
+
+    def ready(curator: Curator) -> None:
+        curator.require_rows()
+        stated = "" if purchase.unit is not None else _NO_UNIT
+        terminal.note(f"What is bought protects {purchase.protects}.{stated}")
+
+    return ready
+
+
+_NO_UNIT = (
+    " Where a person may have several rows, --privacy-unit COLUMN --max-rows K says whose they are. What is bought "
+    "without it adds up with no later release that protects persons, and a ledger that counts it refuses such a one."
+)
 
 
 def _places(wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) -> tuple[Path, Path]:
@@ -134,7 +181,7 @@ def _run(terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple
                 opened.require_room(purchase.budget, neighbors.describe())
             with terminal.progress() as progress:
                 progress("asking about the columns", 0.0)
-                made, curator = purchase.make(opened, refuse_empty=True)
+                made, curator = purchase.make(opened, ready=_says_whom(terminal, purchase))
             _write(made, *places)
             close(curator, made.receipt, terminal)
         except BaseException as error:
@@ -218,8 +265,10 @@ def _report(
     """What was found with which noise, what it cost, and the next command."""
     from counterfoil.cli.schema_file import facts_of
     from counterfoil.cli.schema_table import findings
+    from counterfoil.schema.toml import UNKNOWN
 
     budget, (out, receipt) = purchase.budget, places
+    tables = tomllib.loads(made.text).get("columns", {})
     need = made.discovered.need
     terminal.document(
         {
@@ -228,6 +277,9 @@ def _report(
             "epsilon": budget.epsilon,
             "delta": budget.delta,
             "neighboring_relation": purchase.relation,
+            "privacy_unit": None if purchase.unit is None else purchase.unit.column,
+            "max_rows": None if purchase.unit is None else purchase.unit.max_rows,
+            "protects": purchase.protects,
             "hidden": None if need is None else need.sentence(),
             "warnings": made.receipt.document["warnings"],
             "ledger": None if wish.ledger is None else str(wish.ledger),
@@ -243,9 +295,12 @@ def _report(
     if need is not None:
         say = terminal.say if need.epsilon is None else terminal.alarm
         say(textwrap.fill(need.sentence(), WIDTH))
-    if made.schema.confirm:
+    asked = [one.column for one in made.schema.confirm]
+    if any(tables[name]["kind"] == UNKNOWN for name in asked):
         terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
         return
+    if asked:
+        terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
     for sentence in (
         "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.schema.bought_columns import STANDARD_ERRORS, coverage
+from counterfoil.schema.bought_columns import coverage
+from counterfoil.schema.toml import UNKNOWN
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
@@ -25,27 +28,29 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
     table.add_column("what was found", overflow="fold", max_width=30)
     table.add_column("missing", justify="right", no_wrap=True)
     answers = {column.name: column for column in made.discovered.columns}
+    tables = tomllib.loads(made.text).get("columns", {})
     for name in purchase.names:
         if name in answers:
-            table.add_row(name, *_line(answers[name], made.schema, open_=name in purchase.partial.open))
+            line = _line(answers[name], tables.get(name, {}), made.schema, open_=name in purchase.partial.open)
+            table.add_row(name, *line)
         else:
             known = "privacy unit" if purchase.unit is not None and name == purchase.unit.column else "not asked"
             table.add_row(name, "", "stated" if purchase.partial.covers(name) else known, "")
     return table
 
 
-def _line(answers: DiscoveredColumn, schema: Schema, *, open_: bool) -> tuple[str, str, str]:
+def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *, open_: bool) -> tuple[str, str, str]:
+    """Of one column; its kind is `UNKNOWN` where the schema asks for it, or noise alone would say it."""
     column = next((one for one in schema.columns if one.name == answers.name), None)
-    missing = f"{answers.missing:,.0f} (+- {answers.missing_error:,.0f})" if _stands_out(answers) else ""
+    missing = f"{answers.missing:,.0f} (+- {answers.missing_error:,.0f})" if answers.shows_missing else ""
+    if facts.get("confirm"):
+        kind = str(facts["kind"])
+        return kind, "to be stated" if kind == UNKNOWN else f"{facts['lower']} alone: to be confirmed", missing
     kind = column.kind if column is not None else answers.kind
     if column is None or kind == "identifier":
-        return answers.kind, "left out", missing
+        return UNKNOWN if answers.unknown else answers.kind, "left out", missing
     found = _categories(answers) if kind == "categorical" else _range(column)
     return kind, f"{found}{', beside what was stated' if open_ else ''}", missing
-
-
-def _stands_out(answers: DiscoveredColumn) -> bool:
-    return answers.missing is not None and answers.missing > STANDARD_ERRORS * answers.missing_error
 
 
 def _range(column: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
+from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.account import Account
@@ -51,7 +51,7 @@ def discover(
     ledger: Ledger | str | Path | None = None,
     seed: int | None = None,
     in_memory: bool | None = None,
-    refuse_empty: bool = False,
+    ready: Callable[[Curator], None] | None = None,
 ) -> tuple[Discovered, Curator]:
     """Spends `budget` on what `stated` leaves open, and returns it with the open curator, for a receipt.
 
@@ -74,8 +74,8 @@ def discover(
         ledger: where charges are recorded durably.
         seed: for tests alone: the answers are then NOT PRIVATE.
         in_memory: as for `Curator`.
-        refuse_empty: for commands alone: an empty table is refused before anything is charged
-            (`Curator.require_rows`).
+        ready: called when all that is refused here was accepted, right before the first charge. Commands refuse an
+            empty table in it (`Curator.require_rows`).
 
     Raises:
         ValueError: where nothing is left to ask, `stated` names a column that the table lacks, or the budget has no
@@ -103,8 +103,8 @@ def discover(
         until_done.push(curator.__exit__)
         if noises.tells_texts:
             curator.require_texts()
-        if refuse_empty:
-            curator.require_rows()
+        if ready is not None:
+            ready(curator)
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
         stored = {name for name in asked if name not in given or given[name].kind is None}
         discovery = _Discovery(account, noises, asked, stored)
@@ -113,6 +113,32 @@ def discover(
     spent = account.rule.epsilon(account.events, budget.delta)
     relation_name, shares = curator.relation.value, dict(noises.shares)
     return Discovered(columns, spent, budget.delta, relation_name, shares, need), curator
+
+
+def need_foreseen(
+    source: Any,
+    rows: int,
+    *,
+    stated: Mapping[str, Stated] | None = None,
+    budget: Budget,
+    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
+    privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+) -> Need:
+    """What the noise of the first question of `discover` will hide, of a table of `rows` rows; no record is read.
+
+    Args:
+        source, stated, budget, relation, privacy_unit: as for `discover`.
+        rows: a public number.
+
+    Raises:
+        ValueError: where nothing is left to ask, or the budget has no delta.
+    """
+    unit = PrivacyUnit.of(privacy_unit)
+    asked = _asked(source, stated or {}, unit.column if unit else None)
+    noise = plan_discovery(budget, ranges=True, texts=True).places
+    neighbors = Neighbors(NeighboringRelation(relation), unit)
+    sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
+    return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)
 
 
 class _Discovery:
@@ -179,10 +205,13 @@ class _Discovery:
         released = self._texts.released(name) if name in self._text_columns else []
         words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS)
         listed = self._texts.deviation(name) if released else 0.0
+        kind, written = self._kinds[name], self._formats[name]
+        present, error = self._present(name), self._present_error(name)
+        voted = self._asked[name].kind is None
         return DiscoveredColumn(
             name=name,
-            kind=self._kinds[name],
-            votes={} if self._asked[name].kind else {kind: round(mass) for kind, mass in vote.masses().items()},
+            kind=kind,
+            votes={one: round(mass) for one, mass in vote.masses().items()} if voted else {},
             lower=bounds.lower,
             upper=bounds.upper,
             tails=bounds.tails,
@@ -192,11 +221,15 @@ class _Discovery:
             edges=(),
             deviation=listed or fine or vote.deviation,
             missing_deviation=vote.deviation,
-            records_deviation=self._present_error(name),
+            records_deviation=error,
             codes=bounds.codes,
-            date_format=self._formats[name],
+            date_format=written,
             missing_words=words,
-            decimals=vote.decimals() if self._kinds[name] == "real" else None,
+            decimals=vote.decimals() if kind == "real" else None,
+            read=vote.share_read(kind, written, present, error) if voted else None,
+            others=vote.others(kind, written) if voted else (),
+            elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
+            least=vote.least,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:

@@ -14,7 +14,16 @@ from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
-from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, bounds_of, fine_edges, places_of, year_edges
+from counterfoil.schema.value_grid import (
+    CELLS,
+    MAGNITUDES,
+    REACH,
+    WHOLE_PLACES,
+    bounds_of,
+    fine_edges,
+    places_of,
+    year_edges,
+)
 
 _MOST = 256
 _SPACED = 2.0**36
@@ -28,6 +37,12 @@ _QUIET = 16.0
 sum of n counts: codes show in theirs. Where they are fewer, longer intervals tell more about the bounds."""
 _NARROW = 0.1
 """Of what was found: a wider interval next to it is not added for a count that is hardly more than noise."""
+_BESIDE = 2.0
+"""Deviations of noise by which counts beside a single number must exceed 0, so that bounds are wider than that number.
+A range of one number loses all others, and one that is too wide only has codes that nobody needs: noise alone widens
+that of one constant column in thirty."""
+_BESIDE_EACH = 0.3
+"""So many more for each further place, a factor of 16: the further out, the rarer such numbers are."""
 _QUIET_AGAIN = 8.0
 """The same where the bounds were found before, and integers are counted for their codes alone."""
 
@@ -66,12 +81,15 @@ class Bounds:
         lower, upper: both ends included; None where nothing shows.
         tails: noisy shares of the records that show below and above.
         codes: the integers that hold nearly all records, with their noisy counts, where they are codes.
+        held: how many records the only number between the bounds has, with the deviation of the noise; None where
+            there are several.
     """
 
     lower: float | None = None
     upper: float | None = None
     tails: tuple[float, float] = (0.0, 0.0)
     codes: tuple[tuple[int, int], ...] = ()
+    held: tuple[float, float] | None = None
 
 
 def intervals_of(
@@ -145,13 +163,19 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
     assert coarse is not None, "intervals were made of coarse bounds"
     first, last = _of_numbers(edges, inner, deviation, records, coarse, kind, least)
     lower, upper = float(edges[first]), float(edges[last + 1])
-    if (further := _further(edges, inner, deviation, coarse, kind, least)) != coarse:
+    digits = 0 if kind == "integer" else vote.decimals()
+    sums, noises = _by_place(edges, inner, deviation, kind)
+    further = _further(sums, noises, coarse, least)
+    if further == coarse and _is_point(lower, upper, digits):
+        further = _beside(sums, noises, coarse, least)
+    if further != coarse:
         lowest, highest = bounds_of(*further)
         lower = lowest if further[0] < coarse[0] else lower
         upper = highest if further[1] > coarse[1] else upper
         coarse = further
-    digits = 0 if kind == "integer" else vote.decimals()
     found_bounds = _bounds(lower, upper, digits, _tails(vote, kind, coarse, records))
+    if _is_point(lower, upper, digits):
+        return replace(found_bounds, held=(float(inner[first : last + 1].sum()), deviation * (last - first + 1) ** 0.5))
     if kind != "integer" or found_bounds.lower is None or found_bounds.upper is None:
         return found_bounds
     ends, one = (found_bounds.lower, found_bounds.upper), counted.singles or counted
@@ -166,7 +190,9 @@ def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:
     lower, upper = bounds_of(*coarse)
     digits = 0 if kind == "integer" else vote.decimals()
     # Zero is a place by itself, with the same number at both ends.
-    return _bounds(lower, upper + (upper <= 0), digits, _tails(vote, kind, coarse, records))
+    bounds = _bounds(lower, upper + (upper <= 0), digits, _tails(vote, kind, coarse, records))
+    held = (float(vote.numbers(kind)[REACH]), vote.deviation) if coarse == (REACH, REACH) else None
+    return replace(bounds, held=held)
 
 
 def _bounds(lower: float, edge: float, digits: int | None, tails: tuple[float, float]) -> Bounds:
@@ -208,24 +234,61 @@ def _of_numbers(
     moved = (found[0] + window[0], found[1] + window[0])
     widths = np.diff(edges)
     narrow = widths <= max(float(edges[moved[1] + 1] - edges[moved[0]]) * _NARROW, 1.0)
-    first, last = extended(counts, moved, window, deviation, records, least, narrow)
+    # Of counts and amounts nothing is negative: where no negative number surely shows, noise is not enough for one.
+    within = (int(np.searchsorted(edges, 0.0)), window[1]) if edges[moved[0]] >= 0 else window
+    first, last = extended(counts, moved, within, deviation, records, least, narrow)
     (_, bottom), (top, _) = bounds_of(coarse[0], coarse[0]), bounds_of(coarse[1], coarse[1])
     # What shows altogether and in none of the parts is left in all of them.
     return (fine[0] if edges[first] > bottom else first), (fine[1] if edges[last + 1] <= top else last)
 
 
-def _further(
-    edges: np.ndarray, counts: np.ndarray, deviation: float, coarse: tuple[int, int], kind: Kind, least: float
-) -> tuple[int, int]:
+def _by_place(edges: np.ndarray, counts: np.ndarray, deviation: float, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+    """float64 [CELLS] each: the sums of the counts at each place of the grid, and the deviations of their noise."""
+    starts, stops = edges[:-1], edges[1:]
+    # An integer stands at the start of its interval, and zero at that of the one which ends below all magnitudes.
+    at_start = ((kind == "integer") & (stops - starts <= 1)) | ((starts == 0) & (stops <= MAGNITUDES[0]))
+    places = places_of(np.where(at_start, starts, starts / 2 + stops / 2))
+    sums = np.bincount(places, weights=counts, minlength=CELLS)
+    return sums, deviation * np.sqrt(np.bincount(places, minlength=CELLS))
+
+
+def _is_point(lower: float, upper: float, digits: int | None) -> bool:
+    """Whether there is one number between `lower` and the edge `upper`: of so many digits, or zero alone."""
+    if digits is None:
+        return lower == 0 and upper <= MAGNITUDES[0]
+    bounds = _bounds(lower, upper, digits, (0.0, 0.0))
+    return bounds.lower == bounds.upper
+
+
+def _beside(sums: np.ndarray, noises: np.ndarray, coarse: tuple[int, int], least: float) -> tuple[int, int]:
+    """The places of bounds that hold a single number so far, further out as far as noisy counts suggest others.
+
+    Sums over ever more places exceed their noise most where they reach the last place with records. Below zero there
+    are rarely others: these must surely show.
+    """
+    first, last = coarse
+    above = _outwards(sums[last + 1 :], noises[last + 1 :], _BESIDE, least)
+    before = slice(REACH if first > REACH else 0, first)
+    below = _outwards(sums[before][::-1], noises[before][::-1], least if first == REACH else _BESIDE, least)
+    return first - below, last + above
+
+
+def _outwards(sums: np.ndarray, noises: np.ndarray, lowest: float, least: float) -> int:
+    """How many places the sum reaches that exceeds its limit most; 0 where none does. Limits grow up to `least`."""
+    counted = np.flatnonzero(noises)  # the others hold no interval
+    if not len(counted):
+        return 0
+    deviations = np.cumsum(sums[counted]) / np.sqrt(np.cumsum(noises[counted] ** 2))
+    above = deviations - np.minimum(lowest + _BESIDE_EACH * np.arange(len(counted)), least)
+    best = int(np.argmax(above))
+    return int(counted[best]) + 1 if above[best] > 0 else 0
+
+
+def _further(sums: np.ndarray, noises: np.ndarray, coarse: tuple[int, int], least: float) -> tuple[int, int]:
     """The places of the bounds, further out where this answer surely shows records that are worth their places.
 
     The noise of the coarse answer may hide them: a small part of a table, far from all others.
     """
-    starts, stops = edges[:-1], edges[1:]
-    middles = np.where((kind == "integer") & (stops - starts <= 1), starts, starts / 2 + stops / 2)
-    places = places_of(middles)
-    sums = np.bincount(places, weights=counts, minlength=CELLS)
-    noises = deviation * np.sqrt(np.bincount(places, minlength=CELLS))
     found = worthwhile(np.where(sums > least * noises, sums, 0.0))
     return coarse if found is None else (min(coarse[0], found[0]), max(coarse[1], found[1]))
 

@@ -11,8 +11,8 @@ FALSE_ALARMS = 0.01
 """How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
 
 SUMS = 400
-"""Of one column's places, at most: four lines of 43 places, with at most twice as many sums as counts, and 15 single
-ones."""
+"""Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 18 single
+ones. The sum of the lines is looked at only where one of them shows."""
 
 LIKELY = 1.5
 """Deviations of noise that a sum must exceed beside places that are sure. A wrong place there is a near one, which

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -12,7 +14,7 @@ from counterfoil.curator.discovery_support import best_score, masses
 from counterfoil.curator.queries.column_places import GRIDS
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS
-from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES
+from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
 _TEXTS = 0.1
@@ -30,6 +32,21 @@ _LONGER = 0.05
 
 NUMBERS = tuple(CODES[name] for name in GRIDS)
 _BROKEN = tuple(name for name in GRIDS if name != "integer")
+_WORDS: Mapping[str, str] = {
+    "boolean": "true or false",
+    "integer": "whole numbers",
+    "tenths": "numbers with tenths",
+    "hundredths": "numbers with hundredths",
+    "real": "numbers with more digits",
+    "infinite": "infinities",
+    "datetime": "moments",
+    "text": "texts",
+    "stranger": "objects",
+} | {
+    f"ambiguous{mark}": f"%d{mark}%m{mark}%Y or %m{mark}%d{mark}%Y" for mark in "-/."
+}  # fmt: skip
+"""How cells of a class read; those of dates as their notation, which is the name of the class."""
+
 _UNCOUNTED = np.isin(np.arange(len(CLASSES)), NUMBERS)
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
 _WHOLE = np.isin(np.arange(CELLS), WHOLE_PLACES)
@@ -112,6 +129,39 @@ class Votes:
         best = max(DATE_FORMATS, key=self._written)
         return "" if best == _ISO else best
 
+    def share_read(self, kind: Kind, date_format: str, records: float, error: float) -> tuple[float, float]:
+        """Which share of the cells that are not missing a column of this kind reads, and its standard error.
+
+        The places of these cells are summed up, or those of all others where they are fewer: noise grows with them.
+
+        Args:
+            kind, date_format: of the column.
+            records: about how many cells are not missing, at least 1.
+            error: the deviation of the noise of that.
+        """
+        read = _places_read(kind, date_format)
+        rest = _POSSIBLE & ~read
+        rest[CODES["missing"]] = False
+        direct = int(read.sum()) <= int(rest.sum())
+        places = read if direct else rest
+        share = min(max(float(self.counts[places].sum()) / records, 0.0), 1.0)
+        noise = math.hypot(self.deviation * math.sqrt(int(places.sum())), share * error) / records
+        return share if direct else 1 - share, noise
+
+    def others(self, kind: Kind, date_format: str) -> tuple[tuple[str, int], ...]:
+        """How the cells read that a column of this kind does not read, as far as they surely show, and how many."""
+        others = [name for name in CLASSES[1:] if name not in _classes_read(kind, date_format)]
+        counts = {name: self._mass(name) if name in GRIDS else float(self._of(name)) for name in others}
+        if kind == "boolean":  # 1 and 0 are truths
+            whole = masses(self.grid("integer"), self.deviation, self.least)
+            counts["integer"] = float(whole[~np.isin(WHOLE_PLACES, places_of(np.array([0.0, 1.0])))].sum())
+        shown = {name: count for name, count in counts.items() if count > self.least * self.deviation}
+        for mark in "-/.":
+            likely = max((f"%d{mark}%m{mark}%Y", f"%m{mark}%d{mark}%Y"), key=lambda name: shown.get(name, 0.0))
+            if likely in shown:  # those with two readings are of it as well
+                shown[likely] += shown.pop(f"ambiguous{mark}", 0.0)
+        return tuple((_WORDS.get(name, name), round(count)) for name, count in shown.items())
+
     def coarse_range(self, kind: Kind) -> tuple[int, int] | None:
         """Between which places of the grid bounds are worth their codes; None where no numbers show."""
         return worthwhile(self.numbers(kind))
@@ -133,6 +183,9 @@ class Votes:
         elif names:
             together = np.sum([self._whole_grid(name) for name in names], axis=0)
             result = masses(together, self.deviation * len(names) ** 0.5, self.least)
+            # What shows in one grid may be hidden by the noise of all.
+            each = np.sum([masses(self._whole_grid(name), self.deviation, self.least) for name in names], axis=0)
+            result = np.where(result > 0, result, each)
         return result
 
     def places(self, name: str) -> np.ndarray:
@@ -178,6 +231,30 @@ class Votes:
     def _scores(self) -> dict[Kind, float]:
         kinds: tuple[Kind, ...] = get_args(Kind)
         return {kind: best_score(self._counts_for(kind), self.deviation) for kind in kinds}
+
+
+def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
+    """The classes of cells that a column of this kind reads; any is a text, and of dates one notation."""
+    if kind == "text":
+        return frozenset(CLASSES)
+    if kind == "boolean":
+        return frozenset(("boolean",))
+    if kind in ("integer", "real"):
+        return frozenset(GRIDS if kind == "real" else ("integer",))
+    return frozenset(CLASSES[code] for code in codes_counted(kind, date_format))
+
+
+def _places_read(kind: Kind, date_format: str) -> np.ndarray:
+    """bool [PLACES]: where the cells are that say that a column is of this kind, as far as a cell can be there."""
+    classes = (kind,) if kind == "text" else _classes_read(kind, date_format)
+    read = np.zeros(len(_POSSIBLE), dtype=bool)
+    for name in classes:
+        if name in GRIDS:
+            start = len(CLASSES) + GRIDS.index(name) * CELLS
+            read[start : start + CELLS] = True
+        else:
+            read[CODES[name]] = True
+    return read & _POSSIBLE
 
 
 def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.discovery import discover
+from counterfoil.curator.discovery import discover, need_foreseen
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
@@ -23,9 +23,10 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
-from counterfoil.schema.discovered import Discovered
+from counterfoil.schema.discovered import Discovered, Need
 from counterfoil.schema.partial import NOTHING, Partial, read_partial
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import read_facts
 
 METHOD = "schema"
@@ -109,26 +110,52 @@ class SchemaPurchase:
             source, budget, relation, unit, names, columns.types if columns.typed else {}, partial, name
         )
 
-    def make(self, ledger: Ledger | None, *, refuse_empty: bool = False) -> tuple[BoughtSchema, Curator]:
+    @property
+    def protects(self) -> str:
+        """Whose rows the guarantee protects together, in words."""
+        if self.unit is None:
+            return "each row by itself"
+        return f"all rows with one {self.unit.column}, of which at most {self.unit.max_rows} are used"
+
+    def foreseen(self, rows: int) -> Need:
+        """What the noise will hide of a table of `rows` rows, a public number; no record is read.
+
+        Raises:
+            ValueError: where nothing is left to ask, or the budget has no delta.
+        """
+        return need_foreseen(
+            self.source,
+            rows,
+            stated=self._stated(),
+            budget=self.budget,
+            relation=self.relation,
+            privacy_unit=self.unit,
+        )
+
+    def _stated(self) -> dict[str, Stated]:
+        return self.partial.stated([name for name in self.names if self.unit is None or name != self.unit.column])
+
+    def make(
+        self, ledger: Ledger | None, *, ready: Callable[[Curator], None] | None = None
+    ) -> tuple[BoughtSchema, Curator]:
         """Asks, and writes down what was answered; the curator stays open, for its receipt to be recorded.
 
         Args:
             ledger: where it is charged.
-            refuse_empty: for commands alone: an empty table is refused.
+            ready: as for `discover`: called right before the first charge.
 
         Raises:
             ValueError: in one sentence, before anything is charged.
             LedgerError: when the ledger refuses.
         """
-        stated = self.partial.stated([name for name in self.names if self.unit is None or name != self.unit.column])
         discovered, curator = discover(
             self.source,
-            stated=stated,
+            stated=self._stated(),
             budget=self.budget,
             relation=self.relation,
             privacy_unit=self.unit,
             ledger=ledger,
-            refuse_empty=refuse_empty,
+            ready=ready,
         )
         try:
             return self._written(discovered, curator), curator

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.inference.pooled_marginal import Patterns
 from counterfoil.schema import Schema
+from counterfoil.schema.asked import condition_on
 from counterfoil.schema.expression import Expression, Range, Truth
 
 
@@ -31,7 +32,7 @@ class Event:
         self._expression()
 
     def _expression(self) -> Expression:
-        return Expression(self.text, {column.name: column for column in self.schema.synthesized})
+        return condition_on(self.schema, self.text, "An event")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -19,6 +19,9 @@ from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
 
+DRAWN_LATER = "These rows were drawn later from the release's model"
+"""How a receipt begins to say it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -68,6 +71,11 @@ class Evidence:
     def schema(self) -> Schema:
         """The public facts."""
         return self.answers.schema
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the rows were drawn under a condition, so that they are not like the real records."""
+        return any(sentence.startswith(f"{DRAWN_LATER} where ") for sentence in self.receipt.document["warnings"])
 
     @cached_property
     def codes(self) -> dict[str, np.ndarray]:

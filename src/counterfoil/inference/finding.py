@@ -25,6 +25,7 @@ class Finding:
         basis: what it rests on, a sentence each: the answers, and what is assumed.
         measured: whether it rests on noisy answers; False where an error bar is all that is known, or none is needed.
         decided: whether the schema alone says it: of any records, with an interval of no width.
+        bins: half the width of what bins and groups leave open, were there neither noise nor sampling.
     """
 
     about: str
@@ -38,12 +39,13 @@ class Finding:
     basis: tuple[str, ...]
     measured: bool = True
     decided: bool = False
+    bins: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON; an end of the interval that is unknown is null."""
         numbers = {
             name: value if math.isfinite(value) else None
-            for name in ("estimate", "lower", "upper", "level", "noise", "sampling")
+            for name in ("estimate", "lower", "upper", "level", "noise", "sampling", "bins")
             for value in [float(getattr(self, name))]
         }
         words = {"charges": list(self.charges), "basis": list(self.basis), "measured": self.measured}

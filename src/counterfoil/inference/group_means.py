@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,10 @@ POPULATION = (
 )
 
 
+_FIRST = 0.9
+"""The share of the probability to fail that the way to tell a mean has which public numbers prefer."""
+
+
 @dataclass(frozen=True, eq=False)
 class GroupMean:
     """The mean of one group, which lies between two ratios where what was counted leaves the number open.
@@ -25,12 +29,25 @@ class GroupMean:
     Args:
         group: what the group is, in words; empty for all records.
         low: the mean of the least numbers that the records can have by what was counted.
-        high: the mean of the greatest; `low` itself where both are the same.
+        high: the mean of the greatest.
+        drawn: the mean among the synthetic rows, which were drawn from the model; None where it is not told.
     """
 
     group: str
     low: Ratio
     high: Ratio
+    drawn: float | None = None
+
+    @property
+    def estimate(self) -> float:
+        """What the synthetic rows say, moved between the two ratios; their middle where the rows say nothing."""
+        ends = sorted((self.low.estimate, self.high.estimate))
+        return sum(ends) / 2 if self.drawn is None else min(max(self.drawn, ends[0]), ends[1])
+
+    @property
+    def opened(self) -> float:
+        """How far apart the ratios are: what is not known without noise either."""
+        return max(self.high.estimate - self.low.estimate, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +56,23 @@ class GroupMeans:
 
     Args:
         means: one for each group.
-        open_cells: the share of cells in which the number is left open; public.
+        width: how far apart the least and the greatest number are, on average over the cells; public.
         basis: the sentences that say what the answers are.
     """
 
     means: tuple[GroupMean, ...]
-    open_cells: float
+    width: float
     basis: tuple[str, ...]
 
     @property
     def preference(self) -> tuple[float, int, float]:
         """Smaller is better; made of public numbers alone, so that the choice does not look at the noise."""
-        variance = sum(mean.low.public_variance + mean.high.public_variance for mean in self.means)
-        return self.open_cells, -len(self.means), variance
+        return self.width, -len(self.means), self.variance
+
+    @property
+    def variance(self) -> float:
+        """Of the noise in all means together, as far as it depends on no answer."""
+        return sum(mean.low.public_variance + mean.high.public_variance for mean in self.means)
 
 
 def from_marginal(
@@ -61,6 +82,7 @@ def from_marginal(
     groups: Sequence[tuple[str, np.ndarray]],
     *,
     indicator: bool,
+    drawn: Sequence[float | None] | None = None,
 ) -> GroupMeans:
     """The means by a pooled table.
 
@@ -69,15 +91,16 @@ def from_marginal(
         low, high: float64, shaped like its counts: the least and greatest number, in [0, 1], of a record in each cell.
         groups: for each group its name and float64, shaped likewise: 1 for the cells in it, else 0.
         indicator: whether the number is 0 or 1 for each record, which then says how it varies.
+        drawn: for each group its mean among the synthetic rows.
     """
     means = []
-    for name, members in groups:
+    for (name, members), said in zip(groups, drawn or [None] * len(groups), strict=True):
         below = pooled.of(members)
         ratios = [_ratio(pooled, numbers * members, below, indicator=indicator) for numbers in (low, high)]
-        means.append(GroupMean(name, *ratios))
+        means.append(GroupMean(name, ratios[0], ratios[1], said))
     counted = np.sum([members for _, members in groups], axis=0) > 0
-    open_cells = float((counted & (low < high)).sum() / max(counted.sum(), 1))
-    return GroupMeans(tuple(means), open_cells, (f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",))
+    width = float((high - low)[counted].mean()) if counted.any() else 0.0
+    return GroupMeans(tuple(means), width, (f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",))
 
 
 def _ratio(pooled: PooledMarginal, numbers: np.ndarray, below: LinearAnswer, *, indicator: bool) -> Ratio:
@@ -125,6 +148,50 @@ def findings(
     return [_finding(one, answer, level, about=about, bounds=bounds, total=total, share=share) for one in answer.means]
 
 
+def narrowest(
+    known: Sequence[GroupMeans], level: float, *, about: str, bounds: tuple[float, float], total: LinearAnswer
+) -> list[Finding]:
+    """The findings of several ways to tell the same means: for each group, of the way that tells it most narrowly.
+
+    Which of two intervals is narrower depends on the noise and on the records, so that the narrower of two intervals of
+    level 1 - alpha, chosen after a look at both, need not hold with that probability. Here the intervals of the K ways
+    fail with probabilities alpha_1 + ... + alpha_K = alpha that are fixed beforehand. Whichever is chosen, it fails
+    only where at least one of the K fails: by the union bound with probability at most alpha, for each group. The ways,
+    their order and their shares of alpha follow from the laws of the noise, and from which values were counted
+    together, none of which looks at the answers that the intervals are made of. The first is the way with the narrowest
+    bins on average, and keeps most of alpha; a way that has wider bins and no less noise than another is left out.
+
+    Args:
+        known: the ways, at least one.
+        level: of each interval.
+        about, bounds, total: as in `findings`.
+    """
+    ways: list[GroupMeans] = []
+    for way in sorted(known, key=lambda one: one.preference):
+        same = not ways or [one.group for one in way.means] == [one.group for one in ways[0].means]
+        if same and all(way.variance < other.variance for other in ways):
+            ways.append(way)
+    rest = (1 - _FIRST) * (1 - level) / max(len(ways) - 1, 1)
+    levels = [1 - _FIRST * (1 - level), *[1 - rest] * (len(ways) - 1)] if len(ways) > 1 else [level]
+    found = [
+        findings(way, one, about=about, bounds=bounds, total=total, share=False)
+        for way, one in zip(ways, levels, strict=True)
+    ]
+    if len(ways) == 1:
+        return found[0]
+    return [_chosen(group, level) for group in zip(*found, strict=True)]
+
+
+def _chosen(found: Sequence[Finding], level: float) -> Finding:
+    """The narrowest of several findings of one mean, whose failures have probabilities that add up to 1 - `level`."""
+    best = min(found, key=lambda one: one.upper - one.lower)
+    sentence = (
+        f"{len(found)} sets of answers tell this mean, and the narrowest of their intervals is given, that of level "
+        f"{best.level:.4g}: all of them hold together with probability {level:.4g}."
+    )
+    return replace(best, level=level, basis=(*best.basis[:-1], sentence, best.basis[-1]))
+
+
 def _finding(
     mean: GroupMean,
     answer: GroupMeans,
@@ -135,17 +202,18 @@ def _finding(
     total: LinearAnswer,
     share: bool,
 ) -> Finding:
-    (both, noise, sampling), opened = _intervals(mean, level), mean.high.estimate - mean.low.estimate
+    both, noise, sampling = _intervals(mean, level)
     width = bounds[1] - bounds[0]
-    middle, lower, upper = (bounds[0] + width * number for number in both)
+    estimate, lower, upper = (bounds[0] + width * number for number in both)
     basis = [*answer.basis, total_sentence(total)]
-    if opened > 0:
+    if mean.opened > 0:
         ends = " and ".join(f"{bounds[0] + width * ratio.estimate:.4g}" for ratio in (mean.low, mean.high))
         what = "the share" if share else "the mean"
         values = f"{mean.group}: values" if mean.group else "Values"
+        inside = "their middle" if mean.drawn is None else "the synthetic rows' own, moved between them"
         basis.append(
             f"{values} were counted in bins or groups, which leaves {what} "
-            f"between {ends} even without noise; the interval covers both, and the estimate is their middle."
+            f"between {ends} even without noise; the interval covers both, and the estimate is {inside}."
         )
     below = mean.low.below
     if both[1:] == (0.0, 1.0) and below.terms:
@@ -155,24 +223,29 @@ def _finding(
             f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {'share' if share else 'mean'} "
             "among them."
         )
-        middle = sampling = math.nan
+        estimate = sampling = math.nan
     charges = tuple(sorted({*mean.low.top.charges, *mean.high.top.charges, *below.charges}))
     said = f"{about}, where {mean.group}" if mean.group else about
     said_of_all = (*basis, POPULATION)
-    return Finding(said, middle, lower, upper, level, width * noise, width * sampling, charges, said_of_all)
+    halves = width * noise, width * sampling
+    return Finding(said, estimate, lower, upper, level, *halves, charges, said_of_all, bins=width * mean.opened / 2)
 
 
 def _intervals(mean: GroupMean, level: float) -> tuple[tuple[float, float, float], float, float]:
     """The estimate with the ends of its interval; half the widths for noise alone and for sampling alone.
 
-    Each end is that of an interval of its own ratio, of which one side counts: where the two ratios differ, each side
-    fails with half of 1 - level.
+    The mean mu of the numbers lies between the means mu_low and mu_high of the least and the greatest numbers that the
+    counted cells admit, whatever the density within the cells is: that part of the interval is not random. The lower
+    end is that of the interval of the ratio for mu_low, and lies above mu only where it lies above mu_low, which has
+    half of 1 - level; likewise the upper end. So the interval holds mu_low and mu_high, and all between them, with
+    probability `level` where those of the ratios have it. It does not depend on the estimate, which lies in it.
     """
-    middle = (mean.low.estimate + mean.high.estimate) / 2
+    estimate = mean.estimate
     halves = []
     for noise, sampling in ((True, True), (True, False), (False, True)):
         low = mean.low.interval(level, noise=noise, sampling=sampling)
         high = low if mean.high is mean.low else mean.high.interval(level, noise=noise, sampling=sampling)
         halves.append((low.lower, high.upper, (low.estimate - low.lower + high.upper - high.estimate) / 2))
     (lower, upper, _), (_, _, noise_half), (_, _, sampling_half) = halves
-    return (middle, lower, upper), noise_half, sampling_half
+    # Noise can order the two ratios the other way round; a wider interval covers no less.
+    return (estimate, min(lower, estimate), max(upper, estimate)), noise_half, sampling_half

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from counterfoil.features.moments import Moments
 from counterfoil.inference.bought import bought_by_name
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
-from counterfoil.inference.group_means import GroupMean, GroupMeans, findings, from_marginal, spread_of
+from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.proportions import require_column, row_groups, table_groups
@@ -26,7 +27,9 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     """The mean of a column of numbers among the records that have one; with `by`, within each of its values.
 
     Numbers count as moved into the declared bounds. It rests on moments, or an average of the column, where they were
-    bought, else on the noisy counts of marginals: of a bin they tell its ends alone, and the interval is wider by that.
+    bought, or on the noisy counts of marginals: of a bin they tell its ends alone, and the interval is wider by that,
+    which the finding states apart. Between these ends the estimate is the synthetic rows' own. Where several of them
+    tell the mean, the narrowest interval is given, at its level (`narrowest`).
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
@@ -47,12 +50,11 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     columns = schema.domain.canonical((column,) if by is None else (column, require_column(schema, by)))
     bounds = float(np.nanmin(numbers.ranges[0])), float(np.nanmax(numbers.ranges[1]))
     bounds = bounds if bounds[0] < bounds[1] else (bounds[0], bounds[0] + 1.0)
-    known = _from_tables(answers, columns, numbers, by, bounds)
+    known = _from_tables(evidence, columns, numbers, by, bounds)
     known += _from_moments(answers, column, by) + (_averaged(answers, numbers, bounds) if by is None else [])
     about = f"mean of {column}"
     if known:
-        best = min(known, key=lambda answer: answer.preference)
-        return findings(best, level, about=about, bounds=bounds, total=total_of(answers), share=False)
+        return narrowest(known, level, about=about, bounds=bounds, total=total_of(answers))
     if pooled_marginals(answers, columns):
         raise Unanswerable(
             f"Missing values of {column} were counted together with others, so that its mean can't be told: ask for it "
@@ -84,14 +86,39 @@ def _scaled(column: Column, bounds: tuple[float, float]) -> tuple[np.ndarray, np
 
 
 def _from_tables(
-    answers: RecordedAnswers, columns: tuple[str, ...], column: Column, by: str | None, bounds: tuple[float, float]
+    evidence: Evidence, columns: tuple[str, ...], column: Column, by: str | None, bounds: tuple[float, float]
 ) -> list[GroupMeans]:
     found = []
-    for pooled in pooled_marginals(answers, columns):
+    for pooled in pooled_marginals(evidence.answers, columns):
         ends = _ends_of_groups(column, pooled.groups[column.name], bounds)
         if ends is not None:
-            found.append(_from_table(pooled, column.name, ends, by, answers.schema))
+            unasked = np.array_equal(*ends, equal_nan=True) or evidence.conditional
+            groups = pooled.groups[by] if by else None
+            drawn = None if unasked else _drawn_means(evidence, column, bounds, groups, by)
+            found.append(_from_table(pooled, column.name, ends, by, evidence.schema, drawn))
     return found
+
+
+def _drawn_means(
+    evidence: Evidence, column: Column, bounds: tuple[float, float], groups: np.ndarray | None, by: str | None
+) -> list[float | None]:
+    """For each group of the codes of `by` the mean, scaled to [0, 1], of the synthetic rows; None where it has none.
+
+    The rows have numbers within their bins: as dense there as the counts of neighboring bins suggest.
+    """
+    numbers = _drawn_numbers(evidence, column, bounds)
+    there = ~np.isnan(numbers)
+    members = np.zeros(len(numbers), dtype=np.int64) if groups is None or by is None else groups[evidence.codes[by]]
+    size = 1 if groups is None else int(groups.max()) + 1
+    rows = np.bincount(members[there], minlength=size)
+    sums = np.bincount(members[there], weights=numbers[there], minlength=size)
+    return [float(top / below) if below else None for top, below in zip(sums, rows, strict=True)]
+
+
+def _drawn_numbers(evidence: Evidence, column: Column, bounds: tuple[float, float]) -> np.ndarray:
+    """float64 [rows]: the numbers of the synthetic rows, scaled to [0, 1]; NaN where missing."""
+    numbers = column.numbers(evidence.table.column(column.name))
+    return np.clip((numbers - bounds[0]) / (bounds[1] - bounds[0]), 0, 1)
 
 
 def _ends_of_groups(
@@ -111,14 +138,19 @@ def _ends_of_groups(
 
 
 def _from_table(
-    pooled: PooledMarginal, name: str, ends: tuple[np.ndarray, np.ndarray], by: str | None, schema: Schema
+    pooled: PooledMarginal,
+    name: str,
+    ends: tuple[np.ndarray, np.ndarray],
+    by: str | None,
+    schema: Schema,
+    drawn: list[float | None] | None,
 ) -> GroupMeans:
     slots = [1] * pooled.counts.ndim
     slots[pooled.columns.index(name)] = -1
     present = np.broadcast_to(~np.isnan(ends[0]).reshape(slots), pooled.counts.shape)
     low, high = (np.broadcast_to(np.nan_to_num(end).reshape(slots), pooled.counts.shape) for end in ends)
     groups = [(label, members * present) for label, members in table_groups(pooled, by, schema)]
-    return from_marginal(pooled, low, high, groups, indicator=False)
+    return from_marginal(pooled, low, high, groups, indicator=False, drawn=drawn)
 
 
 def _from_moments(answers: RecordedAnswers, column: str, by: str | None) -> list[GroupMeans]:
@@ -206,5 +238,6 @@ def _of_rows(
     codes = evidence.codes[column.name]
     low, high = (ends[codes] for ends in _scaled(column, bounds))
     groups = row_groups(evidence, by, np.nan_to_num(low), np.nan_to_num(high))
-    present = [type(one)(one.group, one.members & ~np.isnan(low), one.low, one.high) for one in groups]
+    drawn = _drawn_numbers(evidence, column, bounds)
+    present = [replace(one, members=one.members & ~np.isnan(low), drawn=drawn) for one in groups]
     return from_error_bar(evidence, columns, present, level, about=f"mean of {column.name}", bounds=bounds)

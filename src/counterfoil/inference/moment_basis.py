@@ -10,8 +10,8 @@ import numpy as np
 
 from counterfoil.features.active_features import ActiveFeatures
 from counterfoil.schema import Boolean, Categorical, Schema
+from counterfoil.schema.asked import require_synthesized
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,8 @@ class MomentBasis:
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        known = self.schema.domain.attributes
         for name in self.columns:
-            if name not in known:
-                raise ValueError(f"`columns` must be synthesized columns. Found {name!r}.{did_you_mean(name, known)}")
+            require_synthesized(self.schema, name, f"`columns` must be synthesized columns. Found {name!r}.")
         if len(set(self.columns)) < len(self.columns):
             twice = next(name for name in self.columns if self.columns.count(name) > 1)
             raise ValueError(f"`columns` must be distinct. Found {twice!r} twice.")

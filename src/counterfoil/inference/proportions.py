@@ -20,7 +20,8 @@ from counterfoil.inference.ratio import Ratio, require_level
 from counterfoil.inference.unmeasured import RowGroup, from_error_bar, require_bar
 from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
-from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.asked import require_synthesized
+from counterfoil.schema.errors import SchemaError
 
 
 def proportion(release: Any, event: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
@@ -88,9 +89,7 @@ def require_column(schema: Schema, name: str) -> str:
     Raises:
         ValueError: for another, with the closest.
     """
-    known = schema.domain.attributes
-    if name not in known:
-        raise ValueError(f"Inference is about synthesized columns. Found {name!r}.{did_you_mean(name, known)}")
+    require_synthesized(schema, name, f"Inference is about synthesized columns. Found {name!r}.")
     return name
 
 

@@ -29,12 +29,14 @@ class RowGroup:
         group: what it is, in words; empty for all rows.
         members: bool [rows].
         low, high: float64 [rows].
+        drawn: float64 [rows], the numbers that they do have; None for the middle between the two.
     """
 
     group: str
     members: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    drawn: np.ndarray | None = None
 
 
 def require_bar(answers: RecordedAnswers, columns: Sequence[str]) -> ErrorBarEntry:
@@ -69,8 +71,13 @@ def from_error_bar(
     beta; where that is not positive alpha is 0.001, and the level that is stated is what is left.
 
     Raises:
-        Unanswerable: where no error bar is recorded.
+        Unanswerable: where no error bar is recorded, or the rows were drawn under a condition.
     """
+    if evidence.conditional:
+        raise Unanswerable(
+            f"The relation of {', '.join(columns)} was never measured, and these rows, drawn under a condition, say "
+            "nothing about it: ask the release that they were drawn from."
+        )
     bar, total = require_bar(evidence.answers, columns), total_of(evidence.answers)
     alpha = 1 - level - bar.beta
     alpha = alpha if alpha > 1e-9 else _LEAST
@@ -86,27 +93,32 @@ def from_error_bar(
     found = []
     for group in groups:
         ends = _ends(group, bar.fraction / 2, total.value, 1 - alpha)
-        middle, lower, upper = (bounds[0] + width * end for end in ends[:3])
+        estimate, lower, upper = (bounds[0] + width * end for end in ends[:3])
         said = f"{about}, where {group.group}" if group.group else about
-        noise, sampling = (width * half for half in ends[3:])
-        found.append(Finding(said, middle, lower, upper, stated, noise, sampling, total.charges, basis, measured=False))
+        noise, sampling, bins = (width * half for half in ends[3:])
+        found.append(
+            Finding(
+                said, estimate, lower, upper, stated, noise, sampling, total.charges, basis, measured=False, bins=bins
+            )
+        )
     return found
 
 
-def _ends(group: RowGroup, moved: float, records: float, level: float) -> tuple[float, float, float, float, float]:
-    """The estimate, the ends, and half the widths for the bar alone and for sampling alone."""
+def _ends(group: RowGroup, moved: float, records: float, level: float) -> tuple[float, ...]:
+    """The estimate, the two ends, and half the widths for the bar alone, for sampling alone and for bins alone."""
     rows = int(group.members.sum())
     if not rows:
-        return 0.5, 0.0, 1.0, 0.5, 0.5
+        return 0.5, 0.0, 1.0, 0.5, 0.5, 0.0
     share = rows / len(group.members)
     low, high = float(group.low[group.members].mean()), float(group.high[group.members].mean())
     least, most = max(low - moved / share, 0.0), min(high + moved / share, 1.0)
     drawn = max(records * (share - moved), 0.0)
     lower = _wilson(least, drawn, level)[0]
     upper = _wilson(most, drawn, level)[1]
-    middle = (low + high) / 2
+    middle = (low + high) / 2 if group.drawn is None else float(group.drawn[group.members].mean())
+    middle = min(max(middle, low), high)
     alone = _wilson(middle, max(records * share, 0.0), level)
-    return middle, lower, upper, (low - least + most - high) / 2, (alone[1] - alone[0]) / 2
+    return middle, lower, upper, (low - least + most - high) / 2, (alone[1] - alone[0]) / 2, (high - low) / 2
 
 
 def _wilson(share: float, records: float, level: float) -> tuple[float, float]:

@@ -15,8 +15,9 @@ may reach 2^53, by the declared bounds of its columns, is refused.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from counterfoil.schema.expression import parse
 
 LARGEST = 2.0**53
 """Whole numbers below it are exact as floating-point numbers."""
+
+MOST_DECIMALS = 15
+"""Digits after the point that `round` may keep, and that are told of sums and products."""
 
 _FUNCTIONS = ("min", "max", "abs", "round")
 _SIGNS: Mapping[type, str] = {
@@ -48,12 +52,15 @@ class Term:
         most: no value is farther from 0; infinite where that is not known.
         least: no value but 0 is nearer to 0.
         values: its values in given rows, NaN where missing.
+        decimals: digits after the point that no value exceeds, but for the errors of floating point; None where that is
+            not known.
     """
 
     kind: str
     most: float
     least: float
     values: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+    decimals: int | None = None
 
 
 class Arithmetic:
@@ -88,6 +95,15 @@ class Arithmetic:
         """Whether every value is a whole number."""
         return self._term.kind == "integer"
 
+    @property
+    def decimals(self) -> int | None:
+        """How many digits after the point values have, where it follows from those of the columns and constants.
+
+        A sum, a difference, a minimum or maximum has as many as the part that has most, and a product as many as its
+        parts together. Of a quotient and of the remainder of a division nothing is known.
+        """
+        return self._term.decimals
+
     def __call__(self, numbers: Mapping[str, np.ndarray]) -> np.ndarray:
         """float64 [n]: the result in each row; NaN where it is missing or no number.
 
@@ -109,7 +125,7 @@ class Arithmetic:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             inner = self._number(node.operand)
             sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
-            return Term(inner.kind, inner.most, inner.least, lambda rows: sign * inner.values(rows))
+            return replace(inner, values=lambda rows: sign * inner.values(rows))
         if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
             return self._binary(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
@@ -134,12 +150,13 @@ class Arithmetic:
         most = float(np.maximum(np.abs(lows), np.abs(highs)).max(initial=0.0))
         apart = float(lows.min(initial=np.inf)) > 0 or float(highs.max(initial=-np.inf)) < 0
         least = float(np.minimum(np.abs(lows), np.abs(highs)).min(initial=np.inf)) if apart else 0.0
-        return self._bounded(Term(kind, most, max(least, 1.0) if kind == "integer" else least, lambda rows: rows[name]))
+        least = max(least, 1.0) if kind == "integer" else least
+        return self._bounded(Term(kind, most, least, lambda rows: rows[name], _decimals_of(column, kind)))
 
     def _constant(self, value: float) -> Term:
         kind = "integer" if isinstance(value, int) else "real"
         size = abs(float(min(max(value, -(2**60)), 2**60)) if isinstance(value, int) else value)
-        return self._bounded(Term(kind, size, size, lambda rows: np.array(value, dtype=float)))
+        return self._bounded(Term(kind, size, size, lambda rows: np.array(value, dtype=float), _digits((value,))))
 
     def _number(self, node: ast.expr) -> Term:
         term = self._read(node)
@@ -150,7 +167,7 @@ class Arithmetic:
     def _binary(self, node: ast.BinOp) -> Term:
         left, right, sign = self._read(node.left), self._read(node.right), _SIGNS[type(node.op)]
         if left.kind in _INSTANTS and left.kind == right.kind and sign == "-":
-            return Term("integer", left.most + right.most, 1.0, lambda rows: left.values(rows) - right.values(rows))
+            return Term("integer", left.most + right.most, 1.0, lambda rows: left.values(rows) - right.values(rows), 0)
         left, right = self._number(node.left), self._number(node.right)
         if sign in ("/", "//", "%") and right.most == 0:
             raise self._mistake("it divides by 0.")
@@ -164,7 +181,10 @@ class Arithmetic:
             most = left.most / right.least if right.least else np.inf
             most += 1.0 if sign == "//" and kind == "real" else 0.0
         work = _WORK[sign]
-        return self._bounded(Term(kind, most, least, lambda rows: work(left.values(rows), right.values(rows))))
+        decimals = _after(sign, left.decimals, right.decimals)
+        return self._bounded(
+            Term(kind, most, least, lambda rows: work(left.values(rows), right.values(rows)), decimals)
+        )
 
     def _call(self, name: str, nodes: list[ast.expr]) -> Term:
         if name not in _FUNCTIONS:
@@ -187,7 +207,7 @@ class Arithmetic:
                 result = work(result, part)
             return result
 
-        return Term("integer" if whole else "real", most, least, values)
+        return Term("integer" if whole else "real", most, least, values, _most(term.decimals for term in terms))
 
     def _rounded(self, nodes: list[ast.expr]) -> Term:
         if not 1 <= len(nodes) <= 2:
@@ -199,11 +219,11 @@ class Arithmetic:
                 rounded = np.rint(inner.values(rows))
                 return np.where(np.abs(rounded) < LARGEST, rounded, np.nan)
 
-            return Term("integer", min(inner.most + 1.0, LARGEST - 1), 1.0, whole)
+            return Term("integer", min(inner.most + 1.0, LARGEST - 1), 1.0, whole, 0)
         decimals = nodes[1].value if isinstance(nodes[1], ast.Constant) else None
-        if type(decimals) is not int or not 0 <= decimals <= 15:
-            raise self._mistake("the decimals of `round` must be a whole number from 0 to 15.")
-        return Term("real", inner.most + 1.0, 0.0, lambda rows: np.round(inner.values(rows), decimals))
+        if type(decimals) is not int or not 0 <= decimals <= MOST_DECIMALS:
+            raise self._mistake(f"the decimals of `round` must be a whole number from 0 to {MOST_DECIMALS}.")
+        return Term("real", inner.most + 1.0, 0.0, lambda rows: np.round(inner.values(rows), decimals), decimals)
 
     def _bounded(self, term: Term) -> Term:
         if term.kind == "integer" and not term.most < LARGEST:
@@ -212,6 +232,49 @@ class Arithmetic:
                 "Narrow the bounds, or multiply by 1.0 for reals."
             )
         return term
+
+
+def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:
+    """float64 [n]: the numbers with so many digits after the point; as they are where a float does not tell as many."""
+    with np.errstate(invalid="ignore"):
+        told = np.abs(numbers) * 10.0**decimals < LARGEST / 2
+    return np.where(told, np.round(numbers, decimals), numbers) + 0.0  # no negative zeros
+
+
+def _decimals_of(column: Column, kind: str) -> int | None:
+    """The digits after the point of a column's values, as far as its facts say."""
+    if kind != "real":
+        return 0
+    if getattr(column, "step", 0.0):
+        return _digits((getattr(column, "lower", 0.0), getattr(column, "step", 0.0)))
+    if hasattr(column, "values"):
+        return _digits(tuple(column.values))
+    decimals: int | None = getattr(column, "decimals", None)
+    return decimals
+
+
+def _digits(numbers: tuple[object, ...]) -> int | None:
+    """The most digits after the point of numbers as they are written; None for other values and beyond the limit."""
+    try:
+        written = [Decimal(str(number)).normalize().as_tuple().exponent for number in numbers]
+    except InvalidOperation:
+        return None
+    return _most(-exponent if isinstance(exponent, int) else None for exponent in (*written, 0))
+
+
+def _most(decimals: Iterable[int | None]) -> int | None:
+    listed = list(decimals)
+    known = [digits for digits in listed if digits is not None]
+    return max(known) if len(known) == len(listed) and max(known) <= MOST_DECIMALS else None
+
+
+def _after(sign: str, left: int | None, right: int | None) -> int | None:
+    """The decimals of the result of an operation."""
+    if sign == "//":
+        return 0
+    if sign in ("/", "%") or left is None or right is None:
+        return None
+    return _most([left + right if sign == "*" else max(left, right)])
 
 
 def _quotient(left: np.ndarray, right: np.ndarray) -> np.ndarray:

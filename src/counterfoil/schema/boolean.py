@@ -127,7 +127,7 @@ class Boolean(NumberColumn):
             return float(value)
         if self.labeled and isinstance(value, str | int) and str(value) in self._labels():
             return float(self._labels().index(str(value)))
-        raise self.mistake(f"a rule compares it with {value!r}; expected {self.expected}")
+        raise self.mistake(f"it is compared with {value!r}; expected {self.expected}")
 
     @property
     def comparable(self) -> str:

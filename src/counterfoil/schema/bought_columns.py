@@ -21,7 +21,13 @@ LEAST_COVERAGE = 0.25
 """Of the cells of a text, in selected categories: below it the text is too various to be a column of categories."""
 
 STANDARD_ERRORS = 3.0
-"""What a count must exceed to be told from its noise."""
+"""What the rest of a column's cells must exceed to be told from its noise."""
+
+_ROOM = 0.05
+"""A share of the cells: where so many may hold another number than the only one that shows, somebody has to say so."""
+
+_NOISE = 0.5
+"""A standard error beside which a share of the cells says nothing."""
 
 _TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
 
@@ -63,7 +69,7 @@ def bought_column(
         storage: the type of the column in its storage, where that has types.
     """
     given = dict(stated or {})
-    if _is_unknown(column):
+    if column.unknown:
         return BoughtColumn(column.name, {}, _NO_KIND)
     make = _MAKERS[column.kind]
     made = make(column, given, storage)
@@ -74,20 +80,25 @@ def bought_column(
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
-def _is_unknown(column: DiscoveredColumn) -> bool:
-    """Whether its kind was asked for and none shows: what stands there is a guess from noise."""
-    return bool(column.votes) and not column.categories and max(column.votes.values()) <= 0
-
-
 def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
-    if votes := column.votes:
-        others = max(sum(votes.values()), 1)
-        so = votes.get(column.kind, 0) + (votes.get("integer", 0) if column.kind == "real" else 0)
-        share = min(max(so / others, 0.0), 1.0)
+    if column.read is not None:
+        share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
         written = "; they come back as true and false" if wordless else ""
-        return f"bought: about {_percent(share)} of the cells that are not missing read so{written}"
+        read = f"about {_percent(share)} (+- {_percent(error)}) of the cells that are not missing read so"
+        if error > _NOISE:
+            read = "most cells that can be told from noise read so"
+        return f"bought: {read}{written}{_others(column)}"
     return "stated" if "kind" in given or storage is None else "the type in storage"
+
+
+def _others(column: DiscoveredColumn) -> str:
+    """How its other cells read, what becomes of them, and what to do about it."""
+    if not column.others:
+        return ""
+    named = ", ".join(f"about {count:,} {words}" for words, count in column.others)
+    remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
+    return f". Others are {named}, and are read as missing: {remedy}"
 
 
 def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -108,7 +119,7 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     if absent and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, _missing_words(column))
         facts["missing_values"] = (absent, "bought: frequent, and words that say so; delete those that are values")
-    elif column.missing is not None and column.missing > STANDARD_ERRORS * column.missing_error:
+    elif column.shows_missing:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
 
@@ -193,13 +204,25 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     bounds = _kept(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
-    facts |= _bounds(column, *bounds)
+    facts |= (_alone(column) if not {"lower", "upper"} & set(given) else {}) | _bounds(column, *bounds)
     inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
     inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
     if inside and decimals is None and "scale" not in given:
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
     return BoughtColumn(column.name, facts | _missing(column))
+
+
+def _alone(column: DiscoveredColumn) -> Facts:
+    """A question to whoever knows, where one number alone shows, and the noise may hide that cells hold others."""
+    if column.elsewhere is None:
+        return {}
+    others, error = column.elsewhere
+    most = min(max(others, 0.0) + STANDARD_ERRORS * error, column.records)
+    if most <= _ROOM * column.records:
+        return {}
+    why = f"{column.lower:g} alone shows, and the noise may hide {most:,.0f} cells with other numbers"
+    return {"confirm": (True, f"bought: {why}; correct the bounds, then delete this line")}
 
 
 _OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale"}
@@ -318,7 +341,7 @@ def _missing(column: DiscoveredColumn) -> Facts:
 
 
 def _missing_words(column: DiscoveredColumn) -> str:
-    if column.missing is None or column.missing <= STANDARD_ERRORS * column.missing_error:
+    if not column.shows_missing:
         return CAUTION
     return f"bought: about {column.missing:,.0f} cells (+- {max(column.missing_error, 1):,.0f}, standard error)"
 

@@ -27,6 +27,10 @@ _DRAFT = """\
 #
 # Too little can be told from the noise. State each column by hand and delete its line `confirm = true`, or spend more.
 """
+_TO_CONFIRM = """\
+#
+# But columns with a line `confirm = true` must be looked at first: delete it, or correct their bounds and delete it.
+"""
 _WIDTH = 118
 
 
@@ -67,7 +71,11 @@ def schema_of(
     known = {*made, *partial.blocks, unit}
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
-    head = [_HEAD + ("" if usable else _DRAFT) + _noise(discovered), _top(bought, partial, name, order, made, ignored)]
+    asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
+    head = [
+        _HEAD + (asks if usable else _DRAFT) + _noise(discovered),
+        _top(bought, partial, name, order, made, ignored),
+    ]
     parts = []
     for column in order:
         if column in made and usable and column in ignored:

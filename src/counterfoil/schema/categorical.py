@@ -195,8 +195,7 @@ class Categorical(Column):
         code = -1 if isinstance(value, bool) else self._lookup(str(value))
         if not 0 <= code < len(self.values):
             raise self.mistake(
-                f"a rule compares it with {value!r}, which is not among its values."
-                + did_you_mean(str(value), self._texts)
+                f"it is compared with {value!r}, which is not among its values." + did_you_mean(str(value), self._texts)
             )
         return float(self._scale[code])
 

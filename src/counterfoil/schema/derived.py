@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.arithmetic import Arithmetic
+from counterfoil.schema.arithmetic import MOST_DECIMALS, Arithmetic, round_to
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
@@ -40,7 +40,8 @@ class Derived:
     rules for booleans, or `lookup` does: a public table with one row for each combination of values of the columns
     `on`, its last entry the result. Values match as categories do, texts with the same text and else equal numbers.
     A row is given no value where one that it depends on is missing, where the lookup table does not have it, and where
-    the result is no number.
+    the result is no number. A real result is written with `decimals` digits after the point; without it with as many as
+    follow from those of its columns and constants (`Arithmetic.decimals`), where they do.
 
     Args:
         name: of the column.
@@ -48,6 +49,7 @@ class Derived:
         expression: of other columns.
         on: the columns that `lookup` is about.
         lookup: rows of `len(on)` keys and a result.
+        decimals: digits after the point of a real that an expression gives; None for those that follow.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -60,6 +62,7 @@ class Derived:
     expression: str = ""
     on: tuple[str, ...] = ()
     lookup: tuple[tuple[Entry, ...], ...] = ()
+    decimals: int | None = None
 
     def __post_init__(self) -> None:
         if self.result not in RESULTS:
@@ -71,6 +74,10 @@ class Derived:
             raise self.mistake("`lookup` and `on` belong together: the table, and the columns that it is about")
         if self.expression and self.result not in ("boolean", "integer", "real"):
             raise self.mistake(f"an expression gives numbers, true or false; for {self.result!r} use `lookup`")
+        if self.decimals is not None and not (self.expression and self.result == "real"):
+            raise self.mistake('`decimals` goes with an `expression` of kind "real"')
+        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
+            raise self.mistake(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
         if len(set(self.on)) < len(self.on):
             raise self.mistake("`on` names a column twice")
         for position, row in enumerate(self.lookup, 1):
@@ -119,12 +126,13 @@ class Derived:
                 "as the column's values are, and dates as 2020-01-31"
             )
 
-    def compute(self, table: pa.Table, columns: Mapping[str, Column]) -> pa.Array:
+    def compute(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool = True) -> pa.Array:
         """The values [n] that follow from decoded rows; null where there are none.
 
         Args:
             table: n rows of values.
             columns: the synthesized columns by name.
+            rounded: whether reals are rounded to their decimals.
         """
         if self.lookup:
             return self._looked_up(table)
@@ -132,6 +140,9 @@ class Derived:
         numbers = {name: columns[name].positions(table.column(name)) for name in expression.columns}
         if isinstance(expression, Arithmetic):
             found = expression(numbers)
+            digits = expression.decimals if self.decimals is None else self.decimals
+            if rounded and self.result == "real" and digits is not None:
+                found = round_to(found, digits)
             absent = np.isnan(found)
             return pa.array(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
         truth = expression({name: Range(values, values) for name, values in numbers.items()})
@@ -176,7 +187,7 @@ class Derived:
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values."""
         said = {"expression": self.expression} if self.expression else {"on": self.on, "lookup": self.lookup}
-        return {"kind": self.result} | said
+        return {"kind": self.result} | said | ({} if self.decimals is None else {"decimals": self.decimals})
 
 
 _LARGEST_REAL = 1.7976931348623157e308

@@ -62,7 +62,8 @@ def differing(
     if not len(kept):
         return known
     table = pa.table({name: _values(column, cells[name], kept) for name, column in columns.items()})
-    expected = derived.compute(table, columns)
+    # Cells may have more digits than their columns declare, and then so has what follows from them.
+    expected = derived.compute(table, columns, rounded=False)
     if isinstance(expected, pa.ChunkedArray):
         expected = expected.combine_chunks()
     known[kept] = _differ(derived.result, expected, taken(values, kept))

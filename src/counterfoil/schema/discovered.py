@@ -35,6 +35,12 @@ class DiscoveredColumn:
             where the numbers are not codes.
         missing_deviation, records_deviation: of the noise of `missing` and of `records`, which are of another question;
             None for `deviation`.
+        read: the noisy share of the cells that are not missing which read as the kind and format say, with its standard
+            error; None where the kind was not asked.
+        others: how other cells read that surely show, in words or as `strftime` writes dates, with their noisy number.
+        elsewhere: where there is one number between the bounds, the noisy number of cells that hold another one, with
+            its standard error; None where there are several.
+        least: how many deviations of noise `missing` must exceed, so that it surely is none.
     """
 
     name: str
@@ -54,6 +60,20 @@ class DiscoveredColumn:
     missing_deviation: float | None = None
     records_deviation: float | None = None
     codes: tuple[tuple[int, int], ...] = ()
+    read: tuple[float, float] | None = None
+    others: tuple[tuple[str, int], ...] = ()
+    elsewhere: tuple[float, float] | None = None
+    least: float = 5.0
+
+    @property
+    def unknown(self) -> bool:
+        """Whether its kind was asked for and none shows: what stands there is a guess from noise."""
+        return bool(self.votes) and not self.categories and max(self.votes.values()) <= 0
+
+    @property
+    def shows_missing(self) -> bool:
+        """Whether there surely are missing cells."""
+        return self.missing is not None and self.missing > self.least * self.missing_error
 
     @property
     def missing_error(self) -> float:

@@ -71,11 +71,17 @@ class Truth:
 class Expression:
     """One parsed expression over named columns.
 
+    Args:
+        text: the expression.
+        columns: those that it may name, by name.
+        place: what the expression is, at the beginning of sentences.
+
     Raises SchemaError when the text can't be parsed, names an unknown column, or compares unlike things.
     """
 
-    def __init__(self, text: str, columns: Mapping[str, Column]):
+    def __init__(self, text: str, columns: Mapping[str, Column], *, place: str = "Rule"):
         self.text = text
+        self._place = place
         self._known = columns
         self._used: dict[str, None] = {}
         self._tree, self._quoted = parse(text, self._mistake)
@@ -106,7 +112,7 @@ class Expression:
         return part
 
     def _mistake(self, problem: str) -> SchemaError:
-        return SchemaError(f"Rule `{self.text}`: {problem}")
+        return SchemaError(f"{self._place} `{self.text}`: {problem}")
 
     def _truth(self, node: ast.expr, ranges: Mapping[str, Range]) -> Truth:
         if isinstance(node, ast.BoolOp):

@@ -234,7 +234,7 @@ class Instant(NumberColumn):
     def constant(self, value: object) -> float:
         number = parse_instant(value, self.unit, zone=self._zone) if isinstance(value, str) else np.nan
         if np.isnan(number):
-            raise self.mistake(f'a rule compares it with {value!r}; expected a text such as "{self.lower}"')
+            raise self.mistake(f'it is compared with {value!r}; expected a text such as "{self.lower}"')
         return number
 
     def _spelled(self, values: pa.Array) -> pa.Array:

@@ -128,11 +128,11 @@ class NumberColumn(Column):
 
     def constant(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.mistake(f"a rule compares it with {value!r}; expected a number")
+            raise self.mistake(f"it is compared with {value!r}; expected a number")
         try:
             return float(value)
         except OverflowError:
-            raise self.mistake("a rule compares it with an integer of too many digits") from None
+            raise self.mistake("it is compared with an integer of too many digits") from None
 
     @property
     def comparable(self) -> str:

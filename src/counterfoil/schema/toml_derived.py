@@ -16,7 +16,7 @@ from counterfoil.schema.patterns import Pattern
 from counterfoil.schema.values import parse_number
 
 Item = Column | Identifier | Pattern | Derived
-_KEYS = ("name", "kind", "expression", "lookup", "on", "value", "after", "description")
+_KEYS = ("name", "kind", "expression", "lookup", "on", "value", "decimals", "after", "description")
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -39,7 +39,11 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
     on = table.get("on", [])
     if not isinstance(on, list) or not all(isinstance(column, str) for column in on):
         raise SchemaError(f'{place}`on` must be a list of texts, such as ["district"]; found {on!r}.')
-    return Derived(name, kind, expression=expression, on=tuple(on), lookup=_lookup(place, table, kind, lists))
+    decimals = table.get("decimals")
+    if decimals is not None and type(decimals) is not int:
+        raise SchemaError(f"{place}`decimals` must be a whole number; found {decimals!r}.")
+    lookup = _lookup(place, table, kind, lists)
+    return Derived(name, kind, expression=expression, on=tuple(on), lookup=lookup, decimals=decimals)
 
 
 def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]]) -> list[Item]:

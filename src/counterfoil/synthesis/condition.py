@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema import Schema
+from counterfoil.schema.asked import condition_on, require_synthesized
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, UnplacedValue, did_you_mean
@@ -57,11 +58,8 @@ class Condition:
             return Condition(schema)
         if isinstance(where, str):
             return _of_expression(schema, where)
-        attributes = schema.domain.attributes
         for name in where:
-            if name not in attributes:
-                hint = did_you_mean(str(name), attributes)
-                raise ValueError(f"`where` must name synthesized columns. Found {name!r}.{hint}")
+            require_synthesized(schema, name, f"`where` must name synthesized columns. Found {name!r}.")
         codes: dict[str, list[int]] = {}
         numbers: dict[str, dict[int, list[float]]] = {}
         for name, value in where.items():
@@ -194,13 +192,7 @@ def _impossible(column: Column, value: Any) -> ValueError:
 
 
 def _of_expression(schema: Schema, text: str) -> Condition:
-    try:
-        expression = Expression(text, {column.name: column for column in schema.synthesized})
-    except SchemaError as error:
-        raise ValueError(
-            f"`where` must be an expression such as \"sex == 'F' and age >= 60\", with == for equal, and, or, in and "
-            f"`is missing` in small letters, and texts and dates (2020-01-31) between quotes. {error}"
-        ) from None
+    expression = condition_on(schema, text, "`where`")
     codes = {}
     for name in expression.columns:
         possible = np.flatnonzero(_possible(schema, expression, name))

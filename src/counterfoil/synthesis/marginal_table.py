@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema import Schema
+from counterfoil.schema.asked import require_synthesized
 from counterfoil.schema.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -118,14 +119,10 @@ def names_in(schema: Schema, attributes: str | Iterable[str]) -> tuple[str, ...]
         ValueError: for no column, one that is named twice, or one that the schema does not synthesize.
     """
     known = schema.domain.attributes
-    derived = [column.name for column in schema.derived]
     listed = isinstance(attributes, str) and attributes not in known and set(attributes) <= {*known}
     names = (attributes,) if isinstance(attributes, str) and not listed else tuple(attributes)
     for name in names:
-        if name in derived:
-            raise ValueError(f"Column {name!r} is derived from others: name the columns that it follows from.")
-        if name not in known:
-            raise ValueError(f"The release has no counts of a column {name!r}.{did_you_mean(str(name), known)}")
+        require_synthesized(schema, name, f"The release has no counts of a column {name!r}.")
     if not names or len(set(names)) != len(names):
         raise ValueError(f"Name at least one column, and each once. Found {list(names)}.")
     return names
