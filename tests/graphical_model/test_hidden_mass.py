@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterfoil.graphical_model.hidden_mass import HiddenCells
 from counterfoil.graphical_model.runs import runs_of
@@ -43,6 +45,46 @@ def smoothed(exact: np.ndarray, noise: float, seed: int):
     runs = runs_of(exact + rng.normal(0, noise, len(exact)), noise)
     records = exact.sum() + rng.normal(0, noise)
     return spread(runs, COLUMN.spans, COLUMN.centers[: len(exact)], records=records, records_error=noise)
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> dict:
+    """Few cells or some, points among them, numbers of any sign and size, spikes or a body, and a number of records."""
+    size = draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    spans = rng.exponential(1, size) * (rng.random(size) < draw(st.sampled_from([0.0, 0.5, 1.0])))
+    edges = np.sort(rng.choice([rng.normal(0, 100, size + 1), 10.0 ** np.linspace(-3, 9, size + 1)]))
+    exact = rng.exponential(draw(st.sampled_from([1.0, 1e3])), size) * (rng.random(size) < draw(st.floats(0, 1)))
+    exact[draw(st.integers(0, size - 1))] += draw(st.sampled_from([0.0, 1e3, 1e6]))
+    noise = draw(st.sampled_from([1.0, 30.0, 1e4]))
+    error = draw(st.sampled_from([0.0, 1.0, 1e4, math.inf]))
+    records = float(exact.sum()) * draw(st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+    counted = exact + rng.normal(0, noise, size)
+    return {"counts": counted, "noise": noise, "spans": spans, "centers": (edges[1:] + edges[:-1]) / 2} | {
+        "records": {"records": records, "records_error": error}
+    }
+
+
+@given(columns())
+@settings(max_examples=400, deadline=None)
+def test_any_counts_become_finite_ones_that_are_not_below_zero(column: dict):
+    runs = runs_of(column["counts"], column["noise"])
+    made = spread(runs, column["spans"], column["centers"], **column["records"])
+    assert np.isfinite(made.counts).all()
+    assert (made.counts >= 0).all()
+    assert 0 <= made.unplaced < math.inf
+    for run, believed in made.hidden.items():
+        assert (made.runs.of_cell == run).sum() == believed.cases.shape[1]
+        assert believed.chances.sum() == pytest.approx(1.0)
+        assert np.isfinite(believed.error(column["centers"][made.runs.of_cell == run]))
+
+
+def test_among_few_cells_those_shapes_are_tried_that_fall_fastest():
+    few = HiddenCells(
+        np.arange(3.0), np.array([1.0, 1e6]), np.zeros(2, int), *map(np.array, ([9.0], [5.0])), 0, 9, 1, 1
+    )
+    counts = few.humps((0.0, 7.0)).counts
+    assert 0 < counts[1] < counts[0]
 
 
 def test_a_hump_that_no_count_shows_has_the_records_that_are_left_for_it():

@@ -97,8 +97,9 @@ class HiddenCells:
         pointed = self._integrals(lambda at: -np.abs(at - place) / width)
         ends = np.stack([place - self.borders[0], self.borders[-1] - place])
         slopes = np.stack([ends / width**2, np.sign(ends) / width])  # [kinds, ends, shapes, 1]
-        falling = (slopes >= np.reshape(slowest, (1, 2, 1, 1))).all(axis=(1, 3))
-        shapes = np.concatenate([round_ones, pointed])[falling.ravel()]
+        surplus = (slopes - np.reshape(slowest, (1, 2, 1, 1))).min(axis=(1, 3)).ravel()
+        # Among few cells none may fall fast enough: then those that fall fastest.
+        shapes = np.concatenate([round_ones, pointed])[surplus >= min(surplus.max(), 0.0)]
         shapes /= np.maximum(shapes.sum(axis=1, keepdims=True), _TINY)
         precision = np.array([1 / float((self.noise**2).sum()), self.left_error**-2])
         mass = float(precision @ [self.totals.sum(), self.left if precision[1] else 0.0]) / precision.sum()
