@@ -108,8 +108,8 @@ def test_counts_are_estimated_from_parts_where_columns_have_nothing_to_do_with_e
     assert rounds.deviation("c0") == pytest.approx(50.0 / (PARTS * math.sqrt(columns / several)))
     assert rounds.known == (("c0", "x"),)
     assert rounds.left("c0", 2.0 * count, 4.0 * count) == pytest.approx(0.25, abs=0.03)
-    assert rounds.is_uncovered("c0", 2.0 * count, 1.0) == (count > 2 * math.hypot(1.0, rounds.deviation("c0")))
-    assert not rounds.is_uncovered("c0", 1.01 * count, 1.0)
+    assert rounds.is_uncovered("c0", 2.0 * count)
+    assert not rounds.is_uncovered("c0", 1.01 * count - 1)
 
 
 # Codes

@@ -340,3 +340,24 @@ def test_one_frequent_word_of_a_boolean_tells_the_other_and_those_of_other_colum
     assert labels(*found[1:]) == [(None, None), ("YES", "NO"), ("y", "n")]
     assert "they come back as true and false" in document(found[1])
     assert "they come back" not in document(found[0])
+
+
+def test_what_is_not_applicable_is_written_as_the_table_writes_it():
+    column = answers(name="a", kind="integer", lower=0.0, upper=15.0, missing_words=("N",))
+    made = Schema.from_toml(document(column)).columns[0]
+    assert (made.missing, made.missing_values) == (True, ("N",))
+    stated = bought_column(column, stated={"missing": False}).facts
+    assert "missing_values" not in stated
+    hidden = answers(name="a", kind="integer", lower=0.0, upper=15.0, missing_words=("7",))
+    assert Schema.from_toml(document(hidden)).columns[0].missing_values == (), "a number stands for itself"
+
+
+@pytest.mark.parametrize(("count", "kind"), [(450, "categorical"), (300, "real")])
+def test_reals_are_categories_where_few_of_them_hold_nearly_all_cells(count, kind):
+    column = answers(
+        name="a", kind="real", lower=1.0, upper=99.0, decimals=1, votes={"integer": 0, "real": 1000},
+        categories=(("20.5", count), ("1.50", 200), ("1.5", count - 200)),
+    )  # fmt: skip
+    facts = bought_column(column).facts
+    assert facts["kind"][0] == kind if kind == "real" else facts["values"][0] == [1.5, 20.5]
+    assert Schema.from_toml(document(column)).columns[0].kind == kind

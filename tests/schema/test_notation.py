@@ -130,7 +130,7 @@ then = "n == 1"
     schema = Schema.from_toml(text)
     assert schema.structural_zeros["y", "n"].tolist() == [[False, False], [True, False]]
     assert Schema.from_toml(schema.to_toml()) == schema
-    with pytest.raises(SchemaError, match="compares it with 'J'; expected Y or N"):
+    with pytest.raises(SchemaError, match="it is compared with 'J'; expected Y or N"):
         schema["y"].constant("J")
     with pytest.raises(SchemaError, match=r"`true` must be a text or a whole number, such as"):
         Schema.from_toml('[columns.y]\nkind = "boolean"\ntrue = true\nfalse = false\n')

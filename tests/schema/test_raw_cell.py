@@ -45,6 +45,8 @@ from counterfoil.schema.schema import Schema
         ("1_000", "text", None),
         ("Yes", "boolean", 1),
         ("f", "boolean", 0),
+        ("N", "N", 0),
+        ("n", "boolean", 0),
         ("1970-01-02", "%Y-%m-%d", 1),
         ("1970-1-2", "%Y-%m-%d", 1),
         ("1970/01/02", "%Y/%m/%d", 1),

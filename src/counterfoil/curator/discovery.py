@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,17 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
-from counterfoil.schema.raw_cell import MISSING_WORDS, RawCells
+from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.stated import Stated
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
 _RANGED = ("integer", "real", "date", "datetime")
+_FEW = 4
+"""Columns of texts: among so few, one more costs little, even if none of its texts shows at first."""
+_TOGETHER = 3.0
+"""Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
 
 
 def discover(
@@ -166,7 +170,7 @@ class _Discovery:
 
     def _step(self, number: int) -> Step:
         texts = self._text_columns
-        uncovered = [self._texts.is_uncovered(name, self._present(name), self._present_error(name)) for name in texts]
+        uncovered = [self._texts.is_uncovered(name, self._present(name)) for name in texts]
         return next_step(number, len(self._number_columns), len(texts), uncovered)
 
     def _hear(self, votes: dict[str, Votes]) -> None:
@@ -175,6 +179,10 @@ class _Discovery:
         self._votes = votes
         self._everybody = float(np.mean([vote.total for vote in votes.values()]))
         self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
+        ranged = [name for name, kind in self._kinds.items() if kind in _RANGED]
+        alone = [name for name, kind in self._kinds.items() if kind == "boolean" and votes[name].hidden_truths]
+        if _is_written(NOT_APPLICABLE, [votes[name] for name in [*ranged, *alone]]):
+            self._votes = votes | {name: votes[name].where_not_applicable() for name in ranged}
         self._formats = {
             name: self._votes[name].date_format() if kind == "date" else "" for name, kind in self._kinds.items()
         }
@@ -202,10 +210,12 @@ class _Discovery:
 
     def _column(self, name: str, bounds: Bounds, fine: float) -> DiscoveredColumn:
         vote = self._votes[name]
-        released = self._texts.released(name) if name in self._text_columns else []
-        words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS)
-        listed = self._texts.deviation(name) if released else 0.0
         kind, written = self._kinds[name], self._formats[name]
+        released = self._texts.released(name) if name in self._text_columns else []
+        words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS) or vote.missing_words
+        listed = self._texts.deviation(name) if released else 0.0
+        if kind == "boolean" and vote.hidden_truths:
+            released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
         present, error = self._present(name), self._present_error(name)
         voted = self._asked[name].kind is None
         return DiscoveredColumn(
@@ -220,7 +230,7 @@ class _Discovery:
             missing=vote.missing,
             edges=(),
             deviation=listed or fine or vote.deviation,
-            missing_deviation=vote.deviation,
+            missing_deviation=vote.missing_deviation,
             records_deviation=error,
             codes=bounds.codes,
             date_format=written,
@@ -307,7 +317,7 @@ class _Discovery:
         return max(self._everybody - self._votes[name].missing, 1.0)
 
     def _present_error(self, name: str) -> float:
-        return math.hypot(self._total_error, self._votes[name].deviation)
+        return math.hypot(self._total_error, self._votes[name].missing_deviation)
 
     @property
     def _number_columns(self) -> tuple[str, ...]:
@@ -316,10 +326,38 @@ class _Discovery:
 
     @property
     def _text_columns(self) -> tuple[str, ...]:
-        """Those whose texts are counted: also of booleans that a vote found, for the words that stand for the two."""
+        """Those whose texts are counted: also of booleans that a vote found, for the words that stand for the two.
+
+        Reals of one or two digits may be few numbers that are categories. Where no more columns are such than are of
+        texts they are asked about as well, and later on those of which a text shows, or all among few columns.
+        """
         voted = {name for name, stated in self._asked.items() if stated.kind is None}
-        wordy = {name for name, kind in self._kinds.items() if kind == "text" or (kind == "boolean" and name in voted)}
+        wordy = {
+            name
+            for name, kind in self._kinds.items()
+            if kind == "text" or (kind == "boolean" and name in voted and not self._votes[name].hidden_truths)
+        }
+        spelled = {
+            name
+            for name, kind in self._kinds.items()
+            if kind == "real" and name in voted and not self._asked[name].ranged and self._votes[name].decimals()
+        }
+        if len(spelled) <= len(wordy):
+            few = len(spelled) + len(wordy) <= _FEW
+            wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
+
+
+def _is_written(word: str, votes: Sequence[Votes]) -> bool:
+    """Whether a word surely shows in some of the columns, or likely in all of them together.
+
+    A table writes what is missing alike in all of its columns.
+    """
+    counts, deviation = [vote.of(word) for vote in votes], max((vote.deviation for vote in votes), default=0.0)
+    return (
+        any(count > vote.least * deviation for count, vote in zip(counts, votes, strict=True))
+        or sum(counts) > _TOGETHER * deviation * len(counts) ** 0.5
+    )
 
 
 def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
 from counterfoil.curator.discovery_reach import worthwhile
+from counterfoil.curator.discovery_room import CHEAP, Line, with_room
 from counterfoil.curator.discovery_support import extended, support
 from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
@@ -32,6 +33,9 @@ _FEWEST = 16
 _PER_RECORD = 0.25
 """Intervals, per record over the deviation of the noise: finer ones would hold little but noise."""
 _SINGLES = 4096
+_HIDDEN = 0.03
+"""A share of the records that the noise of one count hides, from which on integers that each have a code of their own
+are no codes: those that do not show would be read as missing."""
 _QUIET = 16.0
 """Each of n integers, up to `_SINGLES`, has an interval of its own where the records are so many times the noise of the
 sum of n counts: codes show in theirs. Where they are fewer, longer intervals tell more about the bounds."""
@@ -83,6 +87,7 @@ class Bounds:
         codes: the integers that hold nearly all records, with their noisy counts, where they are codes.
         held: how many records the only number between the bounds has, with the deviation of the noise; None where
             there are several.
+        shown: both ends of what shows, where there is room for what the noise may hide.
     """
 
     lower: float | None = None
@@ -90,6 +95,7 @@ class Bounds:
     tails: tuple[float, float] = (0.0, 0.0)
     codes: tuple[tuple[int, int], ...] = ()
     held: tuple[float, float] | None = None
+    shown: tuple[float, float] | None = None
 
 
 def intervals_of(
@@ -127,20 +133,18 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
     """
     if counted.singles is not None:
         return counted.singles.intervals
-    if kind != "integer" or bounds.lower is None or bounds.upper is None or is_single(counted.intervals, bounds):
+    if kind != "integer" or bounds.shown is None or is_single(counted.intervals, bounds.shown):
         return counted.intervals
-    beyond = reach_of((bounds.lower, bounds.upper))
-    first, last = bounds.lower - beyond, bounds.upper + beyond
+    beyond = reach_of(bounds.shown)
+    first, last = bounds.shown[0] - beyond, bounds.shown[1] + beyond
     if last - first + 1 > min(_SINGLES, (records / (_QUIET_AGAIN * deviation)) ** 2):
         return counted.intervals
     return Intervals(counted.intervals.column, counted.intervals.codes, tuple(np.arange(first, last + 2).tolist()))
 
 
-def is_single(intervals: Intervals, bounds: Bounds) -> bool:
-    """Whether each integer between the bounds has an interval of its own."""
-    assert bounds.lower is not None, "bounds were found"
-    assert bounds.upper is not None, "bounds were found"
-    return len(integers_in(intervals, (bounds.lower, bounds.upper))[0]) > 0
+def is_single(intervals: Intervals, ends: tuple[float, float]) -> bool:
+    """Whether each integer between two ends has an interval of its own."""
+    return len(integers_in(intervals, ends)[0]) > 0
 
 
 def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least: float) -> Bounds:
@@ -173,13 +177,21 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
         lower = lowest if further[0] < coarse[0] else lower
         upper = highest if further[1] > coarse[1] else upper
         coarse = further
-    found_bounds = _bounds(lower, upper, digits, _tails(vote, kind, coarse, records))
-    if _is_point(lower, upper, digits):
-        return replace(found_bounds, held=(float(inner[first : last + 1].sum()), deviation * (last - first + 1) ** 0.5))
-    if kind != "integer" or found_bounds.lower is None or found_bounds.upper is None:
-        return found_bounds
-    ends, one = (found_bounds.lower, found_bounds.upper), counted.singles or counted
-    return replace(found_bounds, codes=codes_of(one.intervals, one.counts, one.deviation, ends, vote, records, least))
+    tails = _tails(vote, kind, coarse, records)
+    shown = _bounds(lower, upper, digits, tails)
+    line = Line(edges, inner, deviation, *vote.line(kind), kind == "integer")
+    roomy = _bounds(*with_room(line, (lower, upper), coarse, records), digits, tails)
+    assert shown.lower is not None, "intervals show"
+    assert shown.upper is not None, "intervals show"
+    roomy = replace(roomy, shown=(shown.lower, shown.upper))
+    # Of zero alone it is asked whether that is all; around another number there is room now.
+    if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
+        return replace(roomy, held=(float(inner[first : last + 1].sum()), deviation * (last - first + 1) ** 0.5))
+    if kind != "integer" or roomy.upper is None or (roomy.upper < CHEAP and deviation > _HIDDEN * records):
+        return roomy
+    one = counted.singles or counted
+    codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
+    return replace(roomy, codes=codes)
 
 
 def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:

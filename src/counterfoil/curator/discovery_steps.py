@@ -23,7 +23,7 @@ def next_step(number: int, numbers: int, texts: int, uncovered: Iterable[bool]) 
         number: 1 for the first of them.
         numbers: how many columns' ranges are open.
         texts: how many columns' texts are open.
-        uncovered: by column of texts, whether some of its texts surely were not released yet.
+        uncovered: by column of texts, whether some of its texts likely were not released yet.
     """
     if not numbers or not texts:
         return "texts" if texts else "ranges" if numbers else "places"

@@ -11,7 +11,7 @@ FALSE_ALARMS = 0.01
 """How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
 
 SUMS = 400
-"""Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 18 single
+"""Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 20 single
 ones. The sum of the lines is looked at only where one of them shows."""
 
 LIKELY = 1.5

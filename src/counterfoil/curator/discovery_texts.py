@@ -12,7 +12,6 @@ DEPENDENCE = 0.3
 """Of a count of a later round, its standard error for what the columns have to do with each other: records that hold
 twice as many texts that are left as they would if columns had nothing to do with each other count 1 / sqrt(2)."""
 
-_SURELY = 2.0
 _NEGLIGIBLE = 0.02
 """A share of the records whose text may be left without another round being worth much."""
 
@@ -50,6 +49,10 @@ class TextRounds:
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
         self._asked.update(columns)
 
+    def is_asked(self, name: str) -> bool:
+        """Whether a round was about a column."""
+        return name in self._asked
+
     def released(self, name: str) -> list[tuple[str, int]]:
         """The texts of a column with about how many cells hold them, the most frequent first."""
         found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]
@@ -64,11 +67,12 @@ class TextRounds:
         """The share of all records whose text in a column was not released, of about `present` that have one."""
         return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
 
-    def is_uncovered(self, name: str, present: float, error: float) -> bool:
-        """Whether some texts of a column surely were not released, where `present` has the standard error `error`."""
-        own = [variance for (column, _), variance in self._variances.items() if column == name]
-        rest = present - self._sum(name)
-        return rest > max(_SURELY * math.hypot(error, math.sqrt(math.fsum(own))), _NEGLIGIBLE * present)
+    def is_uncovered(self, name: str, present: float) -> bool:
+        """Whether some texts of a column are likelier than not left, of about `present` cells.
+
+        A round in vain costs a part of the precision of bounds; texts that are left out are lost.
+        """
+        return present - self._sum(name) > _NEGLIGIBLE * present
 
     def _sum(self, name: str) -> float:
         return math.fsum(count for (column, _), count in self._counts.items() if column == name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from counterfoil.curator.discovery_reach import worthwhile
 from counterfoil.curator.discovery_support import best_score, masses
 from counterfoil.curator.queries.column_places import GRIDS
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS
+from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
@@ -34,6 +34,7 @@ NUMBERS = tuple(CODES[name] for name in GRIDS)
 _BROKEN = tuple(name for name in GRIDS if name != "integer")
 _WORDS: Mapping[str, str] = {
     "boolean": "true or false",
+    NOT_APPLICABLE: f'the text "{NOT_APPLICABLE}"',
     "integer": "whole numbers",
     "tenths": "numbers with tenths",
     "hundredths": "numbers with hundredths",
@@ -62,22 +63,46 @@ class Votes:
         counts: float64 [PLACES], as `ColumnPlaces` orders them.
         deviation: of the noise of each.
         least: how many deviations a sum must exceed (`discovery_support.sure`).
+        absent: the classes of missing cells.
     """
 
     counts: np.ndarray
     deviation: float
     least: float
+    absent: tuple[str, ...] = ("missing",)
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""
         one, two = self.deviation**-2.0, other.deviation**-2.0
         counts = (one * self.counts + two * other.counts) / (one + two)
-        return Votes(counts, (one + two) ** -0.5, self.least)
+        return Votes(counts, (one + two) ** -0.5, self.least, self.absent)
 
     @property
     def missing(self) -> int:
         """The noisy number of missing cells."""
-        return self._of("missing")
+        return sum(map(self.of, self.absent))
+
+    @property
+    def missing_deviation(self) -> float:
+        """Of its noise."""
+        return self.deviation * len(self.absent) ** 0.5
+
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """How missing cells of a column without texts read, beside empty ones; these come first where they are more."""
+        if NOT_APPLICABLE not in self.absent:
+            return ()
+        empty = self._shows("missing") and self.of("missing") > self.of(NOT_APPLICABLE)
+        return ("", NOT_APPLICABLE) if empty else (NOT_APPLICABLE,)
+
+    def where_not_applicable(self) -> Votes:
+        """The same of a column whose cells that read `NOT_APPLICABLE` are missing."""
+        return replace(self, absent=("missing", NOT_APPLICABLE))
+
+    @property
+    def hidden_truths(self) -> bool:
+        """Whether `NOT_APPLICABLE` shows and no other word for true or false does."""
+        return self._shows(NOT_APPLICABLE) and not self._shows("boolean")
 
     @property
     def total(self) -> int:
@@ -100,7 +125,9 @@ class Votes:
         numbers = masses["integer"] + masses["real"]
         others: tuple[Kind, ...] = ("boolean", "date", "datetime")
         best = max(others, key=lambda kind: masses[kind])
-        if masses[best] > numbers:
+        # One word of two says less than any number: beside numbers it stands for what is missing.
+        beside_numbers = best == "boolean" and self.hidden_truths and numbers > 0
+        if masses[best] > numbers and not beside_numbers:
             return best
         return self.number_kind()
 
@@ -141,7 +168,7 @@ class Votes:
         """
         read = _places_read(kind, date_format)
         rest = _POSSIBLE & ~read
-        rest[CODES["missing"]] = False
+        rest[[CODES[name] for name in self.absent]] = False
         direct = int(read.sum()) <= int(rest.sum())
         places = read if direct else rest
         share = min(max(float(self.counts[places].sum()) / records, 0.0), 1.0)
@@ -150,8 +177,8 @@ class Votes:
 
     def others(self, kind: Kind, date_format: str) -> tuple[tuple[str, int], ...]:
         """How the cells read that a column of this kind does not read, as far as they surely show, and how many."""
-        others = [name for name in CLASSES[1:] if name not in _classes_read(kind, date_format)]
-        counts = {name: self._mass(name) if name in GRIDS else float(self._of(name)) for name in others}
+        others = [name for name in CLASSES if name not in {*_classes_read(kind, date_format), *self.absent}]
+        counts = {name: self._mass(name) if name in GRIDS else float(self.of(name)) for name in others}
         if kind == "boolean":  # 1 and 0 are truths
             whole = masses(self.grid("integer"), self.deviation, self.least)
             counts["integer"] = float(whole[~np.isin(WHOLE_PLACES, places_of(np.array([0.0, 1.0])))].sum())
@@ -188,6 +215,12 @@ class Votes:
             result = np.where(result > 0, result, each)
         return result
 
+    def line(self, kind: Kind) -> tuple[np.ndarray, float]:
+        """float64 [CELLS], the noisy numbers at each place of the grid, with the deviation of the noise of each."""
+        names = ("integer",) if kind == "integer" else tuple(name for name in GRIDS if self._mass(name)) or ("real",)
+        together = np.sum([self._whole_grid(name) for name in names], axis=0)
+        return together, self.deviation * len(names) ** 0.5
+
     def places(self, name: str) -> np.ndarray:
         """float64 [CELLS]: the noisy counts of a class of numbers, place by place."""
         return self._whole_grid(name)
@@ -210,8 +243,12 @@ class Votes:
         counts = self.grid(kind) if kind in GRIDS else self._counts_for(kind)
         return float(masses(counts, self.deviation, self.least).sum())
 
-    def _of(self, name: str) -> int:
+    def of(self, name: str) -> int:
+        """The noisy number of cells of a class without numbers."""
         return int(self.counts[CODES[name]])
+
+    def _shows(self, name: str) -> bool:
+        return self.of(name) > self.least * self.deviation
 
     def _counts_for(self, kind: str) -> np.ndarray:
         """float64 [n]: the counts that speak for a kind; of reals those with any digits."""
@@ -219,13 +256,15 @@ class Votes:
             return self.grid(kind)
         if kind == "real":
             return np.concatenate([self.grid(name) for name in _BROKEN])
+        if kind == "boolean":
+            return np.array([self.of("boolean"), self.of(NOT_APPLICABLE)])
         if kind != "date":
-            return np.array([self._of(kind)])
+            return np.array([self.of(kind)])
         return self.counts[[code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]]
 
     def _written(self, date_format: str) -> float:
         mark = date_format[2]
-        sure, either = self._of(date_format), 0 if date_format.startswith("%Y") else self._of(f"ambiguous{mark}")
+        sure, either = self.of(date_format), 0 if date_format.startswith("%Y") else self.of(f"ambiguous{mark}")
         return sure + max(either, 0) + (0.5 if date_format.startswith("%d") else 0.0)
 
     def _scores(self) -> dict[Kind, float]:
@@ -238,7 +277,7 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
     if kind == "text":
         return frozenset(CLASSES)
     if kind == "boolean":
-        return frozenset(("boolean",))
+        return frozenset(("boolean", NOT_APPLICABLE))
     if kind in ("integer", "real"):
         return frozenset(GRIDS if kind == "real" else ("integer",))
     return frozenset(CLASSES[code] for code in codes_counted(kind, date_format))

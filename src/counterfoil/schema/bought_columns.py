@@ -154,7 +154,7 @@ def _boolean(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Dat
         assert words is not None
         why = "bought: the frequent one of its words, and the other"
         facts = {"true": (words[0], why), "false": (words[1], why)}
-    return BoughtColumn(column.name, facts | _missing(column))
+    return BoughtColumn(column.name, facts | _missing(column, given))
 
 
 def boolean_words(column: DiscoveredColumn) -> tuple[str | int, str | int] | None:
@@ -192,8 +192,11 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     ends = _ends(column, given)
     if ends is None:
         return BoughtColumn(column.name, {}, _NO_RANGE)
-    if column.codes and not _OF_NUMBERS & set(given) and given.get("missing", True):
-        return _codes(column, given)
+    if not _OF_NUMBERS & set(given) and given.get("missing", True):
+        if column.codes:
+            return _codes(column, given)
+        if column.kind == "real" and (few := _few_numbers(column, given)):
+            return BoughtColumn(column.name, few)
     whole = column.kind == "integer"
     facts: Facts = {}
     decimals = given.get("decimals")
@@ -210,7 +213,7 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     if inside and decimals is None and "scale" not in given:
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
-    return BoughtColumn(column.name, facts | _missing(column))
+    return BoughtColumn(column.name, facts | _missing(column, given))
 
 
 def _alone(column: DiscoveredColumn) -> Facts:
@@ -237,11 +240,31 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
         return BoughtColumn(column.name, {}, _NO_RANGE)
     share, error = coverage(column, sum(listed.values()), len(listed))
     rest = f"they cover about {_percent(share)} (+- {_percent(error)}), and the rest is read as missing"
-    facts: Facts = {
-        "values": (list(listed), f"bought: frequent integers, few between; {rest}"),
-        "missing": (True, _missing_words(column)),
-    }
-    return BoughtColumn(column.name, facts)
+    facts: Facts = {"values": (list(listed), f"bought: frequent integers, few between; {rest}")}
+    return BoughtColumn(column.name, facts | _missing(column, given))
+
+
+def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
+    """Reals of which few were found as texts and hold nearly all cells; nothing for others."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    counts: dict[float, int] = {}
+    for text, count in column.categories:
+        number = parse_number(text, {})
+        if math.isfinite(number) and number not in absent:
+            counts[number] = counts.get(number, 0) + count
+    numbers = sum(column.votes.get(kind, 0) for kind in ("integer", "real"))  # with less noise than all records
+    if len(counts) < 2 or sum(counts.values()) < _NEARLY_ALL * numbers - _BY_CHANCE * column.missing_error:
+        return {}
+    share, error = coverage(column, sum(counts.values()), len(counts))
+    rest = f"they cover about {_percent(share)} (+- {_percent(error)}), and the rest is read as missing"
+    return {"values": (sorted(counts), f"bought: frequent numbers; {rest}")} | _missing(column, given)
+
+
+_BY_CHANCE = 2.0
+"""Deviations of the noise of a class of cells by which fewer may be found, as there may seem to be more."""
+
+_NEARLY_ALL = 0.9
+"""A share of the numbers that show in a column of reals, from which on those that hold them are all that it has."""
 
 
 _SPACED = 2.0**36
@@ -290,7 +313,7 @@ def _instant(
         facts["edges"] = ([bounds[0], *inside], "bought: as fine as the noise lets")
     elif "resolution" not in given:
         facts["resolution"] = (resolution_of(*bounds), "by the bounds: about a hundred codes at most")
-    return BoughtColumn(column.name, facts | _missing(column))
+    return BoughtColumn(column.name, facts | _missing(column, given))
 
 
 def _instant_of(number: float, like: date) -> date | None:
@@ -336,8 +359,20 @@ def _tail(share: float) -> str:
     return f"about {_percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
 
 
-def _missing(column: DiscoveredColumn) -> Facts:
-    return {"missing": (True, _missing_words(column))}
+def _missing(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
+    """A place for missing cells, and how they are written where no column of texts says it."""
+    facts: Facts = {"missing": (True, _missing_words(column))}
+    words = [text for text in column.missing_words if not text or _is_no_number(text)]
+    if column.kind != "boolean" and any(words) and given.get("missing", True):
+        facts["missing_values"] = (words, _NOT_APPLICABLE)
+    return facts
+
+
+def _is_no_number(text: str) -> bool:
+    return _can_be_listed(text) and math.isnan(parse_number(text, {}))
+
+
+_NOT_APPLICABLE = "bought: frequent beside the numbers and days of this table"
 
 
 def _missing_words(column: DiscoveredColumn) -> str:

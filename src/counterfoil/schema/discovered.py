@@ -22,14 +22,15 @@ class DiscoveredColumn:
             grid; None for texts.
         tails: noisy shares of the cells that surely lie below `lower` and above `upper`; 0 where that is noise.
         categories: values whose noisy counts reached the threshold, most frequent first, with about how many cells hold
-            them.
+            them; also of reals of few digits, which may be few.
         records: the noisy number of cells that are not missing; what `categories` leave out of it is in no category.
         missing: the noisy number of missing cells, or None where it was not asked.
         edges: inner edges of bins between the bounds, ascending; empty where bounds are enough.
         deviation: the standard deviation of the noise of a count of this column's categories or intervals.
         date_format: how its dates are written, as `strftime`; "" for ISO.
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
-            the threshold; they are not among `categories`.
+            the threshold; they are not among `categories`. Of numbers and days the word that stands beside them,
+            after an empty text where more cells are empty.
         decimals: of reals, how many digits after the point nearly all of them have, 0 to 2; None for more.
         codes: of integers, those that hold nearly all cells with few between, and their noisy counts, ascending; empty
             where the numbers are not codes.
@@ -38,7 +39,7 @@ class DiscoveredColumn:
         read: the noisy share of the cells that are not missing which read as the kind and format say, with its standard
             error; None where the kind was not asked.
         others: how other cells read that surely show, in words or as `strftime` writes dates, with their noisy number.
-        elsewhere: where there is one number between the bounds, the noisy number of cells that hold another one, with
+        elsewhere: where one number alone shows, the noisy number of cells that hold another one, with
             its standard error; None where there are several.
         least: how many deviations of noise `missing` must exceed, so that it surely is none.
     """

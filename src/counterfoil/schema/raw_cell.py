@@ -4,7 +4,8 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 
 * *missing* where it is null, NaN, empty, or one of `MISSING_WORDS`;
 * by the storage's own type where that is no text: booleans, numbers, dates, datetimes;
-* a text that is true, false, yes, no, t, f, y or n in any case is a boolean;
+* a text that is true, false, yes, no, t, f, y or n in any case is a boolean, of which "N" has a class of its own:
+  tables write it for "no" beside "Y", and for "not applicable" beside numbers;
 * a number, of the storage's own or written in digits, is an *integer* where it is whole, however it is written (39.0,
   1e3), of *tenths* where one digit after the point says all of it, of *hundredths* where two do, and else a *real*;
   numbers beyond floating point, like infinities, are *infinite*;
@@ -36,6 +37,9 @@ MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>")
 
 TRUTHS: Mapping[str, float] = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
 
+NOT_APPLICABLE = "N"
+"""As it is written: a truth that may stand for a missing value."""
+
 DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, third, marks in (
     ("%Y", "%m", "%d", "-/."), ("%d", "%m", "%Y", "-/."), ("%m", "%d", "%Y", "-/."),
 ) for mark in marks)  # fmt: skip
@@ -43,7 +47,19 @@ DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, th
 
 _AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
 CLASSES = (
-    *("missing", "boolean", "integer", "tenths", "hundredths", "real", "infinite", "datetime", "text", "stranger"),
+    *(
+        "missing",
+        "boolean",
+        NOT_APPLICABLE,
+        "integer",
+        "tenths",
+        "hundredths",
+        "real",
+        "infinite",
+        "datetime",
+        "text",
+        "stranger",
+    ),
     *DATE_FORMATS,
     *_AMBIGUOUS,
 )
@@ -79,7 +95,7 @@ def _cell_of(text: str) -> Cell:
     if not text or folded in MISSING_WORDS:
         return CODES["missing"], math.nan
     if folded in TRUTHS:
-        return CODES["boolean"], TRUTHS[folded]
+        return CODES[text if text == NOT_APPLICABLE else "boolean"], TRUTHS[folded]
     if NUMBER.fullmatch(text):
         number = float(text)
         if math.isinf(number):

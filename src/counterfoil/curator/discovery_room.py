@@ -1,0 +1,147 @@
+"""Room between what shows and the bounds, where noise may hide records: a bound that is too wide costs little."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.schema.scale import MANY_NUMBERS
+from counterfoil.schema.value_grid import BASE, CELLS, MAGNITUDES, REACH, WHOLE_PLACES, bounds_of
+
+EXCLUDED = 0.5
+"""Deviations of noise: a part of the line whose noisy count is less is taken to have no records worth wider cells."""
+
+SMALL = 0.03
+"""A share of the records that may lie beyond bounds: where noise hides no more, bounds stay where they show."""
+
+CHEAP = 256
+"""Whole numbers: each of so few has a code of its own, and codes that nobody needs are merged by noisy counts."""
+
+_OCTAVES = 12
+
+_NEXT_CHEAP, _NEXT = 1.0, 2.0
+"""Deviations by which the next place further out must exceed 0, to be taken in: of cheap bounds, and of others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Both answers about where the numbers of a column lie.
+
+    Args:
+        edges: of the intervals, ascending.
+        counts: float64 [edges - 1], noisy.
+        deviation: of the noise of each.
+        places: float64 [CELLS], the noisy counts at the places of the grid, of the other answer.
+        place_deviation: of the noise of each.
+        whole: whether all numbers are whole.
+    """
+
+    edges: np.ndarray
+    counts: np.ndarray
+    deviation: float
+    places: np.ndarray
+    place_deviation: float
+    whole: bool
+
+    def between(self, low: float, high: float) -> tuple[float, float]:
+        """About how many numbers lie from one edge, at least 0, to before another, and its standard error.
+
+        The other answer counts whole places. Of a place that lies partly between the edges it says how many numbers
+        are there, less those which this one counts in the rest. Both are weighted by their precision.
+        """
+        first = int(np.searchsorted(self.edges, low, side="right")) - 1
+        low = float(self.edges[max(first, 0)])  # where an interval begins
+        own, noise = self._sum(low, high)
+        covered = [place for place in self.possible if self.ends(place)[0] < high and low < self.ends(place)[1]]
+        if not covered or not noise:
+            return own, noise
+        lowest, highest = self.ends(covered[0])[0], self.ends(covered[-1])[1]
+        rests = [self._sum(lowest, low), self._sum(high, highest)]
+        other = float(self.places[covered].sum()) - sum(rest for rest, _ in rests)
+        other_noise = math.hypot(self.place_deviation * len(covered) ** 0.5, *(error for _, error in rests))
+        one, two = noise**-2.0, other_noise**-2.0
+        return (one * own + two * other) / (one + two), (one + two) ** -0.5
+
+    @property
+    def possible(self) -> list[int]:
+        """The places from zero on that hold such numbers."""
+        return [int(place) for place in (WHOLE_PLACES if self.whole else range(CELLS)) if place >= REACH]
+
+    def ends(self, place: int) -> tuple[float, float]:
+        """The first number at a place from zero on, and the first one beyond; zero reaches up to what is next."""
+        return (0.0, 1.0 if self.whole else MAGNITUDES[0]) if place == REACH else bounds_of(place, place)
+
+    def _sum(self, low: float, high: float) -> tuple[float, float]:
+        first, last = np.searchsorted(self.edges, [low, high])
+        part = self.counts[first : max(last, first)]
+        return float(part.sum()), self.deviation * len(part) ** 0.5
+
+
+def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], records: float) -> tuple[float, float]:
+    """Bounds further out, up to those of the places that show, as far as noise may hide records beyond.
+
+    Nothing changes where the noise hides less than `SMALL` of the records. Else bounds move outwards from one
+    power of two to the next until what lies beyond is excluded, and up to the end of the last place, or down to 0,
+    where each number has a code of its own.
+
+    Args:
+        line: the answers.
+        ends: the lower bound, and the edge above the upper one.
+        coarse: the first and the last place that shows.
+        records: about how many cells are not missing.
+    """
+    lower, upper = ends
+    if lower < 0 or coarse[1] < REACH:
+        return ends  # what lies on both sides of zero reaches as far as it shows
+    top = _top(line, coarse[1], records)
+    for corner in _upwards(upper, top):
+        if _is_excluded(line.between(upper, top), records, cheap=line.whole and top <= CHEAP):
+            break
+        upper = corner
+    for corner in _downwards(lower):
+        if _is_excluded(line.between(0.0, lower), records, cheap=line.whole and upper <= MANY_NUMBERS):
+            break
+        lower = math.floor(corner) if line.whole else corner
+    return float(lower), float(upper)
+
+
+def _top(line: Line, last: int, records: float) -> float:
+    """The end of the last place that shows, or of the next one, where it is likely that some numbers are there."""
+    possible = line.possible
+    top = line.ends(last)[1]
+    following = possible[possible.index(last) + 1 :][:1]
+    if not following or following[0] == CELLS - 1:
+        return top
+    end = line.ends(following[0])[1]
+    count, noise = line.between(top, end)
+    if line.whole and end <= BASE:
+        return end
+    least = _NEXT_CHEAP if line.whole and end <= CHEAP else _NEXT
+    return end if count > max(least * noise, SMALL * records) else top
+
+
+def _is_excluded(part: tuple[float, float], records: float, cheap: bool) -> bool:
+    """Whether so few numbers are likely in a part that bounds need not reach over it."""
+    count, noise = part
+    if cheap:
+        return max(count, 0.0) + noise <= SMALL * records
+    return count <= max(EXCLUDED * noise, SMALL * records)
+
+
+def _upwards(start: float, stop: float) -> list[float]:
+    """Powers of two above `start` and below `stop`, and `stop`."""
+    if stop <= start:
+        return []
+    low = math.floor(math.log2(start)) + 1 if start > 0 else math.ceil(math.log2(stop)) - _OCTAVES
+    corners = [2.0**power for power in range(low, math.ceil(math.log2(stop)))]
+    return [*(MANY_NUMBERS if corner == 1024.0 else corner for corner in corners), stop]
+
+
+def _downwards(start: float) -> list[float]:
+    """Powers of two below `start`, and 0."""
+    if start <= 0:
+        return []
+    high = math.ceil(math.log2(start)) - 1
+    return [*(2.0**power for power in range(high, high - _OCTAVES, -1)), 0.0]
