@@ -28,8 +28,10 @@ def line_of(
     return Line(np.array(edges), noisy[0], deviation, noisy[1], deviation, whole), coarse
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, 5000), min_size=1, max_size=40), st.data())
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 1, 15, 16, 255, 256, 4096]) | st.integers(0, 5000), min_size=1, max_size=40), st.data()
+)
 def test_what_lies_between_two_edges_is_counted_by_both_answers(numbers, data):
     """Without noise both are exact, however the edges lie to the places of the grid."""
     values = np.array(numbers, dtype=float)

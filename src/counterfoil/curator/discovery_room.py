@@ -54,9 +54,13 @@ class Line:
         first = int(np.searchsorted(self.edges, low, side="right")) - 1
         low = float(self.edges[max(first, 0)])  # where an interval begins
         own, noise = self._sum(low, high)
-        covered = [place for place in self.possible if self.ends(place)[0] < high and low < self.ends(place)[1]]
+        possible = self.possible
+        covered = [place for place in possible if self.ends(place)[0] < high and low < self.ends(place)[1]]
         if not covered or not noise:
             return own, noise
+        # Near zero an interval may reach over several places: they are taken together.
+        while self.ends(covered[0])[0] not in self.edges and covered[0] > possible[0]:
+            covered.insert(0, possible[possible.index(covered[0]) - 1])
         lowest, highest = self.ends(covered[0])[0], self.ends(covered[-1])[1]
         rests = [self._sum(lowest, low), self._sum(high, highest)]
         other = float(self.places[covered].sum()) - sum(rest for rest, _ in rests)
