@@ -166,6 +166,19 @@ def test_models_by_their_losses(office):
     assert "losses of models for sex were never measured. Those of income were." in words(named.err)
 
 
+def test_of_rows_that_meet_a_condition_it_is_said_that_answers_are_about_all(office):
+    assert office.synth(*SEEDED, "--keep-model", "--out", "all.csv", method="direct", epsilon="3").status == 0
+    drawn = office.run("sample", "all.csv", "--where", "age >= 50", "--rows", "30", "--out", "old.csv")
+    assert drawn.status == 0, drawn.err
+    said = office.run("infer", "old.csv", "proportion", "sex == 'male'")
+    assert said.status == 0, said.err
+    assert "These rows were drawn where age >= 50. What is found is about all records" in words(said.out + said.err)
+    whole = office.run("infer", "all.csv", "proportion", "sex == 'male'", "--json").document
+    part = office.run("infer", "old.csv", "proportion", "sex == 'male'", "--json").document
+    assert whole["found"] == part["found"]
+    assert (len(whole["warnings"]), len(part["warnings"])) == (0, 1)
+
+
 def test_saved_folders_and_receipts_elsewhere(released):
     import counterfoil
 

@@ -42,7 +42,7 @@ def test_a_release_without_a_ledger_is_noted_once_and_one_with_it_is_not(
         command = (*command[:-1], "again")
     office.run("ledger", "create", "other.ledger", "--source", "people.csv", "--epsilon", "99", "--delta", "1e-3")
     ended = office.run(*command, "--ledger", "other.ledger")
-    assert (ended.status, "ledger" in ended.err.lower()) == (0, False), ended.err
+    assert (ended.status, "no ledger" in ended.err.lower()) == (0, False), ended.err
 
 
 def test_a_judged_release_is_noted_once_for_all_of_its_runs(office: Office) -> None:

@@ -110,7 +110,10 @@ def infer(
             raise
         raise ValueError(inert(str(error))) from error
     show(terminal, found, misled)
-    changed = _changed(evidence.receipt.document, [*(arguments or []), *([by] if by else [])])
+    changed = [
+        *_drawn_under(evidence),
+        *_changed(evidence.receipt.document, [*(arguments or []), *([by] if by else [])]),
+    ]
     for sentence in changed:
         terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
     if not evidence.receipt.private:
@@ -119,6 +122,16 @@ def infer(
     naively = {"naive": [one.to_json() for one in misled]} if naive else {}
     asked = {"release": str(release), "private": evidence.receipt.private, "kind": kind, "arguments": arguments or []}
     terminal.document({**asked, "found": results, **naively, "warnings": changed})
+
+
+def _drawn_under(evidence: Evidence) -> list[str]:
+    """That answers are about the whole table, where the rows are only those that meet a condition."""
+    if evidence.conditional is None:
+        return []
+    return [
+        f"These rows were drawn where {evidence.conditional}. What is found is about all records of the table that was "
+        "copied, not about those that meet the condition."
+    ]
 
 
 def _changed(document: Mapping[str, Any], asked: Sequence[str]) -> list[str]:

@@ -166,9 +166,10 @@ def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table
             raise ValueError(f"An output must not overwrite a ledger, for it alone knows what was spent. Found {path}.")
         described = _described_by(path)
         if described is not None and (table is None or set(described) - {table.name}):
+            found = f"that of {', '.join(described)}" if described else "one"
             raise ValueError(
-                "An output must not overwrite the receipt of another release. Found that of "
-                f"{', '.join(described) or 'no file'} in {path}: choose another name, or move it away."
+                f"An output must not overwrite the receipt of another release. Found {found} in {path}: choose another "
+                "name, or move it away."
             )
 
 

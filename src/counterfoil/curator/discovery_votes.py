@@ -285,7 +285,8 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
 
 def _places_read(kind: Kind, date_format: str) -> np.ndarray:
     """bool [PLACES]: where the cells are that say that a column is of this kind, as far as a cell can be there."""
-    classes = (kind,) if kind == "text" else _classes_read(kind, date_format)
+    # Words such as F and yes are texts beside others, though they may be truths elsewhere.
+    classes = ("text", "boolean", NOT_APPLICABLE) if kind == "text" else _classes_read(kind, date_format)
     read = np.zeros(len(_POSSIBLE), dtype=bool)
     for name in classes:
         if name in GRIDS:

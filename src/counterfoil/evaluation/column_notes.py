@@ -114,9 +114,10 @@ class NoteCounts:
             if np.isnan(truth):
                 continue
             label = column.labels[int(truth)]
-            if text == label or (not column.labeled and text.casefold() == label):
+            same = text == label or (not column.labeled and text.casefold() == label)
+            if same or parse_number(text, {}) == parse_number(label, {}):
                 self._labels.add(label)
-            else:
+            if not same:
                 self._rewritten[text] += count
 
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:

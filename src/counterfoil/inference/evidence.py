@@ -73,9 +73,11 @@ class Evidence:
         return self.answers.schema
 
     @property
-    def conditional(self) -> bool:
-        """Whether the rows were drawn under a condition, so that they are not like the real records."""
-        return any(sentence.startswith(f"{DRAWN_LATER} where ") for sentence in self.receipt.document["warnings"])
+    def conditional(self) -> str | None:
+        """The condition under which the rows were drawn, so that they are not like the real records; None for none."""
+        start = f"{DRAWN_LATER} where "
+        warnings = (str(sentence) for sentence in self.receipt.document["warnings"])
+        return next((one.removeprefix(start).removesuffix(".") for one in warnings if one.startswith(start)), None)
 
     @cached_property
     def codes(self) -> dict[str, np.ndarray]:

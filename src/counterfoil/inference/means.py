@@ -92,7 +92,7 @@ def _from_tables(
     for pooled in pooled_marginals(evidence.answers, columns):
         ends = _ends_of_groups(column, pooled.groups[column.name], bounds)
         if ends is not None:
-            unasked = np.array_equal(*ends, equal_nan=True) or evidence.conditional
+            unasked = np.array_equal(*ends, equal_nan=True) or evidence.conditional is not None
             groups = pooled.groups[by] if by else None
             drawn = None if unasked else _drawn_means(evidence, column, bounds, groups, by)
             found.append(_from_table(pooled, column.name, ends, by, evidence.schema, drawn))

@@ -73,7 +73,7 @@ def from_error_bar(
     Raises:
         Unanswerable: where no error bar is recorded, or the rows were drawn under a condition.
     """
-    if evidence.conditional:
+    if evidence.conditional is not None:
         raise Unanswerable(
             f"The relation of {', '.join(columns)} was never measured, and these rows, drawn under a condition, say "
             "nothing about it: ask the release that they were drawn from."
