@@ -135,7 +135,9 @@ def measure_one_way(
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
     estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows, watch=watch)
     columns: list[Clique] = [(name,) for name in domain.attributes]
-    require_total(curator, account, [(columns, noise), *later], rows)
+    # Where the number of records would be noise, so are all counts, and columns have all that they may.
+    most = part_of(noise, 1 + more) if more and isinstance(noise, GaussianNoise) else noise
+    require_total(curator, account, [(columns, most), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
     if isinstance(noise, GaussianNoise) and twice:
