@@ -272,7 +272,7 @@ def test_without_the_decisions_it_would_ask_something_else(tmp_path, ledger, mon
 
 def test_a_decision_at_another_place_is_refused(tmp_path, ledger):
     path = tmp_path / "answers"
-    stopped_run(path, ledger, MST(), TimeLimit(1e9, Ticks()), 2)
+    stopped_run(path, ledger, MST(), TimeLimit(1e9, Ticks()), 3)
     for kind in ("rounds", "fit"):  # a fit was decided on, but after an answer
         log = AnswerLog.reopen(path, {})
         with pytest.raises(CantResume, match=r"After 0 answers there is another decision in .*Nothing was charged"):

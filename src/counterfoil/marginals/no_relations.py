@@ -25,6 +25,9 @@ _FALSE = 0.05
 """Of the relations that are told, at most this share are noise, in expectation (Benjamini and Hochberg 1995)."""
 _FEW = 0.5
 """Fewer columns than this share with a relation that was told are worth a warning."""
+_CLEAR = 0.2
+"""The largest noise of a sum of counts, as a part of it, with which a relation is tested."""
+_TINY = float(np.finfo(float).tiny)
 _STRENGTH = 0.3
 """Cramer's V of a relation that a budget is judged by, between two columns of even halves."""
 _MOST_EPSILON = 100.0
@@ -47,25 +50,46 @@ class Independence:
 
 
 def independence(counts: np.ndarray, variance: float) -> Independence:
-    """Compares noisy counts [I, J] with those of independent columns, whose noise has `variance` in each cell.
+    """Compares noisy counts [I, J] with those of independent columns, whose noise has `variance` v in each cell.
 
-    With counts c and E the product of the margins over the sum, the statistic is the sum of (c - E)**2 / (E + v), as
-    `infer chi2` has it. Were the columns independent, the expected value of each term would be
-    (E (1 - row's share) (1 - column's share) + v (1 - 1/I) (1 - 1/J)) / (E + v), and the sum is taken as a multiple of
-    a chi-squared variable with (I - 1) (J - 1) degrees of freedom and that mean (Satterthwaite 1946). It costs no
-    simulation; `infer chi2` simulates.
+    With shares r and c of rows and columns and the sum n, the statistic is the sum of (counts - n r c)**2 / ((r + a)
+    (c + a)), where n a**2 = v, so that both sampling and noise weigh about 1 in each cell. Were the columns
+    independent, the residuals would be A1 (counts - n r c) A2' to first order, with A1 = 1 - r 1' and A2 = 1 - c 1', of
+    covariance n (A1 diag(r) A1') x (A2 diag(c) A2') + v (A1 A1') x (A2 A2'). The first two moments of the statistic
+    follow, and it is taken as a multiple of a chi-squared variable with these (Satterthwaite 1946). It costs no
+    simulation; `infer chi2` simulates. Where the noise of the sum is more than `_CLEAR` of it, shares say nothing, and
+    the p-value is 1.
     """
-    rows, columns = (np.maximum(counts.sum(axis=axis, keepdims=True), 0.0) for axis in (1, 0))
     total = max(float(counts.sum()), 1.0)
-    expected = rows * columns / total
-    weights = np.maximum(expected + variance, np.finfo(float).tiny)
-    statistic = float(((counts - expected) ** 2 / weights).sum())
-    left = (1 - np.minimum(rows / total, 1)) * (1 - np.minimum(columns / total, 1))
-    shrunk = (1 - 1 / counts.shape[0]) * (1 - 1 / counts.shape[1])
-    mean = float(((expected * left + variance * shrunk) / weights).sum())
-    freedom = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    p_value = float(chdtrc(freedom, statistic * freedom / mean)) if mean > 0 else 1.0
-    return Independence(statistic, mean, p_value)
+    rows, columns = (_shares(counts.sum(axis=axis)) for axis in (1, 0))
+    added = math.sqrt(variance / total)
+    weights = (rows + added)[:, None] * (columns + added)
+    statistic = float(((counts - total * rows[:, None] * columns) ** 2 / np.maximum(weights, _TINY)).sum())
+    (drawn1, noise1), (drawn2, noise2) = (_covariances(shares, added) for shares in (rows, columns))
+    mean = total * np.trace(drawn1) * np.trace(drawn2) + variance * np.trace(noise1) * np.trace(noise2)
+    half = total**2 * _dot(drawn1, drawn1) * _dot(drawn2, drawn2) + variance**2 * _dot(noise1, noise1) * _dot(
+        noise2, noise2
+    )
+    half += 2 * total * variance * _dot(drawn1, noise1) * _dot(drawn2, noise2)
+    told = half > 0 and math.sqrt(counts.size * variance) <= _CLEAR * total
+    p_value = float(chdtrc(mean**2 / half, statistic * mean / half)) if told else 1.0
+    return Independence(statistic, float(mean), p_value)
+
+
+def _shares(sums: np.ndarray) -> np.ndarray:
+    sums = np.maximum(sums, 0.0)
+    return np.asarray(sums / max(float(sums.sum()), _TINY))
+
+
+def _covariances(shares: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray]:
+    """A diag(shares) A' and A A', with A = 1 - shares 1' whose rows are divided by the roots of the weights."""
+    centered = (np.eye(len(shares)) - shares[:, None]) / np.sqrt(np.maximum(shares + added, _TINY))[:, None]
+    return (centered * shares) @ centered.T, centered @ centered.T
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> float:
+    """The trace of the product of two symmetric matrices."""
+    return float((one * other).sum())
 
 
 @dataclass(frozen=True)
