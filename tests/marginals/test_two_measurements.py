@@ -10,6 +10,7 @@ import pytest
 
 from counterfoil import AIM, MST, Budget, Curator, Schema
 from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.curator.answer_log import AnswerLog, LostAnswer
 from counterfoil.graphical_model.merging import MOST_CODES
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import find_runs
@@ -122,3 +123,31 @@ def _arrow(table: pd.DataFrame):
     import pyarrow as pa
 
     return pa.array(table["amount"])
+
+
+@pytest.mark.parametrize("method", [AIM(), MST()], ids=["aim", "mst"])
+def test_a_lost_answer_about_columns_that_leaves_nothing_ends_in_a_sentence(tmp_path, monkeypatch, method):
+    """Killed between the second charge for columns and its answer: paid again, it leaves nothing for relations."""
+    table, budget = people(300), Budget(0.3, 1e-6)
+    add, asked = GaussianNoise.add, []
+
+    def killed(self, *given):
+        asked.append(self)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return add(self, *given)
+
+    def run(log):
+        with Curator(table, SCHEMA, budget=budget) as curator:
+            curator.keep_answers(log)
+            try:
+                method.synthesize(curator, rows=10)
+            finally:
+                log.close()
+
+    monkeypatch.setattr(GaussianNoise, "add", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(AnswerLog.create(tmp_path / "answers", {}))
+    monkeypatch.setattr(GaussianNoise, "add", add)
+    with pytest.raises(LostAnswer, match="this release can't be finished"):
+        run(AnswerLog.reopen(tmp_path / "answers", {}))

@@ -157,9 +157,10 @@ def narrowest(
     level 1 - alpha, chosen after a look at both, need not hold with that probability. Here the intervals of the K ways
     fail with probabilities alpha_1 + ... + alpha_K = alpha that are fixed beforehand. Whichever is chosen, it fails
     only where at least one of the K fails: by the union bound with probability at most alpha, for each group. The ways,
-    their order and their shares of alpha follow from the laws of the noise, and from which values were counted
-    together, none of which looks at the answers that the intervals are made of. The first is the way with the narrowest
-    bins on average, and keeps most of alpha; a way that has wider bins and no less noise than another is left out.
+    their order and their shares of alpha follow from the laws of the noise and from which values were counted together.
+    The first noisy counts of the columns decide both, as they decide what a release measures later: intervals take
+    these as given, and do not count that choice. The first way is that with the narrowest bins on average, and keeps
+    most of alpha; a way that has wider bins and no less noise than another is left out.
 
     Args:
         known: the ways, at least one.

@@ -14,7 +14,7 @@ What differs from the published algorithm (`aim_published`), and why:
   regularized towards entropy does not follow noise into empty cells. The published penalty, the same for every cell,
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
-  marginal's error contains those of its columns.
+  marginal's error contains those of its columns, and half as much again where noise hides them.
 - With a focus, the columns are followed by the pairs of that column with each other one, in one query, because a model
   that predicts the column learns from these pairs. Nothing is spent on choosing them. Rounds then choose among the
   marginals of the focus with two and three other columns too.
@@ -47,7 +47,7 @@ from counterfoil.marginals.marginal_selection import MarginalSelection, Round, S
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.one_way import OneWay, measure_one_way
+from counterfoil.marginals.one_way import OneWay, left_for_pairs, measure_one_way
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.width import require_width
@@ -182,7 +182,8 @@ class BatchedAIM:
         if self.focus is not None:
             candidates = candidates.with_focus(self.focus, one_way.coarsening.domain)
         estimator = one_way.coarse_estimator()
-        left = (1 - self.shares.choosing - self.shares.error_bars) * capacity - (account.spent - before)
+        planned = (1 - self.shares.choosing - self.shares.error_bars) * capacity
+        left = left_for_pairs(account, before, planned)
         if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
             asked = self.shares.columns + self.shares.focus
             self.pace.step("measuring pairs with the focus", _OF_ROUNDS * self.shares.columns, _OF_ROUNDS * asked)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterfoil.curator.account import Account
+from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.answer_log import LostAnswer
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
@@ -154,6 +155,26 @@ def measure_one_way(
     coarsening = kept_apart(merged, schema.structural_zeros)
     warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted, sums)
     return OneWay(estimator, coarsening, smoothed, warnings, sums)
+
+
+def left_for_pairs(account: FilterAccount, before: float, planned: float) -> float:
+    """What columns have left of a part of the budget that measures both them and what follows (mu squared).
+
+    Args:
+        account: that they were measured with.
+        before: what had been spent.
+        planned: the part.
+
+    Raises:
+        LostAnswer: where nothing is left, as an answer that an earlier run lost was paid for again.
+    """
+    left = planned - (account.spent - before)
+    if left <= 0:
+        raise LostAnswer(
+            "An answer about columns that was charged was lost when an earlier run ended. It was paid for again, and "
+            "nothing is left to measure relations: this release can't be finished. Begin another one."
+        )
+    return left
 
 
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:

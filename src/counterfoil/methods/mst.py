@@ -17,7 +17,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.one_way import measure_one_way
+from counterfoil.marginals.one_way import left_for_pairs, measure_one_way
 from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.spanning_tree import choose_tree
 from counterfoil.marginals.width import require_width
@@ -44,7 +44,8 @@ class MST(Method):
     shares than thirds, scores less the error that measuring a pair would leave, and more budget for larger pairs.
 
     Args:
-        columns: share of the budget (of mu squared) for the columns.
+        columns: share of the budget (of mu squared) for the columns; where noise hides them they get up to 30% more,
+            of what would measure pairs.
         choosing: share for choosing the tree; the rest measures its pairs.
         error_bars: share for the errors of the final model, in all columns and pairs.
         max_model_size: the most megabytes that a pair may take.
@@ -94,7 +95,7 @@ class MST(Method):
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
         before, more = account.spent, 0.0 if alone else MORE_FOR_COLUMNS
         one_way = measure_one_way(curator, account, noise, more=more, rows=rows, watch=pace)
-        left = (self.columns + self._pairs) * capacity - (account.spent - before)
+        left = 0.0 if alone else left_for_pairs(account, before, (self.columns + self._pairs) * capacity)
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
         pace.step("choosing pairs", self.columns)
