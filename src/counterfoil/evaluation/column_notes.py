@@ -124,8 +124,8 @@ class NoteCounts:
         if not column.zone:
             unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
             if len(unread):
-                told = Counter(batch.texts(column.name, unread))
-                self.offsets += sum(count for text, count in told.items() if states_offset(text, column.format))
+                texts = Counter(batch.texts(column.name, unread))
+                self.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
         if exchangeable(column.format) and cells.numbers is not None:
             numbers = cells.numbers[np.isfinite(cells.numbers)].astype(np.int64)
             self._days.update(_days_of_month(column, np.unique(numbers)).tolist())
@@ -185,19 +185,19 @@ class NoteCounts:
         if not count:
             return
         if isinstance(self.column, Categorical):
-            told = (
+            how = (
                 "the text is not that of the category of the same number, which is written in its place: where the "
                 "notation matters, list the texts as they stand, in quotes"
             )
         elif isinstance(self.column, Boolean) and self.column.labeled:
-            told = "other words than the labels stand for true or false, and the labels are written: correct these"
+            how = "other words than the labels stand for true or false, and the labels are written: correct these"
         else:
-            told = (
+            how = (
                 "other words stand for true or false, and `true` or `false` is written: give the words as the labels "
                 "`true` and `false`"
             )
         values = tuple(self._rewritten.most_common(TOP_TEXTS)) if self._with_values else ()
-        yield self._note("rewritten", f"in {count:,} of its cells {told}", count, (), values)
+        yield self._note("rewritten", f"in {count:,} of its cells {how}", count, (), values)
 
     def _wide(self) -> Iterator[ColumnNote]:
         column = self.column

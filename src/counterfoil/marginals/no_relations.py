@@ -1,4 +1,4 @@
-"""Whether noisy counts tell a relation between columns at all; and a sentence for the receipt where hardly any do.
+"""Whether noisy counts show a relation between columns at all; and a sentence for the receipt where hardly any do.
 
 Public: all follows from noisy counts and from the plan. No record is read.
 """
@@ -22,9 +22,9 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.marginals.measure import marginal_deviation
 
 _FALSE = 0.05
-"""Of the relations that are told, at most this share are noise, in expectation (Benjamini and Hochberg 1995)."""
+"""Of the relations that are called real, at most this share are noise, in expectation (Benjamini and Hochberg 1995)."""
 _FEW = 0.5
-"""Fewer columns than this share with a relation that was told are worth a warning."""
+"""Fewer columns than this share with a relation that is called real are worth a warning."""
 _CLEAR = 0.2
 """The largest noise of a sum of counts, as a part of it, with which a relation is tested."""
 _TINY = float(np.finfo(float).tiny)
@@ -34,23 +34,8 @@ _MOST_EPSILON = 100.0
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True)
-class Independence:
-    """How far the noisy counts of a pair are from those of independent columns.
-
-    Args:
-        statistic: the distance; see `independence`.
-        expected: what noise and sampling alone give on average, were the columns independent.
-        p_value: the probability that they give as much.
-    """
-
-    statistic: float
-    expected: float
-    p_value: float
-
-
-def independence(counts: np.ndarray, variance: float) -> Independence:
-    """Compares noisy counts [I, J] with those of independent columns, whose noise has `variance` v in each cell.
+def independence(counts: np.ndarray, variance: float) -> float:
+    """The p-value of independence of two columns, by noisy counts [I, J] whose noise has `variance` v in each cell.
 
     With shares r and c of rows and columns and the sum n, the statistic is the sum of (counts - n r c)**2 / ((r + a)
     (c + a)), where n a**2 = v, so that both sampling and noise weigh about 1 in each cell. Were the columns
@@ -65,15 +50,17 @@ def independence(counts: np.ndarray, variance: float) -> Independence:
     added = math.sqrt(variance / total)
     weights = (rows + added)[:, None] * (columns + added)
     statistic = float(((counts - total * rows[:, None] * columns) ** 2 / np.maximum(weights, _TINY)).sum())
+    if math.sqrt(counts.size * variance) > _CLEAR * total:
+        return 1.0
     (drawn1, noise1), (drawn2, noise2) = (_covariances(shares, added) for shares in (rows, columns))
-    mean = total * np.trace(drawn1) * np.trace(drawn2) + variance * np.trace(noise1) * np.trace(noise2)
-    half = total**2 * _dot(drawn1, drawn1) * _dot(drawn2, drawn2) + variance**2 * _dot(noise1, noise1) * _dot(
-        noise2, noise2
+    parts = (total, drawn1, drawn2), (variance, noise1, noise2)
+    mean = sum(scale * float(np.trace(one) * np.trace(other)) for scale, one, other in parts)
+    half_variance = sum(
+        scale * another * _dot(one, first) * _dot(other, second)
+        for scale, one, other in parts
+        for another, first, second in parts
     )
-    half += 2 * total * variance * _dot(drawn1, noise1) * _dot(drawn2, noise2)
-    told = half > 0 and math.sqrt(counts.size * variance) <= _CLEAR * total
-    p_value = float(chdtrc(mean**2 / half, statistic * mean / half)) if told else 1.0
-    return Independence(statistic, float(mean), p_value)
+    return float(chdtrc(mean**2 / half_variance, statistic * mean / half_variance)) if half_variance > 0 else 1.0
 
 
 def _shares(sums: np.ndarray) -> np.ndarray:
@@ -94,7 +81,7 @@ def _dot(one: np.ndarray, other: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a release could have told, whatever its answers were.
+    """What a release could have measured, whatever its answers were.
 
     Args:
         rule: how costs add up.
@@ -131,11 +118,11 @@ def no_relations(
     if len(columns) < 2:
         return ()
     tested = sorted(_tests(measured))
-    told = _told(tested)
-    related = {name for pair in told for name in pair}
+    real = _real(tested)
+    related = {name for pair in real for name in pair}
     if len(related) >= _FEW * len(columns):
         return ()
-    return (f"{_found(columns, told, len(tested), len(related))} {_help(columns, total, plan)}",)
+    return (f"{_found(columns, real, len(tested), len(related))} {_help(columns, total, plan)}",)
 
 
 def _tests(measured: Sequence[NoisyMarginal]) -> Iterator[tuple[float, Clique]]:
@@ -145,7 +132,7 @@ def _tests(measured: Sequence[NoisyMarginal]) -> Iterator[tuple[float, Clique]]:
         counts = one.counts.sum(axis=places)
         if min(counts.shape) > 1:
             summed = one.counts.size // counts.size
-            yield independence(counts, summed * one.scale**2).p_value, pair
+            yield independence(counts, summed * one.scale**2), pair
 
 
 def _smallest(measured: Sequence[NoisyMarginal]) -> dict[Clique, NoisyMarginal]:
@@ -158,31 +145,31 @@ def _smallest(measured: Sequence[NoisyMarginal]) -> dict[Clique, NoisyMarginal]:
     return found
 
 
-def _told(tested: Sequence[tuple[float, Clique]]) -> list[Clique]:
+def _real(tested: Sequence[tuple[float, Clique]]) -> list[Clique]:
     """The pairs whose relation is more than noise, of those sorted by their p-values."""
     below = [rank for rank, (p_value, _) in enumerate(tested, 1) if p_value <= _FALSE * rank / len(tested)]
     return [pair for _, pair in tested[: max(below, default=0)]]
 
 
-def _found(columns: Sequence[str], told: Sequence[Clique], tested: int, related: int) -> str:
-    if not told:
+def _found(columns: Sequence[str], real: Sequence[Clique], tested: int, related: int) -> str:
+    if not real:
         counted = f"of {tested:,} counted together" if tested else "none was worth its noise, so that none was counted"
         return (
-            f"No pair of columns ({counted}) shows a relation that could be told from noise: the columns of the copy "
-            f"are as good as independent{', or related as noise alone relates them' if tested else ''}."
+            f"No pair of columns ({counted}) shows a relation that could be distinguished from noise: the columns of the "
+            f"copy are as good as independent{', or related as noise alone relates them' if tested else ''}."
         )
-    named = "; ".join(f"{one} with {other}" for one, other in told[:_MOST_NAMED])
-    more = f"; and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
-    relations = "relation" if len(told) == 1 else "relations"
+    named = "; ".join(f"{one} with {other}" for one, other in real[:_MOST_NAMED])
+    more = f"; and {len(real) - _MOST_NAMED:,} more" if len(real) > _MOST_NAMED else ""
+    relations = "relation" if len(real) == 1 else "relations"
     return (
-        f"Only {len(told):,} {relations} between columns could be told from noise ({named}{more}): the other "
+        f"Only {len(real):,} {relations} between columns could be distinguished from noise ({named}{more}): the other "
         f"{len(columns) - related:,} of {len(columns):,} columns of the copy are as good as independent, or related as "
         "noise alone relates them."
     )
 
 
 def _help(columns: Sequence[str], total: float, plan: Plan) -> str:
-    """What would tell more, with the epsilon that the plan needs."""
+    """What would show more, with the epsilon that the plan needs."""
     focus = "" if plan.focused else ", or `--focus COLUMN` for the relations of one column,"
     fewer = f"Fewer columns{focus} would help"
     epsilon = epsilon_to_tell(len(columns) - 1, total, plan)
@@ -197,7 +184,7 @@ def _help(columns: Sequence[str], total: float, plan: Plan) -> str:
 
 
 def epsilon_to_tell(pairs: int, total: float, plan: Plan) -> float | None:
-    """The epsilon, rounded up to two digits, at which so many pairs that share half of the budget would be told.
+    """The epsilon, rounded up to two digits, at which noise would hide none of so many pairs that share half of it.
 
     Two columns of even halves with n records and Cramer's V have counts n (1 +- V) / 4, so that the statistic of
     `independence` has one degree of freedom and the noncentrality V**2 n**2 / (n + 4 v). It must exceed what one test

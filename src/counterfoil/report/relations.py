@@ -55,14 +55,10 @@ class NoiseTest:
 
     Args:
         pair: the two columns.
-        statistic: the distance of the noisy counts from independence; see `noise_tests`.
-        expected: what noise and sampling alone give on average, were the columns independent.
-        p_value: the probability that they give as much.
+        p_value: the probability that noise and sampling alone give counts as far from independence (`noise_tests`).
     """
 
     pair: Clique
-    statistic: float
-    expected: float
     p_value: float
 
     @property
@@ -181,5 +177,4 @@ def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
 
 
 def _noise_test(pair: Clique, pooled: PooledMarginal) -> NoiseTest:
-    found = independence(pooled.counts, pooled.variance)
-    return NoiseTest(pair, found.statistic, found.expected, found.p_value)
+    return NoiseTest(pair, independence(pooled.counts, pooled.variance))

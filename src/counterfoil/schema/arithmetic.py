@@ -29,7 +29,7 @@ LARGEST = 2.0**53
 """Whole numbers below it are exact as floating-point numbers."""
 
 MOST_DECIMALS = 15
-"""Digits after the point that `round` may keep, and that are told of sums and products."""
+"""Digits after the point that `round` may keep, and that sums and products are rounded to."""
 
 _FUNCTIONS = ("min", "max", "abs", "round")
 _SIGNS: Mapping[type, str] = {
@@ -237,8 +237,8 @@ class Arithmetic:
 def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:
     """float64 [n]: the numbers with so many digits after the point; as they are where a float does not tell as many."""
     with np.errstate(invalid="ignore"):
-        told = np.abs(numbers) * 10.0**decimals < LARGEST / 2
-    return np.where(told, np.round(numbers, decimals), numbers) + 0.0  # no negative zeros
+        exact = np.abs(numbers) * 10.0**decimals < LARGEST / 2
+    return np.where(exact, np.round(numbers, decimals), numbers) + 0.0  # no negative zeros
 
 
 def _decimals_of(column: Column, kind: str) -> int | None:
