@@ -155,8 +155,8 @@ def _found(columns: Sequence[str], real: Sequence[Clique], tested: int, related:
     if not real:
         counted = f"of {tested:,} counted together" if tested else "none was worth its noise, so that none was counted"
         return (
-            f"No pair of columns ({counted}) shows a relation that could be distinguished from noise: the columns of the "
-            f"copy are as good as independent{', or related as noise alone relates them' if tested else ''}."
+            f"No pair of columns ({counted}) shows a relation that could be distinguished from noise: the columns of "
+            f"the copy are as good as independent{', or related as noise alone relates them' if tested else ''}."
         )
     named = "; ".join(f"{one} with {other}" for one, other in real[:_MOST_NAMED])
     more = f"; and {len(real) - _MOST_NAMED:,} more" if len(real) > _MOST_NAMED else ""
@@ -184,7 +184,9 @@ def _help(columns: Sequence[str], total: float, plan: Plan) -> str:
 
 
 def epsilon_to_tell(pairs: int, total: float, plan: Plan) -> float | None:
-    """The epsilon, rounded up to two digits, at which noise would hide none of so many pairs that share half of it.
+    """The epsilon, rounded up to two digits, at which relations of medium strength would stand out from noise.
+
+    So many pairs share half of the budget.
 
     Two columns of even halves with n records and Cramer's V have counts n (1 +- V) / 4, so that the statistic of
     `independence` has one degree of freedom and the noncentrality V**2 n**2 / (n + 4 v). It must exceed what one test
