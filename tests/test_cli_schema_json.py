@@ -62,8 +62,10 @@ def test_a_schema_that_is_bought_is_one_document_beside_its_files(office: Office
     ended = office.run(
         "schema", "people.csv", "--epsilon", "2.5", "--out", "t.toml", "--json", "--ledger", "people.ledger"
     )
-    assert (ended.status, ended.err) == (0, ""), ended.err
+    assert ended.status == 0, ended.err
+    assert ended.err.startswith("What is bought protects each row by itself.")  # said before the charge
     document, receipt = ended.document, Receipt.load("t.schema.receipt.json")
+    assert (document["protects"], document["privacy_unit"], document["max_rows"]) == ("each row by itself", None, None)
     assert document["schema"] == tomllib.loads(Path("t.toml").read_text())
     assert document["schema"]["bought"]["receipt"] == receipt.digest
     said = {name: document[name] for name in ("out", "receipt", "epsilon", "delta", "neighboring_relation", "ledger")}
