@@ -21,8 +21,8 @@ from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.junction_tree import JunctionTree
 
-_MOST_CELLS = 1 << 21
-"""Of one table of values and separators, where a separator has fewer: 16 MB."""
+_MOST_CELLS = 1 << 23
+"""Of one table of values and separators, where a separator has fewer: 64 MB."""
 
 
 def pair_probabilities(
@@ -201,17 +201,17 @@ class _Walks:
         here, separator = now.clique, self._separator(now.clique, there)
         starting = [c for c in wanted if c.name in self._members[here] and c.name not in separator]
         carried = [c for c in now.codes if c in wanted]
-        column, width = sum(map(len, starting)), sum(map(len, [*starting, *carried]))
-        joint = np.zeros((self._tree.domain.size(separator), width))
-        if carried:
-            part = joint if column == 0 else np.zeros((len(joint), width - column))
-            self._carry(here, self._separator(now.before, here), separator, now.given_of(carried), part)
-            joint[:, column:] = part
+        known = (
+            [self._carry(here, self._separator(now.before, here), separator, now.given_of(carried))] if carried else []
+        )
+        if known and not starting:  # nothing is copied: these tables are large
+            return tuple(carried), known[0]
+        begun = np.zeros((self._tree.domain.size(separator), sum(map(len, starting))))
         column = 0
         for codes in starting:
-            self._begin(here, separator, codes, joint, column)
+            self._begin(here, separator, codes, begun, column)
             column += len(codes)
-        return (*starting, *carried), joint
+        return (*starting, *carried), np.concatenate([begun, *known], axis=1) if known else begun
 
     def _from_separator(
         self, joint: np.ndarray, on: Sequence[_Codes], separator: Clique, targets: Mapping[str, set[str]]
@@ -221,8 +221,9 @@ class _Walks:
         for axis, name in enumerate(separator):
             wanted = [codes for codes in on if name in targets[codes.name]]
             if wanted:
-                shaped = joint.reshape(math.prod(sizes[:axis]), sizes[axis], -1, joint.shape[1])
-                yield from _split(np.einsum("aibj->ij", shaped), on, wanted, name)
+                kept = np.zeros((sizes[axis], joint.shape[1]))
+                _add_rows(joint.reshape(math.prod(sizes[:axis]), sizes[axis], -1, joint.shape[1]), kept)
+                yield from _split(kept, on, wanted, name)
 
     def _from_clique(
         self, now: _Arrival, targets: Mapping[str, set[str]], done: set[tuple[_Codes, str]]
@@ -233,9 +234,7 @@ class _Walks:
             missing = [c for c in now.codes if name in targets[c.name] and (c, name) not in done]
             separator = self._separator(now.before, now.clique)
             if missing and name not in separator:
-                given = now.given_of(missing)
-                joint = np.zeros((self._tree.domain[name], given.shape[1]))
-                self._carry(now.clique, separator, (name,), given, joint)
+                joint = self._carry(now.clique, separator, (name,), now.given_of(missing))
                 yield from _split(joint, missing, missing, name)
 
     def _begin(self, here: int, separator: Clique, codes: _Codes, out: np.ndarray, column: int) -> None:
@@ -248,11 +247,34 @@ class _Walks:
         strides[axis] = 1
         _add_up(np.ascontiguousarray(table).ravel(), np.array(table.shape), strides, out.reshape(-1)[column:])
 
-    def _carry(self, here: int, source: Clique, target: Clique, given: np.ndarray, out: np.ndarray) -> None:
-        """Adds the sum over a clique's other attributes of `given` [cells of source, columns] times its table."""
-        table = self._tables[here]
-        rows, into = self._strides(here, source), self._strides(here, target)
-        _add_products(table.ravel(), np.array(table.shape), rows, into, given, out)
+    def _carry(self, here: int, source: Clique, target: Clique, given: np.ndarray) -> np.ndarray:
+        """The sum over a clique's other attributes of `given` [cells of source, columns] times its table.
+
+        Returns:
+            float64 [cells of target, columns].
+        """
+        names = self._tree.cliques[here]
+        shared = [name for name in target if name in source]
+        new = [name for name in target if name not in source]
+        left = [name for name in source if name not in target]
+        table = np.einsum(self._tables[here], _numbers(names, names), _numbers(names, [*shared, *new, *left]))
+        out = np.empty((self._tree.domain.size(target), given.shape[1]))
+        _multiply(
+            np.ascontiguousarray(table).ravel(),
+            (self._places(source, shared), self._places(source, left)),
+            (self._places(target, shared), self._places(target, new)),
+            given,
+            out,
+        )
+        return out
+
+    def _places(self, names: Clique, chosen: Sequence[str]) -> np.ndarray:
+        """int64: where the cells of `chosen` attributes of a flat table of `names` are, the others being 0."""
+        sizes, places = self._tree.domain.shape(names), np.zeros(1, dtype=np.int64)
+        for name in chosen:
+            axis = names.index(name)
+            places = np.add.outer(places, np.arange(sizes[axis]) * math.prod(sizes[axis + 1 :])).ravel()
+        return places
 
     def _strides(self, here: int, names: Clique) -> np.ndarray:
         """int64 [axes of the clique]: by how much the cell of `names` moves with each; 0 for others."""
@@ -310,6 +332,11 @@ def _columns(codes: Sequence[_Codes], chosen: Sequence[_Codes]) -> list[slice]:
     return [places[one] for one in chosen]
 
 
+def _numbers(names: Clique, chosen: Sequence[str]) -> list[int]:
+    """The axes of `chosen` attributes in a table of `names`."""
+    return [names.index(name) for name in chosen]
+
+
 @compiled
 def _add_up(table, shape, strides, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Adds each cell of a flat table to `out` at the sum of its codes times `strides`."""
@@ -331,24 +358,37 @@ def _add_up(table, shape, strides, out):  # type: ignore[no-untyped-def]  # prag
 
 
 @compiled
-def _add_products(table, shape, rows, into, given, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """out[j] += table[c] * given[i] for each cell c: i and j are the sums of its codes times `rows` and `into`."""
-    digits = np.zeros(len(shape), dtype=np.int64)
-    last, columns = len(shape) - 1, given.shape[1]
-    row, place = 0, 0
-    for begin in range(0, len(table), shape[last]):
-        for k in range(shape[last]):
-            i, j, weight = row + k * rows[last], place + k * into[last], table[begin + k]
+def _add_rows(joint, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """out[i, c] += joint[a, i, b, c] for all a and b."""
+    first, size, last, columns = joint.shape
+    for a in range(first):
+        for i in range(size):
+            for b in range(last):
+                for column in range(columns):
+                    out[i, column] += joint[a, i, b, column]
+
+
+@compiled
+def _multiply(table, rows, into, given, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """For each block of a flat table of blocks [new, left], its product with rows of `given`, into rows of `out`.
+
+    Args:
+        table: float64 [blocks * new * left].
+        rows: of the row of `given` for a cell, the part that its block says, and the part that `left` says.
+        into: of the row of `out` for a cell, the part that its block says, and the part that `new` says.
+        given: float64 [rows, columns].
+        out: float64 [blocks * new, columns], all of which is written.
+    """
+    columns, cell = given.shape[1], 0
+    added = np.empty(columns)
+    for block in range(len(into[0])):
+        for new in range(len(into[1])):
+            added[:] = 0.0
+            for left in range(len(rows[1])):
+                row, weight = rows[0][block] + rows[1][left], table[cell]
+                cell += 1
+                for column in range(columns):
+                    added[column] += weight * given[row, column]
+            place = into[0][block] + into[1][new]
             for column in range(columns):
-                out[j, column] += weight * given[i, column]
-        axis = last - 1
-        while axis >= 0:
-            digits[axis] += 1
-            row += rows[axis]
-            place += into[axis]
-            if digits[axis] < shape[axis]:
-                break
-            row -= rows[axis] * shape[axis]
-            place -= into[axis] * shape[axis]
-            digits[axis] = 0
-            axis -= 1
+                out[place, column] = added[column]
