@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from datetime import date, datetime
+from typing import Any
 from unicodedata import category
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
-from counterfoil.schema.bought_columns import CAUTION, bought_column
+from counterfoil.schema.bought_columns import CAUTION, bought_column, may_number_rows
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
@@ -235,6 +236,24 @@ def test_tails_that_are_noise_are_not_told() -> None:
     text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0, tails=(0.0, 0.12)))
     assert "lower = 0  # bought, rounded outwards: fewer than the noise hides lie below" in text
     assert "upper = 8  # bought, rounded outwards: about 12% lie above" in text
+
+
+@pytest.mark.parametrize(
+    ("facts", "asked"),
+    [
+        ({"lower": 1.0, "upper": 1000.0}, True),
+        ({"lower": 5000.0, "upper": 6000.0}, True),
+        ({"lower": 0.0, "upper": 100.0}, False),
+        ({"lower": 0.0, "upper": 90_000.0}, False),
+        ({"lower": 1.0, "upper": 1000.0, "kind": "real"}, False),
+        ({"lower": 1.0, "upper": 1000.0, "codes": ((1, 400), (1000, 600))}, False),
+        ({"lower": 1.0, "upper": 1000.0, "records": 0}, False),
+    ],
+)
+def test_what_may_number_the_rows_is_asked_about(facts: dict[str, Any], asked: bool) -> None:
+    column = answers(**{"name": "pid", "kind": "integer", "records": 1000, **facts})
+    assert may_number_rows(column) == asked
+    assert ("where this column numbers the rows" in document(column)) == asked
 
 
 def test_the_share_that_reads_so_is_of_all_cells_and_the_others_are_named() -> None:

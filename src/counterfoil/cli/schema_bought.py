@@ -265,6 +265,7 @@ def _report(
     """What was found with which noise, what it cost, and the next command."""
     from counterfoil.cli.schema_file import facts_of
     from counterfoil.cli.schema_table import findings
+    from counterfoil.schema.bought_columns import may_number_rows
     from counterfoil.schema.toml import UNKNOWN
 
     budget, (out, receipt) = purchase.budget, places
@@ -301,6 +302,12 @@ def _report(
         return
     if asked:
         terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
+    if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
+        advice = (
+            f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
+            f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+        )
+        terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (
         "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",

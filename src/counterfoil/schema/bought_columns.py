@@ -29,6 +29,9 @@ _ROOM = 0.05
 _NOISE = 0.5
 """A standard error beside which a share of the cells says nothing."""
 
+_AS_MANY = (0.8, 1.5)
+"""Whole numbers between the bounds over records: as many as a column has that numbers the rows, bounds rounded."""
+
 _TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
 
 CAUTION = "by precaution: few or none are seen, and each cell has a place"
@@ -213,7 +216,21 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     if inside and decimals is None and "scale" not in given:
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
+    if whole and may_number_rows(column):
+        upper, why = facts["upper"]
+        facts["upper"] = (
+            upper,
+            f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
+        )
     return BoughtColumn(column.name, facts | _missing(column, given))
+
+
+def may_number_rows(column: DiscoveredColumn) -> bool:
+    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records."""
+    if column.kind != "integer" or column.codes or column.lower is None or column.upper is None:
+        return False
+    least, most = _AS_MANY
+    return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most
 
 
 def _alone(column: DiscoveredColumn) -> Facts:
