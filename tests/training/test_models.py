@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 torch = pytest.importorskip("torch", reason="training needs torch")
 nn = torch.nn
@@ -34,7 +35,14 @@ from counterfoil.ledger.ledger import Ledger, Release  # noqa: E402
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator  # noqa: E402
 from counterfoil.schema.integer import Integer  # noqa: E402
 from counterfoil.schema.schema import Schema  # noqa: E402
-from counterfoil.training import DPSGDClassifier, FairClassifier, FairEncoder, FairRegressor  # noqa: E402
+from counterfoil.training import (  # noqa: E402
+    DPSGDClassifier,
+    FairClassifier,
+    FairEncoder,
+    FairRegressor,
+    PATEClassifier,
+    SlicedWassersteinGenerator,
+)
 from training_tables import ROWS, SCHEMA, ledger_at, people  # noqa: E402
 
 SOURCE = Path(counterfoil.__file__).parent
@@ -314,11 +322,33 @@ def test_a_model_that_is_not_trained_says_so(tmp_path):
         FairEncoder().transform(people(3))
 
 
-def test_parameters_can_be_read_and_changed():
-    model = FairClassifier(alpha=0.3)
-    assert model.set_params(alpha=0.7).get_params()["alpha"] == 0.7
+@pytest.mark.parametrize(
+    ("made", "changed"),
+    [
+        (FairClassifier(alpha=0.3), {"alpha": 0.7, "iterations": 20}),
+        (FairEncoder(seed=4), {"iterations": 3}),
+        (DPSGDClassifier(epsilon=2.0), {"epsilon": 1.0}),
+        (PATEClassifier(teachers=30), {"teachers": None, "queries": 20}),
+        (SlicedWassersteinGenerator(), {"projections": 5}),
+    ],
+    ids=["classifier", "encoder", "dp-sgd", "pate", "generator"],
+)
+def test_parameters_can_be_copied_and_changed_as_scikit_learn_does(made, changed):
+    copied = clone(made)
+    assert type(copied) is type(made)
+    before = copied.get_params()
+    assert before == made.get_params()
+    assert copied.set_params(**changed).get_params() == before | changed
     with pytest.raises(ValueError, match="no parameter 'beta'"):
-        model.set_params(beta=1)
+        copied.set_params(beta=1, **made.get_params())
+    assert copied.get_params() == before | changed
+
+
+def test_what_the_constructor_refuses_changes_nothing():
+    model = PATEClassifier(queries=20)
+    with pytest.raises(ValueError, match="`queries` must be a whole number"):
+        model.set_params(epsilon=9.0, queries=0)
+    assert (model.epsilon, model.queries) == (1.0, 20)
 
 
 def test_folders_that_were_changed_or_of_others_are_refused(tmp_path):

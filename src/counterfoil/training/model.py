@@ -32,6 +32,7 @@ from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import Checkpoint
 from counterfoil.training.descent import Descent, Optimizer
+from counterfoil.training.parameters import Parameters
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
 
@@ -43,7 +44,7 @@ _FOLDER = ReleaseFolder("counterfoil.model", 1, _FILES, "model")
 
 
 @dataclass(kw_only=True)
-class PrivateModel(ABC):
+class PrivateModel(Parameters, ABC):
     """A model that is trained on sensitive records with noisy gradients.
 
     Its parameters are public and fixed before `fit`; what `fit` learns is in attributes that end in an underscore, and
@@ -220,23 +221,6 @@ class PrivateModel(ABC):
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.init and each.name != "network"}
         given["network"] = None if self.network is None else type(self.network).__qualname__
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, by name, as scikit-learn asks for them."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Changes parameters of the constructor.
-
-        Raises:
-            ValueError: for a name that is none.
-        """
-        known = self.get_params()
-        for name, value in parameters.items():
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}. It has {', '.join(known)}.")
-            setattr(self, name, value)
-        return self
 
     def _outputs(self, rows: Any) -> np.ndarray:
         """float64 [n, d]: what the trained network says of rows of the caller's own."""

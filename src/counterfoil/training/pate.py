@@ -31,6 +31,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
 
@@ -48,7 +49,7 @@ _FOLDER = ReleaseFolder("counterfoil.pate", 1, _FILES, "model")
 
 
 @dataclass(kw_only=True)
-class PATEClassifier:
+class PATEClassifier(Parameters):
     """Private aggregation of teacher ensembles: teachers vote on public rows, a student learns from the noisy outcome.
 
     The records are divided at random into as many parts as there are teachers. A record reaches one teacher, and so
