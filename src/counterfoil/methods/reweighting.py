@@ -15,14 +15,18 @@ from counterfoil.brought import brought_within
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Clique
+from counterfoil.features.moments import Moments
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
 from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.noisy_errors import noisy_bounds
+from counterfoil.marginals.weak_relations import UNRELATED, blurred_counts, groups_of, weak_relations
 from counterfoil.methods.method import Method
+from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
@@ -242,10 +246,11 @@ class Reweighting(Method):
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
         elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
+        weak = _weak(curator, density, answers, support, fitted, model)
         bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
             curator,
-            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings())),
+            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings(), *weak)),
             method="reweighting",
             parameters={**parameters, **fitted.diagnostics},
             rows=asking.rows,
@@ -269,6 +274,35 @@ class Reweighting(Method):
             counted=answers.counted(),
             warnings=[*density.warnings, *fitted.warnings()],
         )
+
+
+def _weak(
+    curator: Curator,
+    density: Density,
+    answers: NoisyAnswers,
+    support: Support,
+    fitted: Weighting,
+    model: WeightedRecords,
+) -> tuple[str, ...]:
+    """What noise and the prior leave of relations, where the reference is a product and has none of its own."""
+    if not density.columns or len(density.columns) < 2:
+        return ()
+    total, prior_weight = model.total, fitted.prior_weight
+    coarsening = identity(curator.domain) if density.coarsening is None else density.coarsening
+    shares = dict(zip(curator.domain.attributes, density.columns, strict=True))
+    groups = groups_of(curator.schema, coarsening, shares)
+    found = blurred_counts(answers.marginals, total, groups, prior_weight)
+    if not answers.averages:
+        return weak_relations(found) if found else (UNRELATED,)
+    (averages,) = answers.averages
+    family = averages.family
+    if not isinstance(family, Moments):
+        return ()
+    return (
+        weak_relations(blurred_moments(averages, support, total, prior_weight or 0.0))
+        if family.order > 1
+        else (UNRELATED,)
+    )
 
 
 def _opened(curator: Curator, query: AskedQuery, *, pure: bool, errors: bool) -> FilterAccount:
