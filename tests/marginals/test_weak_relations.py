@@ -85,6 +85,23 @@ def test_one_short_sentence_names_at_most_three_pairs():
     assert hidden == "Correlations can't be distinguished from noise at this budget: a-b."
 
 
+def test_a_reference_keeps_relations_of_its_own():
+    pairs = [Blurred(("a", "b"), 0.3, 1.7)]
+    assert weak_relations(pairs, related=True) == (
+        "Noise hides all correlations from what was bought of pairs: these rows have those of their reference, which "
+        "may be weaker than the table's: a-b.",
+    )
+    assert weak_relations([Blurred(("a", "b"), 0.3, 0.1)], related=True) == ()
+
+
+@pytest.mark.parametrize(("n", "expected"), [(300, True), (20_000, False)])
+def test_points_say_where_noise_hides_what_was_bought_of_pairs(n, expected):
+    with cf.Curator(related(n, 0.86), NUMBERS, budget=cf.Budget(2.0), seed=0) as curator:
+        made = cf.Reweighting(queries="moments:2", support=4000).synthesize(curator, rows=100)
+    found = [line for line in made.receipt.document["warnings"] if line.startswith("Noise hides")]
+    assert bool(found) is expected
+
+
 @pytest.mark.parametrize("method", ["mst", "aim", "marginals:2", "moments:2"])
 def test_what_is_said_agrees_with_what_is_kept(method):
     def release(n: int, epsilon: float) -> tuple[float, list[str]]:

@@ -53,6 +53,8 @@ _KEPT = 0.85
 """Where at least this part of a correlation is kept, nothing is said of it."""
 _LIMIT = 0.3
 """Limits up to this one, a relation of medium strength, are not worth a sentence."""
+_ALL = 0.95
+"""A limit beyond which none shows."""
 _STRENGTH = 0.5
 """The correlation that a prior under Laplace noise is judged by."""
 _MOST_NAMED = 3
@@ -90,20 +92,31 @@ class Groups:
     weights: np.ndarray
 
 
-def weak_relations(pairs: Sequence[Blurred]) -> tuple[str, ...]:
-    """A sentence where the median pair keeps little of a correlation, or hides one of medium strength; else none."""
+def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[str, ...]:
+    """A sentence where the median pair keeps little of a correlation, or hides one of medium strength; else none.
+
+    Args:
+        pairs: what noise leaves of each.
+        related: whether the rows start from a reference with relations of its own, which noise here can't weaken.
+    """
     if not pairs:
         return ()
     kept, limit = (float(np.median([getattr(one, name) for one in pairs])) for name in ("kept", "limit"))
-    if kept >= _KEPT and limit <= _LIMIT:
+    if (kept >= _KEPT or related) and limit <= _LIMIT:
         return ()
     worst = sorted(pairs, key=lambda one: (one.kept / (1 + one.limit), one.pair))
-    weak = [one for one in worst if one.kept < _KEPT or one.limit > _LIMIT]
+    weak = [one for one in worst if (one.kept < _KEPT and not related) or one.limit > _LIMIT]
     named = ", ".join("-".join(one.pair) for one in weak[:_MOST_NAMED])
     more = f" and {len(weak) - _MOST_NAMED:,} more" if len(weak) > _MOST_NAMED else ""
+    if related:
+        hidden = f"correlations weaker than about {limit:.1f}" if limit < _ALL else "all correlations"
+        return (
+            f"Noise hides {hidden} from what was bought of pairs: these rows have those of their reference, which may "
+            f"be weaker than the table's: {named}{more}.",
+        )
     said = []
     if limit > _LIMIT:
-        hidden = f"weaker than about {limit:.1f} can't" if limit < 1 else "can't"
+        hidden = f"weaker than about {limit:.1f} can't" if limit < _ALL else "can't"
         said.append(f"Correlations {hidden} be distinguished from noise at this budget")
     if kept < _KEPT:
         part = f"{max(round(100 * kept, -1), 10):.0f}%"
