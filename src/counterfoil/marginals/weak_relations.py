@@ -47,6 +47,7 @@ from counterfoil.marginals.no_relations import smallest_tables
 from counterfoil.schema import Schema
 
 UNRELATED = "Columns are unrelated in these rows: this method keeps no relation."
+_BUT_FOR_RULES = "Columns are related by the schema's rules alone in these rows: this method keeps no relation."
 
 _FALSE = 0.05
 _KEPT = 0.85
@@ -60,6 +61,11 @@ _STRENGTH = 0.5
 _MOST_NAMED = 3
 _TINY = float(np.finfo(float).tiny)
 _SAME = 1e-12
+
+
+def unrelated(schema: Schema) -> str:
+    """What is said of a method that keeps no relation but those that the schema's rules demand."""
+    return _BUT_FOR_RULES if schema.rules else UNRELATED
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.weak_relations import UNRELATED, blurred_counts, groups_of, weak_relations
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, weak_relations
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
@@ -301,7 +301,7 @@ def _weak(
     groups = groups_of(curator.schema, coarsening, shares)
     found = blurred_counts(answers.marginals, total, groups, prior_weight)
     if not answers.averages:
-        return weak_relations(found) if found else (UNRELATED,)
+        return weak_relations(found) if found else (unrelated(curator.schema),)
     return _weak_moments(answers, support, total, fitted, related=False)
 
 
@@ -319,7 +319,7 @@ def _weak_moments(
         return ()
     (averages,) = families
     if isinstance(averages.family, Moments) and averages.family.order == 1:
-        return () if related else (UNRELATED,)
+        return () if related else (unrelated(support.schema),)
     found = blurred_moments(averages, support, total, fitted.prior_weight or 0.0)
     return weak_relations(found, related=related)
 
