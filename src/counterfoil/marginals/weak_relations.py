@@ -27,7 +27,8 @@ keep all of it up to 1 / (w t), and no more. The limit is what noise alone excee
 q = r_i c_j, whose KL is about (p - q)**2 / 2 q, likewise keeps 1 / (1 + w v / n**2 q), in place of m / (m + e).
 
 What is kept is a first-order bound that leaves out the choice of pairs and the bins within which numbers are drawn: of
-tables with known correlations, releases kept up to .15 less.
+tables with known correlations of .7, releases of 800 records and more mostly kept up to .15 less; where AIM or MST pass
+a weak relation over, next to nothing.
 """
 
 from __future__ import annotations
