@@ -50,6 +50,7 @@ from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, left_for_pairs, measure_one_way
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
+from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
 from counterfoil.marginals.width import require_width
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
@@ -197,6 +198,9 @@ class BatchedAIM:
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
         unrelated = no_relations(domain.attributes, estimator.measurements, coarse.total, self._plan(account))
+        if not unrelated:
+            groups = one_way.groups(self.curator.schema, model)
+            unrelated = weak_relations(blurred_counts(estimator.measurements, coarse.total, groups))
         warnings = (*one_way.warnings, *unrelated, *self.pace.warnings())
         return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), warnings)
 

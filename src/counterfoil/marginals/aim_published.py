@@ -23,6 +23,7 @@ from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.scores import rounded
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of_model, weak_relations
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.pace import Pace
@@ -126,6 +127,9 @@ class PublishedAIM:
         error_bars = ErrorBars(domain, bounds, model.total, counted, total_error)
         plan = plan_of(self.curator, account, ConcentratedFilter())
         unrelated = no_relations(domain.attributes, estimator.measurements, model.total, plan)
+        if not unrelated:
+            groups = groups_of_model(self.curator.schema, model)
+            unrelated = weak_relations(blurred_counts(estimator.measurements, model.total, groups))
         return Fitted(model, error_bars, estimator.outcomes, (*unrelated, *self.pace.warnings()))
 
     def _round(

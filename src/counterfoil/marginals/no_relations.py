@@ -135,6 +135,16 @@ def _tests(measured: Sequence[NoisyMarginal]) -> Iterator[tuple[float, Clique]]:
             yield independence(counts, summed * one.scale**2), pair
 
 
+def smallest_tables(measured: Sequence[NoisyMarginal]) -> dict[Clique, tuple[tuple[int, int], float]]:
+    """By pair that was counted together, the shape of its counts, and the variance of noise in each of them."""
+    found = {}
+    for pair, one in _smallest(measured).items():
+        sizes = dict(zip(one.clique, one.counts.shape, strict=True))
+        shape = sizes[pair[0]], sizes[pair[1]]
+        found[pair] = shape, one.scale**2 * one.counts.size / (shape[0] * shape[1])
+    return found
+
+
 def _smallest(measured: Sequence[NoisyMarginal]) -> dict[Clique, NoisyMarginal]:
     found: dict[Clique, NoisyMarginal] = {}
     for one in measured:

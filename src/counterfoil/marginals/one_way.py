@@ -26,6 +26,7 @@ from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
+from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Schema
@@ -83,6 +84,11 @@ class OneWay:
     def within(self) -> dict[str, np.ndarray]:
         """By column, float64 [codes]: the share of each code within its coarse one."""
         return shares_within(self.coarsening, self.model, self.smoothed)
+
+    def groups(self, schema: Schema, refined: GraphicalModel) -> dict[str, Groups]:
+        """By column, the values that later queries count together, with the shares of the `refined` model."""
+        shares = {name: refined.marginal((name,)) for name in self.estimator.domain.attributes}
+        return groups_of(schema, self.coarsening, shares)
 
     def _smooth(self, marginal: NoisyMarginal) -> NoisyMarginal:
         (name,) = marginal.clique

@@ -21,6 +21,7 @@ from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.one_way import one_way_warnings, smooth_columns
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of_model, unrelated, weak_relations
 from counterfoil.methods.method import Method, time_limit_for
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
@@ -151,6 +152,13 @@ def synthesize_cliques(
     if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
         model = smooth_columns(curator.schema, warm_estimator, model)
         warnings = one_way_warnings(curator.schema, warm_estimator)
+    if len(curator.domain.attributes) > 1:
+        alone = all(len(clique) == 1 for clique in cliques)
+        if alone:
+            warnings = (*warnings, unrelated(curator.schema))
+        else:
+            groups = groups_of_model(curator.schema, model)
+            warnings = weak_relations(blurred_counts(measurements, model.total, groups))
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)

@@ -20,6 +20,7 @@ from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import left_for_pairs, measure_one_way
 from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.spanning_tree import choose_tree
+from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
 from counterfoil.marginals.width import require_width
 from counterfoil.methods.method import Method
 from counterfoil.noise.selection import ExponentialSelection
@@ -112,6 +113,9 @@ class MST(Method):
         unrelated = no_relations(
             curator.domain.attributes, estimator.measurements, model.total, plan_of(curator, account, GaussianFilter())
         )
+        if not unrelated:
+            groups = one_way.groups(curator.schema, refined)
+            unrelated = weak_relations(blurred_counts(estimator.measurements, model.total, groups))
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(

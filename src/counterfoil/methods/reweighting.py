@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,14 +16,18 @@ from counterfoil.brought import brought_within
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Clique
+from counterfoil.features.moments import Moments
 from counterfoil.geometry.euclidean import Box
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
 from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.noisy_errors import noisy_bounds
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, weak_relations
 from counterfoil.methods.method import Method
+from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
@@ -36,7 +41,7 @@ from counterfoil.reweighting.queries import (
     query_of,
     small_enough,
 )
-from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, product_of
+from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, Uniform, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
@@ -242,10 +247,11 @@ class Reweighting(Method):
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
         elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
+        weak = _weak(curator, density, answers, support, fitted, model, related=_relates(parameters))
         bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
             curator,
-            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings())),
+            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings(), *weak)),
             method="reweighting",
             parameters={**parameters, **fitted.diagnostics},
             rows=asking.rows,
@@ -256,7 +262,8 @@ class Reweighting(Method):
     ) -> PointSynthesis:
         rng, box = curator.randomness.generator(), Box.of(curator.schema)
         points = density.draw(self.support, rng)
-        fitted = self._weights(support_of_points(curator.schema, box, points, rng), answers, self.prior_weight)
+        support = support_of_points(curator.schema, box, points, rng)
+        fitted = self._weights(support, answers, self.prior_weight)
         take = independent if self.independent_rows else systematic
         return release_points(
             curator,
@@ -267,8 +274,54 @@ class Reweighting(Method):
             total=answers.total()[0],
             rows=rows,
             counted=answers.counted(),
-            warnings=[*density.warnings, *fitted.warnings()],
+            warnings=[
+                *density.warnings,
+                *fitted.warnings(),
+                *_weak_moments(answers, support, answers.total()[0], fitted, related=_relates(parameters)),
+            ],
         )
+
+
+def _weak(
+    curator: Curator,
+    density: Density,
+    answers: NoisyAnswers,
+    support: Support,
+    fitted: Weighting,
+    model: WeightedRecords,
+    *,
+    related: bool,
+) -> tuple[str, ...]:
+    """A sentence on what noise and the prior leave of relations; `related` where the reference has some of its own."""
+    if len(density.columns) < 2:
+        return _weak_moments(answers, support, model.total, fitted, related=related)
+    total, prior_weight = model.total, fitted.prior_weight
+    coarsening = identity(curator.domain) if density.coarsening is None else density.coarsening
+    shares = dict(zip(curator.domain.attributes, density.columns, strict=True))
+    groups = groups_of(curator.schema, coarsening, shares)
+    found = blurred_counts(answers.marginals, total, groups, prior_weight)
+    if not answers.averages:
+        return weak_relations(found) if found else (unrelated(curator.schema),)
+    return _weak_moments(answers, support, total, fitted, related=False)
+
+
+def _relates(parameters: Mapping[str, Any]) -> bool:
+    """Whether the reference may relate columns."""
+    return parameters.get("reference") not in {Product.name, Uniform.name}
+
+
+def _weak_moments(
+    answers: NoisyAnswers, support: Support, total: float, fitted: Weighting, *, related: bool
+) -> tuple[str, ...]:
+    """The same of relations of which second moments were averaged; none for other functions."""
+    families = [averages for averages in answers.averages if isinstance(averages.family, Moments)]
+    if not families or len(support.schema.synthesized) < 2:
+        return ()
+    (averages,) = families
+    if isinstance(averages.family, Moments) and averages.family.order == 1:
+        return () if related else (unrelated(support.schema),)
+    found = blurred_moments(averages, support, total, fitted.prior_weight or 0.0)
+    return weak_relations(found, related=related)
 
 
 def _opened(curator: Curator, query: AskedQuery, *, pure: bool, errors: bool) -> FilterAccount:
