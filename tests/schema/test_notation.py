@@ -354,3 +354,11 @@ def test_seconds_are_drawn_where_the_notation_has_them_or_there_is_none() -> Non
     for text_format in ("", "%Y-%m-%d %H:%M:%S", "%c"):
         drawn = replace(column, format=text_format).decode(np.zeros(50, int), np.random.default_rng(0))
         assert any(one.second for one in drawn.to_pylist())
+
+
+def test_all_declared_decimals_are_written() -> None:
+    column = Real("w", 0, 1000, bins=5, decimals=2, missing=True)
+    values = pa.array([649.9, 0.0, 1000.0, 3.14, 1.005, None])
+    assert column.written(values).to_pylist() == ["649.90", "0.00", "1000.00", "3.14", "1.005", None]
+    assert replace(column, decimals=0).written(values).to_pylist()[:3] == ["649.9", "0", "1000"]
+    assert replace(column, decimals=None).written(values).to_pylist()[0] == "649.9"
