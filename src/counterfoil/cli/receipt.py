@@ -218,9 +218,9 @@ def _within(path: Path) -> Path:
     Raises:
         ValueError: for a table, with the name of the receipt beside it.
     """
-    from counterfoil.synthesis.saved import receipt_beside
-
     if path.is_file() and path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        from counterfoil.synthesis.saved import receipt_beside
+
         beside = receipt_beside(path)
         remedy = f"its receipt is {beside}" if beside.is_file() else "name its receipt, a .json file"
         raise ValueError(f"A receipt or the folder of a release must be named. Found the table {path}: {remedy}.")
