@@ -179,3 +179,13 @@ def test_a_list_that_is_the_table_is_refused_before_it_is_read(office: Office, c
     assert ended.status == 2
     assert "must be public. Found 'people.csv', which is the sensitive table" in " ".join(ended.err.split())
     assert "repeated" not in ended.err
+
+
+def test_a_table_without_rows_is_not_said_to_be_as_declared(office: Office) -> None:
+    Path("none.csv").write_text("sex,age,income\n")
+    ended = office.run("check", "none.csv", "--schema", "people.toml")
+    shown = " ".join((ended.out + ended.err).split())
+    assert "NO ROWS" in shown
+    assert "only the names of its columns were compared" in shown
+    assert "every value is as declared" not in shown
+    assert "NO ROWS" not in office.run("check", "people.csv", "--schema", "people.toml").out

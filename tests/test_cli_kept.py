@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -192,3 +193,16 @@ def test_rows_under_a_condition_say_nothing_of_other_records(office):
     assert office.run("sample", KEPT, "--rows", "50", "--where", "age >= 90", "--out", "old.csv").status == 0
     (found,) = office.run("infer", "old.csv", "mean", "age", "--json").document["found"]
     assert any("the estimate is their middle" in sentence for sentence in found["basis"])
+
+
+@pytest.mark.parametrize("command", [("describe",), ("marginal", "sex"), ("error-bar", "sex")])
+def test_rows_that_were_drawn_later_name_the_release_rather_than_an_option_of_synth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    office = make_office(tmp_path, capsys, monkeypatch)
+    assert office.synth("--out", "s.csv", "--keep-model").status == 0
+    assert office.run("sample", "s.csv", "--rows", "5", "--out", "s1.csv").status == 0
+    ended = office.run(command[0], "s1.csv", *command[1:])
+    assert ended.status == 2
+    assert "s1.csv holds rows that were drawn from a release whose model was kept" in ended.err
+    assert "Name that release" in ended.err

@@ -141,3 +141,12 @@ def test_a_saved_folder_is_checked_whole(office: Office) -> None:
         assert ended.status == 1
         assert "another schema" in ended.document["problems"][0]
         assert ended.document["holds"] is False
+
+
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_a_table_in_place_of_its_receipt(office: Office, command: str) -> None:
+    ended = office.run("receipt", command, "s.csv")
+    assert ended.status == 2
+    assert "Found the table s.csv: its receipt is s.receipt.json." in ended.err
+    Path("s.receipt.json").unlink()
+    assert "name its receipt" in office.run("receipt", command, "s.csv").err

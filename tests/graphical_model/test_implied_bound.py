@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model.error_bars import ErrorBars, NoisyBound
+from counterfoil.graphical_model import implied_bound
+from counterfoil.graphical_model.error_bars import UNBOUNDED, ErrorBars, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.implied_bound import _fraction, implied_bar
 
@@ -85,3 +86,35 @@ def test_users_are_shown_no_pair_below_its_columns() -> None:
     alone = implied_bar(bars, model, "a", 0.05)
     assert alone == bars.bar("a", 0.05)
     assert bars.bar("ab", 0.05).fraction < alone.fraction == implied_bar(bars, model, "ab", 0.05).fraction
+
+
+def test_pairs_that_were_counted_too_coarsely_are_named_rather_than_said_not_to_be_there() -> None:
+    model = model_of(CUBE, np.full((2, 2, 2), 1 / 8))
+    vague = NoisyBound(noisy_distance=5000.0, scale=1.0, drift=0.0)
+    bars = ErrorBars(CUBE, dict.fromkeys(PAIRS, (vague,)), 1000.0, 1000.0, 0.0)
+    bar = implied_bar(bars, model, "abc", 0.05)
+    assert bar.fraction == 2.0
+    assert bar.source == "the bounds on a and b; a and c; b and c, which leave any difference possible"
+    assert implied_bar(ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0), model, "abc", 0.05).source == UNBOUNDED
+
+
+def test_a_triple_with_too_many_cells_for_a_program_is_bounded_by_its_pairs_too() -> None:
+    domain = Domain(("a", "b", "c"), (30, 30, 30))
+    shares = np.full((30, 30, 30), 0.02 / 27_000)
+    shares[0, 0, 0] += 0.98
+    bound = NoisyBound(noisy_distance=-1.0, scale=1e-12, drift=0.0)
+    bars = ErrorBars(domain, dict.fromkeys(PAIRS, (bound,)), 1000.0, 1000.0, 0.0)
+    bar = implied_bar(bars, model_of(domain, shares), "abc", 0.05)
+    assert bar.fraction < 0.1
+    assert "a and b" in bar.source
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.3))
+@settings(max_examples=30, deadline=None)
+def test_the_bound_from_one_pair_after_the_other_is_never_below_the_program(seed: int, error: float) -> None:
+    model = model_of(CUBE, np.random.default_rng(seed).dirichlet(np.full(8, 0.5)).reshape(2, 2, 2) + 1e-12)
+    known = [(pair, error) for pair in PAIRS]
+    by_program = _fraction(model, CUBE.attributes, known)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implied_bound, "MOST_CELLS", 0)
+        assert _fraction(model, CUBE.attributes, known) >= by_program - 1e-5

@@ -193,3 +193,17 @@ def test_options_of_a_method_reach_the_rehearsals(office: Office, monkeypatch: p
     assert (seen[1].keep_rare, seen[1].fit) == (True, "minimax")
     refused = office.run("plan", *GIVEN, "--epsilon", "1", "--method", "mst", "--keep-rare")
     assert "takes no `keep_rare`" in refused.err
+
+
+@pytest.mark.parametrize("workload", [(), ("--workload", "2")])
+def test_a_pattern_without_a_public_table_is_refused_in_words_of_the_command_line(
+    office: Office, workload: tuple[str, ...]
+) -> None:
+    text = Path("people.toml").read_text()
+    Path("people.toml").write_text(f'{text}\n[columns."x_*"]\nkind = "boolean"\n')
+    ended = planned(office, "--epsilon", "1", *workload)
+    assert ended.status == 2
+    assert "'x_*'" in ended.err
+    assert "--like" in ended.err
+    assert "entry of its own" in ended.err
+    assert "resolved" not in ended.err

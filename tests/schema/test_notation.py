@@ -324,3 +324,41 @@ def test_infinities_lie_beyond_every_bound() -> None:
     cells = pa.array(["inf", "-Infinity", "1e999", "-1e999"])
     assert column.encode(cells).tolist() == [1, 0, 1, 0]
     assert column.numbers(cells).tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("zone", ["", "Asia/Kathmandu", "America/New_York"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        Datetime("t", datetime(2024, 1, 1), datetime(2024, 12, 31), resolution="1d", format="%Y-%m-%d %H:%M"),
+        Datetime("t", datetime(2024, 1, 1), datetime(2024, 12, 31), resolution="1d", format="%d.%m.%Y %H h"),
+        Datetime("t", datetime(2024, 1, 1), datetime(2024, 12, 31), resolution="1mo", format="%d.%m.%Y"),
+        Date("t", date(2024, 1, 1), date(2024, 12, 31), resolution="1mo", format="%m/%Y"),
+    ],
+)
+def test_values_state_no_more_than_their_notation_can(column: Datetime | Date, zone: str) -> None:
+    column = replace(column, zone=zone)
+    codes = np.repeat(np.arange(column.size), 20)
+    values = column.decode(codes, np.random.default_rng(0))
+    written = column.written(values)
+    again = column.positions(written)
+    moments = [column._moment(int(number)) for number in again]
+    twice = [isinstance(one, datetime) and one.utcoffset() != one.replace(fold=1).utcoffset() for one in moments]
+    once = ~np.array(twice)  # not in an hour that a clock shows twice
+    np.testing.assert_array_equal(column.positions(values)[once], again[once])
+    np.testing.assert_array_equal(column.encode(values), codes)
+
+
+def test_seconds_are_drawn_where_the_notation_has_them_or_there_is_none() -> None:
+    column = Datetime("t", datetime(2024, 1, 1), datetime(2024, 1, 2), bins=2)
+    for text_format in ("", "%Y-%m-%d %H:%M:%S", "%c"):
+        drawn = replace(column, format=text_format).decode(np.zeros(50, int), np.random.default_rng(0))
+        assert any(one.second for one in drawn.to_pylist())
+
+
+def test_all_declared_decimals_are_written() -> None:
+    column = Real("w", 0, 1000, bins=5, decimals=2, missing=True)
+    values = pa.array([649.9, 0.0, 1000.0, 3.14, 1.005, None])
+    assert column.written(values).to_pylist() == ["649.90", "0.00", "1000.00", "3.14", "1.005", None]
+    assert replace(column, decimals=0).written(values).to_pylist()[:3] == ["649.9", "0", "1000"]
+    assert replace(column, decimals=None).written(values).to_pylist()[0] == "649.9"

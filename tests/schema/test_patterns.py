@@ -193,3 +193,10 @@ def test_a_saved_release_of_such_a_name_is_loaded(tmp_path: Path) -> None:
     text = (tmp_path / "release" / "schema.toml").read_text()
     assert "exact_names = true" in text
     assert type(made).load(tmp_path / "release").schema == schema
+
+
+def test_a_derived_column_after_one_column_of_a_pattern_is_refused_with_what_to_write() -> None:
+    text = TEXT + '\n[[derived]]\nname = "twice"\nkind = "integer"\nexpression = "age * 2"\nafter = "drug_a"\n'
+    with pytest.raises(SchemaError, match=r"pattern 'drug_\*'.*`after = .drug_\*.`.*'drug_a' an entry of its own"):
+        Schema.from_toml(text)
+    Schema.from_toml(text.replace('after = "drug_a"', 'after = "drug_*"'))

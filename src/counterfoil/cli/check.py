@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from counterfoil.schema import Schema
 
 ALARM = "NOT PRIVATE: these are exact facts about the real records. DO NOT SHARE them."
+_NO_ROWS = (
+    "NO ROWS: the table must have rows for its values to be checked. Found a header alone: only the names of its "
+    "columns were compared with the schema."
+)
 
 
 def check(
@@ -105,6 +109,9 @@ def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *,
 def show_report(terminal: Terminal, report: SchemaReport) -> None:
     """A paragraph for each column and each fact that something speaks against, a sentence for the rest, and notes."""
     terminal.say(f"{report.source}: {report.rows:,} rows, {len(report.columns):,} columns.")
+    if not report.rows:
+        # That every value of none is as declared would be true, and would pass for a check.
+        terminal.alarm(_wrapped(_NO_ROWS))
     wrong = [column for column in report.columns if column.found or column.problem]
     for column in wrong:
         terminal.say("")
@@ -118,7 +125,7 @@ def show_report(terminal: Terminal, report: SchemaReport) -> None:
         for one in column.irregular
         if one not in column.found
     ]
-    if fine:
+    if fine and report.rows:
         which = f"{'the other ' if wrong else ''}{fine:,} {'column' if fine == 1 else 'columns'}"
         terminal.say(f"In {which}, every value is as declared.")
     if missing:

@@ -104,11 +104,19 @@ def write_counts(table: MarginalTable, out: Path) -> None:
 
 def show_bar(terminal: Terminal, bar: ErrorBar) -> None:
     """The error bar in words."""
+    from counterfoil.graphical_model.error_bars import UNBOUNDED
+
     names = ", ".join(bar.attributes)
-    if bar.fraction >= 2:
+    if bar.fraction >= 2 and bar.source == UNBOUNDED:
         text = (
             f"Nothing that was released bounds {names}. A new release that counts them together would: "
             "synth --workload with a file that names them, or --queries."
+        )
+    elif bar.fraction >= 2:
+        text = (
+            f"What was released leaves any difference of {names} possible: known is only {bar.source}. A new release "
+            "with a larger epsilon says more, and so do counts of these columns together: synth --workload with a file "
+            "that names them, or --queries."
         )
     else:
         text = (

@@ -163,6 +163,8 @@ def plan(
     require_picture_possible(picture, schema=schema, like=like, force=force)
     wants = want or []
     asked = epsilons_in(epsilon if epsilon is not None or wants else DEFAULT_EPSILONS)
+    if like is None:
+        require_no_patterns(schema)
     parameters = {
         "workload": None if workload is None else workload_for(workload, schema, like),
         "max_model_size": max_model_size,
@@ -208,6 +210,24 @@ def plan(
     if picture is not None:
         terminal.say(f"\nThe picture is {picture}.")
     terminal.document({**outlook.to_json(), "picture": None if picture is None else str(picture)})
+
+
+def require_no_patterns(schema: Path) -> None:
+    """Refuses a schema whose columns only a table could say, where no table is read.
+
+    Raises:
+        ValueError: naming the pattern, and what to do.
+    """
+    from counterfoil.curator.given import schema_given
+
+    facts = schema_given(schema)
+    if facts.patterns and not facts.confirm:
+        raise ValueError(
+            f"Without `--like`, the columns of a plan must stand in the schema. Found the pattern "
+            f"{facts.patterns[0].name!r}, whose columns depend on a table: give a public one that has them with "
+            "`--like`, or give each column an entry of its own; where the name is meant as it stands, write "
+            "`exact_names = true` above the first column."
+        )
 
 
 def workload_for(text: str, schema: Path, like: str | None) -> Workload | int:

@@ -213,7 +213,17 @@ def _label_problems(loaded: Receipt, folder: Path) -> list[str]:
 
 
 def _within(path: Path) -> Path:
-    """The receipt at `path`, or in the folder that is there."""
+    """The receipt at `path`, or in the folder that is there.
+
+    Raises:
+        ValueError: for a table, with the name of the receipt beside it.
+    """
+    if path.is_file() and path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        from counterfoil.synthesis.saved import receipt_beside
+
+        beside = receipt_beside(path)
+        remedy = f"its receipt is {beside}" if beside.is_file() else "name its receipt, a .json file"
+        raise ValueError(f"A receipt or the folder of a release must be named. Found the table {path}: {remedy}.")
     return path / "receipt.json" if path.is_dir() else path
 
 

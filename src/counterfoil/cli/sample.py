@@ -106,7 +106,7 @@ class Drawn:
 
 def receipt_of_rows(receipt: Receipt, rows: int, where: str | None) -> Receipt:
     """The release's receipt, for rows that were drawn later: what it cost is the same, what lies in the file is not."""
-    from counterfoil.inference.evidence import DRAWN_LATER
+    from counterfoil.receipt.wording import DRAWN_LATER
 
     document = receipt.to_json()
     document.pop("signature", None)

@@ -123,6 +123,9 @@ class PassedOverBound:
 
 MarginalBound = MeasuredBound | NoisyBound | PassedOverBound
 
+UNBOUNDED = "nothing that was released bounds this marginal"
+"""The source of a bar where nothing was counted that says anything of it."""
+
 _SOURCES = {
     MeasuredBound: "its own noisy counts",
     NoisyBound: "its noisy distance from the model",
@@ -167,7 +170,7 @@ class ErrorBars:
         ]
         candidates += self._measured([bound for bound in known if not isinstance(bound, PassedOverBound)], share)
         if not candidates:
-            return ErrorBar(clique, beta, math.inf, 2.0, "nothing that was released bounds this marginal")
+            return ErrorBar(clique, beta, math.inf, 2.0, UNBOUNDED)
         records, best = min(candidates, key=lambda pair: pair[0])
         return ErrorBar(clique, beta, records, self._fraction(records, share), _SOURCES[type(best)])
 

@@ -9,6 +9,10 @@ twice the sum of max(p - q, 0). This function of p is convex, so that on [0, U] 
 
 The sum of the right-hand sides is linear in p, and its largest value over all p with the known marginals is a linear
 program. For three balanced, independent columns of two values the bound is 1 of 2, which a parity attains.
+
+With too many cells for a program, one S after the other bounds the sum alone. Let p have the model's marginal S: then
+each of its cells shares its mass among the cells over it, those of the greatest weight first, each up to U. The real
+marginal S moves at most f_S / 2 of the mass elsewhere, where no weight is above 1, so that f_S / 2 is added.
 """
 
 from __future__ import annotations
@@ -16,12 +20,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from counterfoil.domain.domain import Clique
-from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
+from counterfoil.graphical_model.error_bars import UNBOUNDED, ErrorBar, ErrorBars
 from counterfoil.graphical_model.table_model import TableModel
 
 if TYPE_CHECKING:
@@ -30,10 +35,14 @@ if TYPE_CHECKING:
 MOST_CELLS = 20_000
 """Of a marginal that a program is solved for."""
 
+_MOST_SORTED = 2_000_000
+"""Of a larger one, which is bounded from one known marginal after the other."""
+
 _SLACK = 1e-6
 """For the solver's tolerances."""
 
 _SOURCE = "the bounds on {}, and what they leave possible"
+_VAIN = "the bounds on {}, which leave any difference possible"
 
 
 def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], beta: float) -> ErrorBar:
@@ -53,19 +62,34 @@ def implied_bar(bars: ErrorBars, model: TableModel, attributes: Iterable[str], b
     """
     direct = bars.raised(bars.bar(attributes, beta))
     clique = direct.attributes
-    if direct.fraction < 2 or len(clique) < 2 or bars.domain.size(clique) > MOST_CELLS:
+    if direct.fraction < 2 or len(clique) < 2:
         return direct
-    known = [one for one in _within(bars, clique) if bars.bar(one, beta).fraction < 2]
-    largest = [one for one in known if not any(set(one) < set(other) for other in known)]
-    if not largest:
+    within = _within(bars, clique)
+    if not within:
         return direct
+    known = [one for one in within if bars.bar(one, beta).fraction < 2]
+    # What was counted is named even where it says nothing: more budget would help there, and other counts need not.
+    counted = direct.source != UNBOUNDED
+    vain = direct if counted else replace(direct, source=_VAIN.format(_named(_largest(known or within))))
+    if not known or bars.domain.size(clique) > _MOST_SORTED:
+        return vain
+    largest = _largest(known)
     share = beta / (len(largest) + 1)  # one for the number of records, where it is private
     narrower = [bars.bar(one, share) for one in largest]
     fraction = _fraction(model, clique, [(bar.attributes, bar.fraction) for bar in narrower])
     if fraction >= 2:
-        return direct
-    named = "; ".join(" and ".join(one) for one in largest)
-    return bars.raised(ErrorBar(clique, beta, _records(bars, fraction, share), fraction, _SOURCE.format(named)))
+        return vain
+    source = _SOURCE.format(_named(largest))
+    return bars.raised(ErrorBar(clique, beta, _records(bars, fraction, share), fraction, source))
+
+
+def _largest(cliques: Sequence[Clique]) -> list[Clique]:
+    """Those that no other one contains."""
+    return [one for one in cliques if not any(set(one) < set(other) for other in cliques)]
+
+
+def _named(cliques: Sequence[Clique]) -> str:
+    return "; ".join(" and ".join(one) for one in cliques)
 
 
 def _within(bars: ErrorBars, clique: Clique) -> list[Clique]:
@@ -84,7 +108,29 @@ def _fraction(model: TableModel, clique: Clique, known: Sequence[tuple[Clique, f
         part = shares.sum(axis=tuple(axis for axis, name in enumerate(clique) if name not in one), keepdims=True)
         most = np.minimum(most, part + error / 2)
     weights = np.divide(np.maximum(most - shares, 0), most, out=np.zeros(shares.shape), where=most > 0)
-    return float(min(2 * _largest_sum(weights, shares, most, clique, known) + _SLACK, 2.0))
+    if shares.size <= MOST_CELLS:
+        largest = _largest_sum(weights, shares, most, clique, known)
+    else:
+        largest = min(_sum_from_one(weights, shares, most, clique, one) for one in known)
+    return float(min(2 * largest + _SLACK, 2.0))
+
+
+def _sum_from_one(
+    weights: np.ndarray, shares: np.ndarray, most: np.ndarray, clique: Clique, one: tuple[Clique, float]
+) -> float:
+    """A bound on the largest sum of weights times p, over shares p <= most that are close to the model's in `one`."""
+    names, error = one
+    axes = [clique.index(name) for name in names]
+    rest = [axis for axis in range(len(clique)) if axis not in axes]
+    rows = math.prod(shares.shape[axis] for axis in axes)
+    by_row, limits, mass = (
+        part.transpose(axes + rest).reshape(rows, -1) for part in (weights, np.broadcast_to(most, shares.shape), shares)
+    )
+    order = np.argsort(-by_row, axis=1)
+    sorted_weights, sorted_limits = (np.take_along_axis(part, order, axis=1) for part in (by_row, limits))
+    before = np.cumsum(sorted_limits, axis=1) - sorted_limits
+    filled = np.clip(mass.sum(axis=1, keepdims=True) - before, 0, sorted_limits)
+    return float((sorted_weights * filled).sum()) + error / 2
 
 
 def _largest_sum(

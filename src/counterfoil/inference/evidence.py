@@ -13,14 +13,12 @@ import pyarrow as pa
 
 from counterfoil.receipt.answers import RecordedAnswers, read_answers
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.wording import DRAWN_LATER
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
-
-DRAWN_LATER = "These rows were drawn later from the release's model"
-"""How a receipt begins to say it."""
 
 
 @dataclass(frozen=True, eq=False)

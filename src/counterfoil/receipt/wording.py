@@ -12,6 +12,9 @@ from counterfoil.accounting.repeated import RepeatedFilter
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.receipt.terms import neighbors_of
 
+DRAWN_LATER = "These rows were drawn later from the release's model"
+"""How a receipt begins to say it."""
+
 COMPOSITION_SENTENCES = {
     "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
     "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",

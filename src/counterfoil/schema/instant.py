@@ -19,12 +19,22 @@ from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
-from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, find_zone, instant_seconds, moment_in, zone_names
+from counterfoil.schema.zone import (
+    EPOCH,
+    SECONDS_PER_DAY,
+    find_zone,
+    instant_seconds,
+    moment_in,
+    wall_seconds,
+    zone_names,
+)
 
 RESOLUTION = re.compile(r"([1-9]\d{0,8})(s|min|h|d|mo|y)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}
 _MONTHS = {"mo": 1, "y": 12}
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"), frozenset("ScX")
+"""Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
 """Bins in which a `format` is tried."""
 
@@ -221,7 +231,21 @@ class Instant(NumberColumn):
         return np.searchsorted(self._starts, numbers, side="right") - 1
 
     def _drawn(self, codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return rng.integers(self._starts[codes], self._stops[codes])
+        return self._as_written(rng.integers(self._starts[codes], self._stops[codes]), codes)
+
+    def _as_written(self, numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """What `format` leaves of numbers in these bins, so that no storage states more than the notation can."""
+        directives = set(_DIRECTIVE.findall(self.format))
+        if not self.format or directives & (_SECONDS_OF_A_MINUTE if self._in_units else _DAYS):
+            return numbers
+        if self._in_units:
+            shown = numbers if self._zone is None else wall_seconds(numbers, self._zone)
+            numbers = numbers - shown % (60 if directives & _MINUTES else 3600)
+        if not (self._in_units and directives & _MINUTES):
+            distinct, places = np.unique(numbers, return_inverse=True)
+            numbers = np.array([self._parse_text(self._text(one)) for one in distinct.tolist()], np.int64)[places]
+        # An hour that a clock shows twice is read as the first of them, and a bound may lie between two texts.
+        return np.clip(numbers, self._starts[codes], self._stops[codes] - 1)
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         return self._starts.astype(float), (self._stops - 1).astype(float)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.column import MAX_SIZE
@@ -323,6 +324,19 @@ class Real(NumberColumn):
         texts = [f"[{low}, {high}{end}" for low, high, end in zip(ends, ends[1:], closing, strict=False)]
         texts += [f"{point:.6g}" for point in self._points]
         return [texts[i] for i in np.argsort(self._order)]
+
+    def _spelled(self, values: pa.Array) -> pa.Array:
+        """With all of `decimals`, as prices are written: 649.90. Numbers that have more keep them."""
+        texts = super()._spelled(values)
+        if not self.decimals:
+            return texts
+        distinct = values.cast(pa.float64()).dictionary_encode()
+        numbers = distinct.dictionary.to_pylist()
+        padded = [f"{number:.{self.decimals}f}" for number in numbers]
+        exact = pa.array(
+            [text if float(text) == number else None for text, number in zip(padded, numbers, strict=True)]
+        )
+        return pc.coalesce(exact.cast(pa.string()).take(distinct.indices), texts)
 
     def facts(self) -> dict[str, Any]:
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}

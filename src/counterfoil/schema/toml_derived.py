@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -12,7 +13,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived, Entry
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.identifier import Identifier
-from counterfoil.schema.patterns import Pattern
+from counterfoil.schema.patterns import Pattern, matches
 from counterfoil.schema.values import parse_number
 
 Item = Column | Identifier | Pattern | Derived
@@ -61,9 +62,10 @@ def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]])
         if after is None:
             order.append(column)
         elif after and after not in behind:
+            remedy = _instead(items, after) or did_you_mean(after, behind)
             raise SchemaError(
                 f"column {column.name!r} (derived): `after` must name a column or pattern that is declared; found "
-                f"{after!r}.{did_you_mean(after, behind)}"
+                f"{after!r}.{remedy}"
             )
         else:
             last = behind.get(after)
@@ -71,6 +73,17 @@ def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]])
             behind[after] = column.name
         behind.setdefault(column.name, column.name)
     return order
+
+
+def _instead(items: Sequence[Item], after: str) -> str:
+    """What to write for a place after one column of a pattern; where that is depends on the table's order."""
+    for item in items:
+        if isinstance(item, Pattern) and matches(item.name, after):
+            return (
+                f" The entry of that column is the pattern {item.name!r}: write `after = {json.dumps(item.name)}` for "
+                f"the place after all its columns, or give {after!r} an entry of its own."
+            )
+    return ""
 
 
 def after_of(table: Mapping[str, Any]) -> str | None:

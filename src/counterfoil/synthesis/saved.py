@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.wording import DRAWN_LATER
 from counterfoil.synthesis.folder import INDEX, RECEIPT, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import POINTS_FORMAT, PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -39,6 +40,12 @@ def load_kept(path: Path) -> Synthesis | PointSynthesis:
     kept = kept_beside(path)
     if not kept.is_dir() and receipt_beside(path).name == RECEIPT and (path.parent / INDEX).is_file():
         kept = path.parent  # a table in the folder of its release
+    if not kept.is_dir() and _drawn_later(receipt_beside(path)):
+        # No run of synth made these rows, so that none could keep a model beside them.
+        raise ValueError(
+            f"{path} holds rows that were drawn from a release whose model was kept, with no model beside them. Name "
+            "that release: the table that `synth --keep-model` wrote, or the folder of its model."
+        )
     if not kept.is_dir():
         raise ValueError(
             f"The model of {path} was not kept: there is no folder {kept}. Make the release with --keep-model, or name "
@@ -49,6 +56,13 @@ def load_kept(path: Path) -> Synthesis | PointSynthesis:
     if table.is_file() and _charges(Receipt.load(table)) != _charges(release.receipt):
         raise ValueError(f"{kept} is of another release than {path}: their receipts have other charges.")
     return release
+
+
+def _drawn_later(receipt: Path) -> bool:
+    """Whether a receipt says that its rows were drawn from a kept model, after its release."""
+    if not receipt.is_file():
+        return False
+    return any(sentence.startswith(DRAWN_LATER) for sentence in Receipt.load(receipt).document["warnings"])
 
 
 def _charges(receipt: Receipt) -> object:

@@ -18,6 +18,7 @@ from counterfoil.kept_files import SPARK
 from counterfoil.table_url import TableURL, is_table_url
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_TABBED = (".tsv", ".tsv.gz", ".tab")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
 
@@ -86,6 +87,11 @@ def _open_file(path: Path, head: bytes) -> Source:
         return open_parquet(path)
     if head == _SQLITE_MAGIC or head[8:12] == _DUCKDB_MAGIC:
         raise SourceError(f"{path.name} is a database: name one of its tables, as in {path.name}::TABLE.")
+    if name.endswith(_TABBED):
+        raise SourceError(
+            f"A text file must have a name that ends in .csv or .csv.gz, also where tabs separate its cells. Found "
+            f"{path.name}: rename it, and its tabs are recognized."
+        )
     raise SourceError(f"{path.name} has an unknown suffix; expected {_kinds()}.")
 
 
