@@ -126,10 +126,7 @@ def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[
         hidden = f"weaker than about {limit:.1f} can't" if limit < _ALL else "can't"
         said.append(f"Correlations {hidden} be distinguished from noise at this budget")
     if kept < _KEPT:
-        part = f"{max(round(100 * kept, -1), 10):.0f}%"
-        said.append(
-            f"{'what' if said else 'What'} shows of correlations is weakened, to at most about {part} of the table's"
-        )
+        said.append(f"{'those that show are' if said else 'Correlations are'} weaker in these rows than in the table")
     return (f"{', and '.join(said)}: {named}{more}.",)
 
 
