@@ -18,8 +18,8 @@ below the reduction's with the same impact. Whether models of a copy do better i
 Alphas and bounds are compared on test rows, after the fact, for all four ways alike. `SETTINGS` were chosen on the
 first split of Adult, test rows included: the other splits and tables are the fairer ones.
 
-Takes about half an hour of one core, three minutes with --seeds 2 --epsilons 0.5 1 2 --bounds 0.02 0.06 --most-rows 10000,
-half a minute with --quick (COMPAS alone). Needs adult.csv.gz, compas.csv and dutch.csv.gz in ../shared/data, and
+Takes about half an hour of one core, three minutes with --seeds 2 --epsilons 0.5 1 2 --bounds 0.02 0.06 --most-rows
+10000, half a minute with --quick (COMPAS alone). Needs adult.csv.gz, compas.csv and dutch.csv.gz in ../shared/data, and
 fairlearn. NOT PRIVATE: public tables and fixed seeds.
 """
 
