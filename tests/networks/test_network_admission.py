@@ -127,6 +127,11 @@ def test_inputs_are_counted():
         Network.wrap(nn.Linear(4, 2), inputs=0)
 
 
+def test_a_device_that_is_not_here_is_refused():
+    with pytest.raises(ValueError, match=r"`device` must be one that this machine has: cpu.* Found 'tpu'"):
+        Network.wrap(nn.Linear(4, 2), inputs=4, device="tpu")
+
+
 def test_what_is_brought_is_named():
     def doubled(x):
         return 2 * x

@@ -134,22 +134,10 @@ def loaded_model(folder: Path) -> Any:
         raise ValueError(f"MODEL must be a folder that `counterfoil train` wrote. Found {str(folder)!r}.") from None
     kind.require_installed()
     if kind.package == "torch":
+        from counterfoil.networks.devices import require_device
+
         require_device(device)
     return kind.type.load(folder)
-
-
-def require_device(name: str) -> None:
-    """Refuses a device that this machine does not have.
-
-    Raises:
-        ValueError: which says what there is.
-    """
-    import torch
-
-    known = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    known += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    if name not in known:
-        raise ValueError(f"`device` must be one that this machine has: {', '.join(known)}. Found {name!r}.")
 
 
 def _dashed(option: str) -> str:

@@ -109,7 +109,7 @@ def request_of(
     facts.require_confirmed()
     require_possible(facts)
     if "device" in given:
-        from counterfoil.cli.model_kinds import require_device
+        from counterfoil.networks.devices import require_device
 
         require_device(given["device"])
     model = kind.type(**{name: value for name, value in given.items() if name in kind.parameters})

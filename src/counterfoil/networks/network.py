@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.networks.catalog import KNOWN, layered
+from counterfoil.networks.devices import require_device
 from counterfoil.networks.general_pass import GeneralPass
 from counterfoil.networks.jacobians import Differentiable
 from counterfoil.networks.layered_pass import LayeredPass
@@ -58,8 +59,10 @@ class Network:
 
         Raises:
             ValueError: for a module that mixes records, draws random numbers, changes buffers, has no parameters to
-                train or some that are not real, or whose outputs are not [n, d], float64 and finite on public rows.
+                train or some that are not real, or whose outputs are not [n, d], float64 and finite on public rows;
+                for a device that this machine does not have.
         """
+        require_device(device)
         require_admissible(module, inputs)
         private = copy.deepcopy(module).to(device=device, dtype=torch.float64).train()
         for part in private.modules():

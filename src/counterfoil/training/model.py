@@ -211,9 +211,10 @@ class PrivateModel(Parameters, ABC):
             try:
                 json.dumps(value, allow_nan=False)
             except (TypeError, ValueError):
+                found = f"{value!r}" if isinstance(value, float) else f"{type(value).__name__}: convert it"
                 raise ValueError(
                     f"`{name}` must be made of Python's own finite numbers and texts, which a receipt can hold. "
-                    f"Found {type(value).__name__}: convert it."
+                    f"Found {found}."
                 ) from None
 
     def _public_parameters(self) -> dict[str, Any]:
