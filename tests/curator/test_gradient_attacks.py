@@ -13,10 +13,10 @@ from torch import nn  # noqa: E402
 
 from counterfoil.accounting.neighbors import NeighboringRelation  # noqa: E402
 from counterfoil.accounting.plan import PrivacyLossPlan  # noqa: E402
-from counterfoil.curator.queries.gradient import LossGradient, PublicDraws  # noqa: E402
+from counterfoil.curator.queries.gradient import LossGradient, PublicDraws, TransportGradient  # noqa: E402
 from counterfoil.networks.architectures import mlp  # noqa: E402
 from counterfoil.networks.network import Network  # noqa: E402
-from counterfoil.networks.penalized_gradient import LossTerm  # noqa: E402
+from counterfoil.networks.penalized_gradient import LossTerm, TransportTerm  # noqa: E402
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise  # noqa: E402
 from gradient_batches import batch_of, features_of, replaced  # noqa: E402
 from training_tables import curator_of  # noqa: E402
@@ -98,3 +98,43 @@ def features_for(curator):
     from counterfoil.features.training_features import TrainingFeatures
 
     return TrainingFeatures(curator.schema, ("outcome",), (), ("sex",))
+
+
+class Changing(LossTerm):
+    """A loss that answers with more than it was charged for, once it was."""
+
+    def __getattribute__(self, name: str) -> object:
+        value = object.__getattribute__(self, name)
+        asked = object.__getattribute__(self, "__dict__")
+        asked[f"asked_{name}"] = asked.get(f"asked_{name}", 0) + 1
+        return 1e6 if name == "clip_norm" and asked["asked_clip_norm"] > 1 else value
+
+
+class Growing(float):
+    """A number that compares and multiplies as another one."""
+
+    def __mul__(self, other: float) -> float:
+        return 1e6 * float(other)
+
+    __rmul__ = __mul__
+
+
+def test_losses_and_penalties_are_copied_before_anything_is_charged():
+    given = Changing("logistic", (0, 1), 1e-3, 3.0)
+    query = LossGradient(mlp(3, 1, seed=0), features_of(1), (24,), (24,), given)
+    assert type(query.loss) is LossTerm
+    assert query.loss.clip_norm == 1e-3
+    bound, weight = Growing(0.5), Growing(1.0)
+    term = TransportTerm(((0, 1, weight),), (0, 1), "sigmoid", 0.5, bound, Growing(1.0), "spectral")
+    penalty = TransportGradient(
+        mlp(3, 1, seed=0), features_of(2), (24, 24), (12, 12), LOSS, alpha=Growing(0.5), transport=term
+    )
+    numbers = [penalty.alpha, penalty.transport.bound, penalty.transport.jacobian_norm, penalty.transport.pairs[0][2]]
+    assert [type(number) for number in numbers] == [float] * 4
+    assert numbers == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_pairs_that_could_change_after_the_charge_are_refused():
+    term = TransportTerm(([0, 1, 1.0],), (0, 1), "sigmoid", 0.5, 0.5, 1.0, "spectral")
+    with pytest.raises(ValueError, match=r"in a tuple\. Found none, or a list"):
+        TransportGradient(mlp(3, 1, seed=0), features_of(2), (24, 24), (12, 12), LOSS, alpha=0.5, transport=term)

@@ -13,6 +13,14 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.batches import Batch
+from counterfoil.curator.queries.gradient_terms import (
+    moderate,
+    plain_loss,
+    plain_transport,
+    require_clipping,
+    require_fixed,
+    require_ours,
+)
 from counterfoil.curator.queries.query import Query, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.features.training_features import TrainingFeatures
@@ -30,8 +38,6 @@ _FINENESS = 2.0**20
 
 _ROUNDING = 2.0**-20
 """What arithmetic in double precision may add to a change, as a share of it, apart from long sums (`_sensitivity`)."""
-
-_SMALLEST_BOUND = 1e-30
 
 Protected = Literal["Z", "X", "both"]
 """Which side of a distance SW_2^2(g(X), Z) is made of records."""
@@ -96,8 +102,9 @@ class GradientQuery(Query):
     loss: LossTerm
 
     def __post_init__(self) -> None:
-        _require_ours(self.features, self.network)
-        _require_fixed(group_sizes=self.group_sizes, batch_sizes=self.batch_sizes, outputs=self.loss.outputs)
+        require_ours(self.features, self.network)
+        object.__setattr__(self, "loss", plain_loss(self.loss))
+        require_fixed(group_sizes=self.group_sizes, batch_sizes=self.batch_sizes)
         if len(self.group_sizes) != self.features.group_count or len(self.batch_sizes) != len(self.group_sizes):
             raise ValueError(
                 f"Sizes of groups and of batches must be given for each of {self.features.group_count} groups. "
@@ -107,7 +114,6 @@ class GradientQuery(Query):
             raise ValueError("A batch holds at most all records of each group. Found a larger one.")
         if not sum(self.batch_sizes):
             raise ValueError("A batch must hold a record. Found none: the table is too small for this share.")
-        _require_moderate(clip_norm=self.loss.clip_norm, largest=self.loss.largest)
         first, last = self.loss.outputs
         if not 0 <= first < last <= self.network.outputs_count:
             raise ValueError(f"A loss reads outputs of the network. Found those from {first} to before {last}.")
@@ -205,7 +211,7 @@ class LossGradient(GradientQuery):
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         batch, size = _restated_sizes(parameters)
-        _require_moderate(clip_norm=parameters["loss"]["clip_norm"])
+        moderate(clip_norm=parameters["loss"]["clip_norm"])
         change = 2 * float(parameters["loss"]["clip_norm"]) / batch
         return _sensitivity(change, _unit(change, size), size, batch)
 
@@ -242,21 +248,17 @@ class TransportGradient(GradientQuery):
         super().__post_init__()
         if not (isinstance(self.alpha, (int, float)) and 0 <= self.alpha <= 1):
             raise ValueError(f"`alpha` must lie between 0 and 1. Found {self.alpha!r}.")
-        _require_moderate(bound=self.transport.bound, jacobian_norm=self.transport.jacobian_norm)
-        _require_clipping(self.transport.clipping)
+        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "transport", plain_transport(self.transport))
         if self.scorer is not None:
-            _require_ours(self.features, self.scorer)
-        _require_fixed(outputs=self.transport.outputs)
-        if type(self.transport.pairs) is not tuple or not self.transport.pairs:
-            raise ValueError("A penalty compares at least one pair of groups, in a tuple. Found none, or a list.")
+            require_ours(self.features, self.scorer)
         groups = {group for group, batch in enumerate(self.batch_sizes) if batch}
-        for one, other, weight in self.transport.pairs:
+        for one, other, _ in self.transport.pairs:
             if type(one) is not int or type(other) is not int or one == other or not {one, other} <= groups:
                 raise ValueError(
                     f"A penalty compares two groups that have records. Found the groups {one} and {other} of "
                     f"{len(self.batch_sizes)}."
                 )
-            _require_moderate(weight=weight)
 
     @property
     def gradient_change(self) -> float:
@@ -288,14 +290,13 @@ class TransportGradient(GradientQuery):
         alpha, term = float(parameters["alpha"]), parameters["transport"]
         if not 0 <= alpha <= 1:
             raise ValueError("alpha must lie between 0 and 1.")
-        _require_moderate(clip_norm=parameters["loss"]["clip_norm"])
-        _require_moderate(bound=term["bound"], jacobian_norm=term["jacobian_norm"])
+        moderate(clip_norm=parameters["loss"]["clip_norm"], bound=term["bound"], jacobian_norm=term["jacobian_norm"])
         largest = 0.0
         present = {group for group, members in enumerate(parameters["batch_sizes"]) if members}
         if not term["pairs"] or any(one == other or not {one, other} <= present for one, other, _ in term["pairs"]):
             raise ValueError("a penalty compares two groups that have records.")
         for _, _, weight in term["pairs"]:
-            _require_moderate(weight=weight)
+            moderate(weight=weight)
         for group, members in enumerate(parameters["batch_sizes"]):
             weights = math.fsum(float(weight) for one, other, weight in term["pairs"] if group in (one, other))
             if weights:
@@ -348,12 +349,13 @@ class GeneratorGradient(GradientQuery):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _require_moderate(bound=self.bound, jacobian_norm=self.jacobian_norm)
-        _require_clipping(self.clipping)
+        for name, value in moderate(bound=self.bound, jacobian_norm=self.jacobian_norm).items():
+            object.__setattr__(self, name, value)
+        require_clipping(self.clipping)
         if not self.loss.largest >= 4 * self.bound**2:
             raise ValueError("The distance of points in a ball of radius M can be as large as 4 M**2.")
         if self.sides is not None:
-            _require_fixed(sides=self.sides)
+            require_fixed(sides=self.sides)
         self._sides_of(self.protects, self.sides, self.batch_sizes)
         count = len(self.features.input_names)
         if self.protects != "X" and self.network.outputs_count != count:
@@ -402,10 +404,10 @@ class GeneratorGradient(GradientQuery):
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
         batch, size = _restated_sizes(parameters)
-        _require_moderate(bound=parameters["bound"], jacobian_norm=parameters["jacobian_norm"])
+        moderate(bound=parameters["bound"], jacobian_norm=parameters["jacobian_norm"])
         sides = parameters.get("sides")
         if sides is not None:
-            _require_fixed(sides=tuple(sides))
+            require_fixed(sides=tuple(sides))
         own = GeneratorGradient._sides_of(parameters.get("protects", "Z"), sides, parameters["batch_sizes"])
         change = GeneratorGradient._change(float(parameters["bound"]), float(parameters["jacobian_norm"]), own)
         if not float(parameters["loss"]["largest"]) >= 4 * float(parameters["bound"]) ** 2:
@@ -442,55 +444,6 @@ class GeneratorGradient(GradientQuery):
                 f"Found {protects!r} with {sides!r}."
             )
         return batch_sizes[sides[0]], batch_sizes[sides[1]]
-
-
-def _require_ours(features: TrainingFeatures, network: Network) -> None:
-    """Refuses classes of a user's own, which would read records without having been tried.
-
-    Raises:
-        ValueError: for a subclass of either, too.
-    """
-    from counterfoil.networks.network import Network
-
-    if type(features) is not TrainingFeatures or type(network) is not Network:
-        raise ValueError(
-            "Gradients are asked for with `TrainingFeatures` and a `Network`. Found other classes: wrap a module of "
-            "your own with `Network.wrap`."
-        )
-
-
-def _require_fixed(**sizes: Sequence[int]) -> None:
-    """Refuses what could be changed once it was charged.
-
-    Raises:
-        ValueError: for anything but a tuple of whole numbers.
-    """
-    for name, value in sizes.items():
-        if type(value) is not tuple or any(type(each) is not int for each in value):
-            raise ValueError(f"`{name}` must be a tuple of whole numbers. Found {value!r}.")
-
-
-def _require_moderate(**bounds: float) -> None:
-    """Refuses bounds whose products or squares could leave the range of floats for some records and not for others.
-
-    Raises:
-        ValueError: with the name of the bound.
-    """
-    for name, value in bounds.items():
-        if not (isinstance(value, (int, float)) and _SMALLEST_BOUND <= value <= 1 / _SMALLEST_BOUND):
-            raise ValueError(
-                f"`{name}` must be a number from {_SMALLEST_BOUND:g} to {1 / _SMALLEST_BOUND:g}. Found {value!r}."
-            )
-
-
-def _require_clipping(name: str) -> None:
-    """Refuses a clipping that is none before it is charged.
-
-    Raises:
-        ValueError: for another name.
-    """
-    if name not in ("spectral", "components"):
-        raise ValueError(f'`clipping` must be "spectral" or "components". Found {name!r}: choose "spectral".')
 
 
 def restated_probability(parameters: Mapping[str, Any]) -> float:
@@ -553,7 +506,7 @@ def _sensitivity(change: float, unit: float, size: int, batch: int) -> float:
 def _restated_sizes(parameters: Mapping[str, Any]) -> tuple[int, int]:
     """(b, P), from a receipt."""
     sizes: Sequence[int] = parameters["batch_sizes"]
-    _require_fixed(batch_sizes=tuple(sizes), group_sizes=tuple(parameters["group_sizes"]))
+    require_fixed(batch_sizes=tuple(sizes), group_sizes=tuple(parameters["group_sizes"]))
     batch, count = sum(sizes), int(parameters["parameters"])
     within = all(0 <= size <= members for size, members in zip(sizes, parameters["group_sizes"], strict=True))
     if not within or batch < 1 or count < 1:
