@@ -138,3 +138,20 @@ def test_pairs_that_could_change_after_the_charge_are_refused():
     term = TransportTerm(([0, 1, 1.0],), (0, 1), "sigmoid", 0.5, 0.5, 1.0, "spectral")
     with pytest.raises(ValueError, match=r"in a tuple\. Found none, or a list"):
         TransportGradient(mlp(3, 1, seed=0), features_of(2), (24, 24), (12, 12), LOSS, alpha=0.5, transport=term)
+
+
+def test_a_step_reads_no_network_that_others_can_change():
+    curator = curator_of(public_groups=())
+    with curator:
+        features = features_for(curator)
+        network = mlp(len(features.input_names), 1, hidden=(8,), seed=0)
+        query = LossGradient(network, features, curator.group_sizes(features), (24,), LOSS)
+        noise = SubsampledGaussianNoise(6.0, query.sampling_probability, 2)
+        training = curator.plan([noise], PrivacyLossPlan()).train(query, noise)
+        before = network.parameters_vector()
+        training.step(before + 1.0)
+        assert np.array_equal(network.parameters_vector(), before)
+        held = training._query.network
+        assert held is not network
+        assert held._function.module is not network._function.module
+        assert held.way == network.way

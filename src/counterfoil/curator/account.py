@@ -224,6 +224,7 @@ class Account:
             raise ValueError("Answers are kept of queries that read all records. Found one of batches: keep none here.")
         if not isinstance(query, GradientQuery) or not isinstance(noise, SubsampledGaussianNoise):
             raise ValueError("Gradients are asked of batches with subsampled Gaussian noise. Found something else.")
+        query = query.alone()  # a network that others hold could change between the norms of a step and its gradient
         self._admit(query)  # before anything of it reads a record
         if not self._neighbors.group_sizes_are_public or self._neighbors.groups != query.features.groups:
             raise ValueError(

@@ -72,6 +72,11 @@ class Network:
         function = Differentiable(private, trial.outputs, vectorized=trial.vectorized)
         return cls(function, inputs=inputs, leaves=trial.leaves, architecture=architecture)
 
+    def copied(self) -> Network:
+        """Another network of the same module, with the same parameters, which is tried anew."""
+        device = str(self.device)
+        return Network.wrap(self._function.module, inputs=self.inputs, device=device, architecture=self.architecture)
+
     @property
     def device(self) -> torch.device:
         """Where its tensors live."""

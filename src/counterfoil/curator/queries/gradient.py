@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -123,6 +123,10 @@ class GradientQuery(Query):
                 f"A cross entropy needs an output for each of {self.features.target_classes} classes. "
                 f"Found {last - first}."
             )
+
+    def alone(self) -> Self:
+        """The same question of a network that nobody else holds, so that no thread changes it during a step."""
+        return replace(self, network=self.network.copied())
 
     @property
     def sampling_probability(self) -> float:
@@ -259,6 +263,10 @@ class TransportGradient(GradientQuery):
                     f"A penalty compares two groups that have records. Found the groups {one} and {other} of "
                     f"{len(self.batch_sizes)}."
                 )
+
+    def alone(self) -> Self:
+        scorer = None if self.scorer is None else self.scorer.copied()
+        return replace(self, network=self.network.copied(), scorer=scorer)
 
     @property
     def gradient_change(self) -> float:
