@@ -143,7 +143,7 @@ def test_merging_counts_is_counting_merged_codes(coarsening, seed):
     assert all(small[name].max() < coarsening.domain[name] for name in fine.attributes)
     for name in fine.attributes:
         told = NoisyMarginal((name,), np.bincount(codes[name], minlength=fine[name]), 2.0)
-        again = merge_column(coarsening, told)
+        again = merge_column(coarsening, told, 50.0)
         assert again.counts.tolist() == np.bincount(small[name], minlength=coarsening.domain[name]).tolist()
         assert again.scale == 2.0
     rows = list(zip(*(codes[name].tolist() for name in fine.attributes), strict=True))

@@ -66,7 +66,7 @@ class Workload:
         smallest = min(domain.attributes, key=lambda name: domain[name])
         raise ValueError(
             f"Every column has more than {max_cells} values (column {smallest!r} has the fewest, {domain[smallest]}): "
-            "give columns fewer bins in the schema."
+            "give columns fewer bins or categories in the schema."
         )
 
     @classmethod

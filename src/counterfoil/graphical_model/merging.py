@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.special import ndtri
 
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
@@ -19,6 +20,9 @@ MOST_CODES, LEAST_CODES = 48, 4
 
 _PAIR_SHARE = 0.5
 """Two columns of .5 sqrt(n / scale) codes have a noise of .25 sqrt(2 / pi) n, a fifth of the records, in L1."""
+
+_MANY_MERGED = 740
+"""Codes in one of which, on average, noise exceeds three deviations."""
 
 _MOST_HALVINGS = 6
 """How often a threshold that merges all of a column is halved, at most."""
@@ -35,12 +39,13 @@ def merge_rare(
 ) -> Coarsening:
     """Merges values whose noisy count is below `deviations` standard deviations of its noise.
 
-    Rare values of an attribute become one, and where `groups[name]` says which belong together, first those of one
-    group (`merge_in_groups`). The first `ordered[name]` codes of an ordered attribute are in order, and
-    there only neighbors are merged, until together they reach `deviations` of their own noise: a column of fine bins
-    gets wider ones where it is thin. Where all values of an attribute would become one, which says nothing of it any
-    more, half as many deviations will do, and so on. Where `smoothed[name]` has the runs of these codes, these runs are
-    merged instead (`merge_runs`).
+    Of more than 740 codes it takes as many deviations as noise exceeds in one of them, in the mean. Rare values of an
+    attribute become one, and where `groups[name]` says which belong together, first those of one group
+    (`merge_in_groups`). The first `ordered[name]` codes of an ordered attribute are in order, and there only neighbors
+    are merged, until together they reach `deviations` of their own noise: a column of fine bins gets wider ones where
+    it is thin. Where all values of an attribute would become one, which says nothing of it any more, half as many
+    deviations will do, and so on. Where `smoothed[name]` has the runs of these codes, these runs are merged instead
+    (`merge_runs`).
 
     Source: McKenna, Miklau and Sheldon 2021, section 3.2, for attributes without order; the rest is ours.
     """
@@ -51,8 +56,10 @@ def merge_rare(
             most = most_codes(float(smoothed[name].counts.sum()), marginal.scale)
             codes[name] = _with_rest(merge_runs(smoothed[name], most), marginal, deviations)
             continue
+        # Of many codes, noise alone lifts some beyond any fixed number of deviations; together they hold many records.
+        enough = max(deviations, float(-ndtri(1 / marginal.counts.size)))
         for halvings in range(_MOST_HALVINGS):
-            threshold = deviations / 2**halvings * marginal.scale
+            threshold = enough / 2**halvings * marginal.scale
             if groups and name in groups:
                 codes[name] = merge_in_groups(marginal.counts, groups[name], threshold)
             else:
@@ -149,14 +156,26 @@ def _join_leftovers(codes: np.ndarray, counts: np.ndarray, threshold: float) -> 
     return codes - np.cumsum(joins)[codes] if n_codes else codes
 
 
-def merge_column(coarsening: Coarsening, marginal: NoisyMarginal) -> NoisyMarginal:
+def merge_column(coarsening: Coarsening, marginal: NoisyMarginal, total: float) -> NoisyMarginal:
     """The noisy counts of one attribute's coarse codes.
 
     A merged cell has the noise of all its parts; the scale is kept that of one, because merged cells are the rare
-    ones and the others must keep their weight.
+    ones and the others must keep their weight. Where so many are merged that their noise together would drown the
+    others, the merged cell holds what they leave of all records, as far as that is better known.
+
+    Args:
+        coarsening: of the attribute, among others.
+        marginal: its noisy counts.
+        total: the number of records.
     """
     (name,) = marginal.clique
     counts = np.bincount(coarsening.codes[name], marginal.counts, coarsening.domain[name]).astype(np.float64)
+    members = np.bincount(coarsening.codes[name], minlength=len(counts))
+    most = int(np.argmax(members))
+    if members[most] > _MANY_MERGED:
+        left = total - (float(counts.sum()) - float(counts[most]))
+        own, others = 1 / members[most], 1 / (members.sum() - members[most] + 1)
+        counts[most] = (own * counts[most] + others * left) / (own + others)
     return NoisyMarginal(marginal.clique, counts, marginal.scale)
 
 

@@ -79,7 +79,9 @@ class OneWay:
 
     def merged(self) -> list[NoisyMarginal]:
         """The noisy counts of the coarse codes of each column."""
-        return [merge_column(self.coarsening, self._smooth(one)) for one in self.estimator.measurements]
+        return [
+            merge_column(self.coarsening, self._smooth(one), self.model.total) for one in self.estimator.measurements
+        ]
 
     def within(self) -> dict[str, np.ndarray]:
         """By column, float64 [codes]: the share of each code within its coarse one."""
