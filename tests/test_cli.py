@@ -93,9 +93,11 @@ def test_the_default_output_is_named_after_the_input(office: Office) -> None:
     assert {"people.synthetic.parquet", "people.synthetic.receipt.json"} <= office.files()
 
 
-def test_quiet_says_nothing(office: Office) -> None:
-    ended = office.synth("--quiet")
-    assert (ended.status, ended.out, ended.err) == (0, "", "")
+def test_quiet_says_nothing_but_warnings(office: Office) -> None:
+    ended = office.synth("--quiet", "--out", "s.csv")
+    assert (ended.status, ended.out) == (0, "")
+    warnings = Receipt.load("s.receipt.json").document["warnings"]
+    assert " ".join(ended.err.split()) == " ".join(f"WARNING: {sentence}" for sentence in warnings)
 
 
 def test_nothing_is_overwritten_unasked(office: Office) -> None:
