@@ -179,6 +179,8 @@ def test_a_ledger_counts_models(office: Office) -> None:
         ended = train(office, "fair-classifier", *FAIR, *given, out=f"model{number}")
         assert ended.status == 0, ended.err
         assert Receipt.load(f"model{number}/receipt.json").document["ledger"] is True
+        known = office.run("receipt", "verify", f"model{number}", "--ledger", "people.ledger")
+        assert (known.status, "as people.ledger has recorded" in known.out) == (0, True)
     shown = office.run("ledger", "show", "people.ledger", "--json").document
     assert shown["spent"] == {"epsilon": 2.0, "delta": 2e-7}
     refused = train(office, "fair-classifier", *FAIR, *given, out="model3", epsilon="1.5")

@@ -45,7 +45,7 @@ def train(
         str | None, typer.Option("--penalty", help="statistical_parity or equality_of_odds.", metavar="P")
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="The weight of the penalty, from 0 to 1; .5 if left out.")
+        float | None, typer.Option("--alpha", help="The weight of the penalty, from 0 to 1; .9 if left out.")
     ] = None,
     iterations: Annotated[int | None, typer.Option("--iterations", help="How many gradients.", metavar="T")] = None,
     batch_share: Annotated[

@@ -200,6 +200,7 @@ class PrivateModel(Parameters, ABC):
         self.receipt = Receipt.from_curator(
             curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=warnings
         )
+        curator.record_receipt(self.receipt.digest)
 
     def _require_plain(self) -> None:
         """Refuses parameters that no receipt could hold, before the budget is spent.

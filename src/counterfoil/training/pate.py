@@ -171,6 +171,7 @@ class PATEClassifier(Parameters):
                 released="model",
                 warnings=[*budget_warnings(curator.budget, None), *sentences],
             )
+            curator.record_receipt(self.receipt.digest)
         return self
 
     @property
