@@ -27,6 +27,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model import warm_estimator as fitting
+from counterfoil.marginals import aim_batched, aim_published
 from counterfoil.marginals import one_way as columns
 from counterfoil.methods import direct, mst, reweighting
 from counterfoil.methods.aim import AIM, AIMVariant
@@ -188,6 +189,12 @@ def listener(monkeypatch) -> Listener:
     for module in (mst, direct, reweighting):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
     monkeypatch.setattr(Reweighting, "_fitted", lambda _, curator, *__: quick_weights(curator.domain))
+    monkeypatch.setattr(reweighting, "_weak", lambda *_, **__: ())
+    for module in (aim_batched, aim_published, mst, direct):  # nothing is fitted that could be said to be weak
+        monkeypatch.setattr(module, "blurred_counts", lambda *_: [])
+    for module in (aim_published, direct):
+        monkeypatch.setattr(module, "groups_of_model", lambda *_: {})
+    monkeypatch.setattr(columns.OneWay, "groups", lambda *_: {})
     monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
     monkeypatch.setattr(direct, "_fitted", lambda *_: QuickModel(Domain((), ()), 1.0, {}))
     trees: Callable = functools.cache(junction_tree.build)
