@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -167,6 +169,33 @@ def test_large_numbers_are_clamped_not_wrapped() -> None:
     assert column.encode(values).tolist() == [1, 1]
     assert column.numbers(values).tolist() == [2**53, 2**53]
     assert column.encode(pa.array(["-" + "9" * 400])).tolist() == [0]
+
+
+@given(
+    lower=st.integers(-(2**53), 2**53 - 10**6),
+    step=st.integers(1, 1000),
+    points=st.integers(1, 1000),
+    places=st.lists(st.fractions(0, 1), min_size=1, max_size=20),
+)
+def test_each_number_goes_to_the_nearest_of_the_grid_however_large(lower, step, points, places):
+    column = Integer("n", lower, lower + step * (points - 1), step=step)
+    numbers = [float(lower + place * step * (points - 1)) for place in places]
+    nearest = [math.floor((Fraction(number) - lower) / step + Fraction(1, 2)) for number in numbers]
+    assert column.encode(pa.array(numbers)).tolist() == np.clip(nearest, 0, points - 1).tolist()
+    drawn = column.decode(np.arange(points, dtype=np.int64), np.random.default_rng(0))
+    assert drawn.to_pylist() == list(range(lower, lower + step * points, step))
+
+
+@given(st.integers(1 - 2**53, 2**53))
+def test_neighbors_are_kept_apart_on_the_widest_grid(first):
+    column = Integer("n", -(2**53), 2**53, edges=(-(2**53), first))
+    assert column.encode(pa.array([first - 1, first])).tolist() == [0, 1]
+
+
+@given(st.integers(-(2**53), 2**53 - 10**6), st.integers(1, 1000), st.integers(2, 900))
+def test_single_whole_numbers_are_equally_wide_however_large(lower, step, points):
+    column = Integer("n", lower, lower + step * (points - 1), step=step)
+    assert column.spans.tolist() == [step] * points
 
 
 def test_a_resolution_of_a_tenth_has_its_edges_on_tenths() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pyarrow as pa
@@ -226,3 +226,20 @@ def test_whole_numbers_that_the_scale_cannot_tell_apart_are_shared_evenly(bins: 
     codes = column.encode(pa.chunked_array([pa.array(range(lower, upper + 1), pa.int64())]))
     assert (np.diff(codes) >= 0).all()
     assert np.unique(codes).size == column.size >= bins
+
+
+def test_far_from_zero_intervals_on_the_log_scale_are_as_wide_as_their_slope_says():
+    """The difference of two logarithms has hardly a digit there; with decimals of 50 digits it has."""
+    column = Integer("x", 2**53 - 5000, 2**53, scale="log")
+    unit = Decimal(column._axis.unit)
+
+    def place(number: Decimal) -> Decimal:
+        return ((number + (number**2 + unit**2).sqrt()) / unit).ln()
+
+    with localcontext(prec=50):
+        ends = [
+            (Decimal(int(low)) - Decimal("0.5"), Decimal(int(high)) + Decimal("0.5"))
+            for low, high in zip(*column.ranges, strict=True)
+        ]
+        exact = [float(place(high) - place(low)) for low, high in ends]
+    np.testing.assert_allclose(column.spans, exact, rtol=1e-9)

@@ -108,10 +108,17 @@ class Integer(NumberColumn):
         return pa.int64()
 
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
-        points = np.floor((numbers - self.lower) / self.step + 0.5).astype(np.int64)
+        points = self._points(numbers)
         if self.n_bins == self._n_points:
             return points
         return np.searchsorted(self._starts, points, side="right") - 1
+
+    def _points(self, numbers: np.ndarray) -> np.ndarray:
+        """int64 [n]: the index of the nearest point of the grid; counted in whole numbers, for floats have no halves
+        beyond 2^52."""
+        whole = np.floor(numbers)
+        points, rest = np.divmod(whole.astype(np.int64) - self.lower, self.step)
+        return np.asarray(points + (2 * rest + (numbers - whole >= 0.5) >= self.step))
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         points = rng.integers(self._starts[codes], self._stops[codes])
@@ -137,7 +144,7 @@ class Integer(NumberColumn):
     @cached_property
     def spans(self) -> np.ndarray:
         lows, highs = (self.lower + self.step * (points - 0.5) for points in (self._starts, self._stops))
-        return self._axis.spans(lows, highs)
+        return self._axis.spans(lows, highs, self.step * self._widths)
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         lows, highs = (self.lower + self.step * points for points in (self._starts, self._stops - 1))

@@ -301,7 +301,7 @@ class Real(NumberColumn):
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
         lows[self._order] = np.append(self._edges[:-1], self._points)
         highs[self._order] = np.append(self._edges[1:], self._points)
-        return self._axis.spans(lows, highs)
+        return self._axis.spans(lows, highs, highs - lows)
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         if self.grid is not None:

@@ -79,7 +79,7 @@ class RealGrid:
     def spans(self) -> np.ndarray:
         """float64 [cells]: how wide each is on the line, half a step beyond its places."""
         lows, highs = self.ranges
-        return self.axis.spans(lows - self.step / 2, highs + self.step / 2)
+        return self.axis.spans(lows - self.step / 2, highs + self.step / 2, self.whole._widths / self.denominator)
 
     @property
     def labels(self) -> list[str]:

@@ -25,6 +25,8 @@ MANY_NUMBERS = 1000
 
 _DECADES = 1e4
 """The largest number over the unit: below the unit cells are equal."""
+_NARROW = 1e-10
+"""Of an interval's distance from 0: the difference of its ends has few digits there, and the scale's slope is even."""
 _DIGITS = 9
 """To which computed borders are rounded before they are cut to whole numbers, so that all machines agree."""
 
@@ -49,11 +51,19 @@ class Scale:
         """The number at a place."""
         return math.sinh(place) * self.unit if self.name == LOG else place
 
-    def spans(self, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
-        """float64 [n]: how wide intervals are on the scale; 0 for single points."""
-        if self.name == LOG:
-            return np.arcsinh(highs / self.unit) - np.arcsinh(lows / self.unit)
-        return highs - lows
+    def spans(self, lows: np.ndarray, highs: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        """float64 [n]: how wide intervals are on the scale; 0 for single points.
+
+        Args:
+            lows: where they begin.
+            highs: where they end.
+            widths: `highs` less `lows`, from where they are known better than by the difference of two large floats.
+        """
+        narrow = widths < _NARROW * np.abs(lows)
+        if self.name != LOG:
+            return np.where(narrow, widths, highs - lows)
+        apart = np.arcsinh(highs / self.unit) - np.arcsinh(lows / self.unit)
+        return np.where(narrow, widths / np.hypot(lows, self.unit), apart)
 
 
 def scale_of(name: str, lower: float, upper: float, step: float = 0.0) -> Scale:
