@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from command_line import Office, make_office
 from counterfoil import synthesize
 from counterfoil.cli.app import run as run_command
 from counterfoil.synthesis import saved
+from saved_releases import agree
 
 KEPT = "people.synthetic.release"
 
@@ -206,3 +208,50 @@ def test_rows_that_were_drawn_later_name_the_release_rather_than_an_option_of_sy
     assert ended.status == 2
     assert "s1.csv holds rows that were drawn from a release whose model was kept" in ended.err
     assert "Name that release" in ended.err
+
+
+def other_bars(kept: Path) -> None:
+    """Error bars of a tenth, in a folder whose index agrees."""
+    document = json.loads((kept / "error_bars.json").read_text())
+    for bound in document["bounds"]:
+        bound["scale"] = bound["scale"] / 10
+    (kept / "error_bars.json").write_text(json.dumps(document))
+    agree(kept, "error_bars.json")
+
+
+def test_other_error_bars_beside_a_table_are_noticed_wherever_they_are_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office = make_office(tmp_path, capsys, monkeypatch)
+    assert office.synth("--out", "s.csv", "--keep-model", method="direct").status == 0
+    assert office.run("receipt", "verify", "s.receipt.json").status == 0
+    other_bars(office.path / "s.release")
+    for command in (["error-bar", "s.csv", "sex"], ["marginal", "s.csv", "sex"], ["sample", "s.csv", "--rows", "9"]):
+        ended = office.run(*command)
+        assert ended.status == 2
+        assert "its receipt was made with other error bars" in ended.err
+    verified = office.run("receipt", "verify", "s.receipt.json")
+    assert verified.status == 1
+    assert "DOES NOT HOLD" in verified.out
+    assert "its receipt was made with other error bars" in verified.out
+
+
+def test_a_model_of_another_run_beside_a_table_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same questions, answered anew: charges agree, and within a second times do too."""
+    office = make_office(tmp_path, capsys, monkeypatch)
+    for name in ("s", "t"):
+        assert office.synth("--out", f"{name}.csv", "--keep-model", method="direct").status == 0
+    shutil.rmtree(office.path / "s.release")
+    (office.path / "t.release").rename(office.path / "s.release")
+    for at in (office.path / "s.release" / "receipt.json", office.path / "s.receipt.json"):
+        document = json.loads(at.read_text())
+        at.write_text(json.dumps(document | {"created": "2026-01-01T00:00:00+00:00"}))
+    agree(office.path / "s.release", "receipt.json")
+    ended = office.run("marginal", "s.csv", "sex")
+    assert ended.status == 2
+    assert "is of another release than s.csv: their receipts have other models" in ended.err
+    verified = office.run("receipt", "verify", "s.receipt.json")
+    assert verified.status == 1
+    assert "s.release is of another release: its receipt has other models" in verified.out

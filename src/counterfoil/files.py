@@ -1,16 +1,20 @@
-"""Files that are written whole or not at all, and identified by their SHA-256."""
+"""Files that are written whole or not at all, and what identifies them or arrays: the SHA-256."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from counterfoil.kept_files import require_replaceable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -68,6 +72,22 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of_values(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """The SHA-256, in hexadecimal, of what facts and arrays say, whatever file they are kept in.
+
+    Args:
+        facts: as JSON has them.
+        arrays: of numbers, by name.
+    """
+    shapes = {name: [array.dtype.kind, array.itemsize, *array.shape] for name, array in arrays.items()}
+    text = json.dumps({"facts": dict(facts), "arrays": shapes}, sort_keys=True, allow_nan=False)
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
 
 
 def _umask() -> int:

@@ -230,8 +230,17 @@ def test_rows_of_files_are_compared(receipt_of: MakeReceipt, tmp_path: Path) -> 
         receipt = receipt_of().with_output(tmp_path / name, rows=3)
         assert receipt.verify(tmp_path).holds
         document = receipt.to_json()
-        document["outputs"][0]["rows"] = 40_012
-        assert "has 3 rows. The receipt states 40,012" in Receipt(document).verify(tmp_path).problems[0]
+        document["outputs"][0]["rows"] = 4
+        assert "has 3 rows. The receipt states 4" in Receipt(document).verify(tmp_path).problems[0]
+
+
+def test_a_file_has_no_more_rows_than_were_drawn(receipt_of: MakeReceipt, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("a\n" + "1\n" * 7)
+    receipt = receipt_of().with_output(tmp_path / "out.csv", rows=7)
+    assert receipt.verify().holds
+    document = receipt.to_json()
+    document["rows"]["drawn"] = 6
+    assert "out.csv is stated to have 7 rows, of 6 drawn." in Receipt(document).verify().problems
 
 
 @given(

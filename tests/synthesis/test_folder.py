@@ -16,12 +16,16 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
 from counterfoil.files import sha256_of
 from counterfoil.geometry.euclidean import point_schema
+from counterfoil.graphical_model import graphical_model
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis import folder as release_folder
+from counterfoil.synthesis.folder import load_parquet
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.table import write_table
+from saved_releases import agree
 from small_releases import released
 
 FILES = {
@@ -113,6 +117,58 @@ def test_another_format(made, saved, index, message):
     path = saved / INDEX
     path.write_text(json.dumps(json.loads(path.read_text()) | index))
     refused(made, saved, message)
+
+
+def other_model(saved: Path) -> None:
+    model = graphical_model.load(saved / "model.npz")
+    first, table = next(iter(model.potentials.items()))
+    potentials = {**model.potentials, first: table + np.linspace(0, 1, table.size).reshape(table.shape)}
+    graphical_model.GraphicalModel(model.domain, potentials, model.total).save(saved / "model.npz")
+
+
+def other_bars(saved: Path) -> None:
+    bars = json.loads((saved / "error_bars.json").read_text())
+    (saved / "error_bars.json").write_text(json.dumps(bars | {"total_error": bars["total_error"] / 10}))
+
+
+def other_weights(saved: Path) -> None:
+    with np.load(saved / "points.npz") as stored:
+        np.savez(saved / "points.npz", points=stored["points"], weights=stored["weights"][::-1])
+
+
+def other_values(saved: Path) -> None:
+    table = load_parquet(saved / "support.parquet")
+    write_table(table.take(list(range(table.num_rows))[::-1]), saved / "support.parquet")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "change", "message"),
+    [
+        (Synthesis, "model.npz", other_model, "another model"),
+        (Synthesis, "error_bars.json", other_bars, "other error bars"),
+        (PointSynthesis, "points.npz", other_weights, "other points"),
+        (PointSynthesis, "support.parquet", other_values, "other points"),
+    ],
+)
+def test_what_the_receipt_was_not_made_with(made, saved, kind, name, change, message):
+    """Well-formed, and the index agrees: only the receipt's digests show it."""
+    if type(made) is not kind:
+        pytest.skip("the other kind")
+    before = sha256_of(saved / name)
+    change(saved)
+    assert sha256_of(saved / name) != before
+    agree(saved, name)
+    refused(made, saved, f"its receipt was made with {message}")
+
+
+def test_what_is_kept_has_one_digest_however_often_it_was_saved(made, saved, tmp_path):
+    loaded = type(made).load(saved)
+    loaded.save(tmp_path / "again")
+    again = type(made).load(tmp_path / "again")
+    assert again.receipt == made.receipt
+    assert set(made.receipt.document["kept"]) == (
+        {"model", "error_bars"} if isinstance(made, Synthesis) else {"points", "support"}
+    )
 
 
 def test_the_other_kind_is_named(made, saved):

@@ -71,7 +71,7 @@ def sign(
     terminal, signing, place = Terminal(json=json), SigningKey.load(key), _within(path)
     loaded, folder = Receipt.load(place), _folder_of(path)
     signed = loaded.signed(signing)
-    problems = [*loaded.verify(place.parent).problems, *_folder_problems(folder)]
+    problems = [*loaded.verify(place.parent).problems, *_folder_problems(folder), *_kept_problems(loaded, place)]
     if problems:
         raise ValueError(f"Only a receipt that holds can be signed. Found that {place} does not: {problems[0]}")
     if folder is None:
@@ -96,9 +96,9 @@ def verify(
     """Recompute everything that follows from what is recorded, and compare it.
 
     Costs are recomputed from the recorded events alone, and so are sentences, measures and certificates. The release's
-    files, where they lie beside the receipt, are compared with their SHA-256 and their rows, and a saved folder as a
-    whole; of a folder that `synth --out FOLDER/` wrote, every file. A signature or a ledger vouches for the rest;
-    without either, the fields that nobody vouches for are listed.
+    files, where they lie beside the receipt, are compared with their SHA-256 and their rows, and a saved folder or a
+    kept model as a whole; of a folder that `synth --out FOLDER/` wrote, every file. A signature or a ledger vouches
+    for the rest; without either, the fields that nobody vouches for are listed.
     Exits with status 1 when the receipt does not hold.
     """
     from counterfoil.receipt.receipt import Receipt
@@ -109,6 +109,7 @@ def verify(
     checked = _checked(loaded, place.parent, key, ledger)
     folder = _folder_of(path)
     problems = [*checked.problems, *_label_problems(loaded, place.parent), *_folder_problems(folder)]
+    problems += _kept_problems(loaded, place)
     loose = _unvouched_files(folder)
     for problem in problems:
         terminal.say(f"DOES NOT HOLD: {problem}")
@@ -196,6 +197,24 @@ def _folder_problems(folder: Path | None) -> list[str]:
         # A file that is damaged is said once, though its saved part and the list of checksums both show it.
         problems = list(dict.fromkeys([*problems, *release_problems(folder)]))
     return [inert(problem) for problem in problems]
+
+
+def _kept_problems(loaded: Receipt, place: Path) -> list[str]:
+    """What is wrong with the model that lies beside the table of a receipt."""
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.synthesis.folder import RECEIPT
+    from counterfoil.synthesis.saved import kept_beside, other_release
+
+    problems = []
+    for output in loaded.document["outputs"]:
+        kept = kept_beside(place.parent / Path(output["file"]).name)
+        if not kept.is_dir():
+            continue
+        found = _folder_problems(kept)
+        if not found and (other := other_release(loaded, Receipt.load(kept / RECEIPT))):
+            found = [inert(f"{kept.name} is of another release: its receipt has other {other}.")]
+        problems += found
+    return problems
 
 
 def _unvouched_files(folder: Path | None) -> list[str]:

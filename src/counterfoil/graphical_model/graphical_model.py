@@ -7,12 +7,13 @@ import random
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.files import replacing
+from counterfoil.files import replacing, sha256_of_values
 from counterfoil.graphical_model import junction_tree, pairwise, tree_pairs
 from counterfoil.graphical_model.elimination import Program, Step, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
@@ -226,18 +227,24 @@ class GraphicalModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one .npz file (no pickle inside); an existing file is replaced at once."""
-        header = {
-            "format": "counterfoil graphical model",
-            "version": _FORMAT,
+        facts, arrays = self._content()
+        header = np.array(json.dumps({"format": "counterfoil graphical model", "version": _FORMAT, **facts}))
+        with replacing(path) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays, header=header)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256, in hexadecimal, of all that it says; a model that was saved and loaded has the same."""
+        return sha256_of_values(*self._content())
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        facts = {
             "attributes": self.domain.attributes,
             "sizes": self.domain.sizes,
             "cliques": list(self.potentials),
             "total": self.total,
         }
-        arrays: dict[str, NDArray] = {f"potential_{i}": table for i, table in enumerate(self.potentials.values())}
-        arrays["header"] = np.array(json.dumps(header))
-        with replacing(path) as stream:
-            np.savez_compressed(stream, allow_pickle=False, **arrays)
+        return facts, {f"potential_{i}": table for i, table in enumerate(self.potentials.values())}
 
     @cached_property
     def _calibrated(self) -> tuple[Program, Calibration]:

@@ -52,6 +52,11 @@ class TableModel(Protocol):
         """
         ...
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256, in hexadecimal, of all that it says; a model that was saved and loaded has the same."""
+        ...
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one .npz file without pickles."""
         ...

@@ -15,15 +15,16 @@ from counterfoil.publishing.data_package import DATA_PACKAGE, LAYOUT
 from counterfoil.publishing.noisy_tables import alike
 from counterfoil.publishing.readme import README, REPORT
 from counterfoil.publishing.release_folder import noisy_of, package_of, readme_of
+from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.csv_writing import write_csv
-from counterfoil.synthesis.folder import parquet_parts
+from counterfoil.synthesis.folder import RECEIPT, parquet_parts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder
 from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.synthesis import Synthesis
 
-_FROM_NOISE = ("model.npz", "error_bars.json", "points.npz", "support.parquet")
-"""What was fitted to the answers: it is as it was saved, and nothing shows that it follows from them."""
+_KEPT = {"model.npz": "model", "error_bars.json": "error_bars", "points.npz": "points", "support.parquet": "support"}
+"""What was fitted to the answers, and the digest of it that receipts have; older ones have none."""
 
 
 def release_problems(folder: Path) -> list[str]:
@@ -51,7 +52,8 @@ def unvouched_files(folder: Path) -> list[str]:
     A README that this version would write word for word is fixed by the receipt and the schema.
     """
     present = set(files_in(folder))
-    loose = [name for name in (REPORT, *_FROM_NOISE) if name in present]
+    fixed = Receipt.load(folder / RECEIPT).document.get("kept", {})
+    loose = [name for name in (REPORT, *_KEPT) if name in present and _KEPT.get(name) not in fixed]
     return [*loose, *([] if _readme_follows(folder) else [README])]
 
 

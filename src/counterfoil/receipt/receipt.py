@@ -68,6 +68,7 @@ class Receipt:
         rows_requested: bool = False,
         rows_short: bool = False,
         error_bars: Sequence[Mapping[str, Any]] = (),
+        kept: Mapping[str, str] | None = None,
         warnings: Sequence[str] = (),
         released: str = "table",
     ) -> Self:
@@ -81,6 +82,7 @@ class Receipt:
             rows_requested: whether the user asked for that number.
             rows_short: whether more rows were requested than could be drawn.
             error_bars: bounds on marginals that were not measured, as `answers.ErrorBarEntry` has them.
+            kept: the SHA-256 of what the release keeps besides its rows, by name.
             warnings: public sentences; none may depend on the records.
             released: what was made: "table", "model", or "measures" of a model.
 
@@ -114,6 +116,7 @@ class Receipt:
             **bought_section(curator.schema.bought, curator.budget, _rule(curator), curator.neighbors),
             "schema_sha256": hashlib.sha256(curator.schema.to_toml().encode()).hexdigest(),
             "outputs": [],
+            **({} if kept is None else {"kept": dict(kept)}),
             **_answers(curator, error_bars),
             "warnings": [*warnings, *_vouched_for(curator), *_older(curator), *_resumed(curator)],
         }

@@ -45,6 +45,7 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
         fields.append(f"answers.schema: {_OF_SCHEMA}")
         fields += [f"answers.{name}" for name in ("marginals", "averages", "error_bars") if answers.get(name)]
     fields += [f"outputs: {output['file']}" for output in absent]
+    fields += [f"kept.{name}" for name in document.get("kept", ())]
     if document.get("fidelity"):
         fields.append("fidelity: noisy answers, numbers of records, rounding, names of models")
     if "acceptance" in document:

@@ -11,7 +11,8 @@ What each field is checked by:
 | `private`, `noise_source` | compared: with one another, and with the words that versions have |
 | `program` | compared: its names, and the version of OpenDP whose noise was wrong; else by signature |
 | `rows.how` | recomputed: what can be, given relation, unit and public number of records; else by signature |
-| `rows.drawn`, `outputs` | compared: hashes and numbers of rows of the files beside it; else by signature |
+| `rows.drawn`, `outputs` | compared: with one another, and the files beside it; else by signature |
+| `kept` | compared: with what a saved folder holds; that it follows from the answers by signature |
 | `schema_sha256` | compared: with the schema in `answers`, and with that of a saved folder |
 | `schema_bought` | recomputed: its total; compared: with the schema in `answers`; else by signature |
 | `answers` | compared: with charges and schema; the noisy counts themselves by signature |
@@ -118,7 +119,16 @@ def verify_receipt(
     from counterfoil.receipt.unvouched import unvouched_fields
 
     stated = float(document["spent"]["epsilon"])
-    parts = (_charges, _source_of_noise, program_problems, _answers, _model, check_problems, wording_problems)
+    parts = (
+        _charges,
+        _source_of_noise,
+        program_problems,
+        _rows_of_outputs,
+        _answers,
+        _model,
+        check_problems,
+        wording_problems,
+    )
     later = (bought_problems, fidelity_problems, certificate_problems, acceptance_problems)
     problems = [problem for part in (*parts, *later) for problem in part(document)]
     recomputed = math.inf
@@ -145,6 +155,13 @@ def verify_receipt(
         unvouched = unknown_purchase(document, ledger)
     problems += [*([signature] if signature else []), *counted]
     return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched)
+
+
+def _rows_of_outputs(document: Mapping[str, Any]) -> Iterator[str]:
+    """A file may hold some of the rows, and never more than there are."""
+    for output in document["outputs"]:
+        if output["rows"] > document["rows"]["drawn"]:
+            yield f"{output['file']} is stated to have {output['rows']:,} rows, of {document['rows']['drawn']:,} drawn."
 
 
 def _charges(document: Mapping[str, Any]) -> Iterator[str]:

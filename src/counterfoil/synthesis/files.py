@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import write_text
 from counterfoil.graphical_model import graphical_model
-from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, MeasuredBound, NoisyBound, PassedOverBound
+from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.json_text import json_file
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.wording import FROM_TOTAL
 from counterfoil.schema import Schema
 from counterfoil.synthesis import row_parts, weighted_records
+from counterfoil.synthesis.error_bars_json import bars_from_json, bars_to_json
 from counterfoil.synthesis.folder import ArrowFile, ReleaseFolder, load_arrow
+from counterfoil.synthesis.kept import kept_of_model, require_kept
 from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -31,10 +30,6 @@ from counterfoil.synthesis.table import encode
 _ROWS, _MODEL, _SCHEMA = "rows.arrow", "model.npz", "schema.toml"
 _ERROR_BARS, _RECEIPT = "error_bars.json", "receipt.json"
 _FOLDER = ReleaseFolder("counterfoil.synthesis", 1, (_ROWS, _MODEL, _SCHEMA, _ERROR_BARS, _RECEIPT))
-
-_BOUNDS = {"measured": MeasuredBound, "told": NoisyBound, "passed_over": PassedOverBound}
-_RENAMED = {"noisy_distance": "told", "told": "noisy_distance"}
-"""From the fields of a bound to the keys of the file, and back, where they differ."""
 
 
 def save_parts(
@@ -60,7 +55,7 @@ def save_parts(
         model.save(draft / _MODEL)
         (draft / _MODEL).chmod((draft / _ROWS).stat().st_mode)  # temporary files are made for their owner alone
         write_text(draft / _SCHEMA, schema.to_toml())
-        write_text(draft / _ERROR_BARS, json.dumps(_bars_to_json(bars), allow_nan=False))
+        write_text(draft / _ERROR_BARS, json.dumps(bars_to_json(bars), allow_nan=False))
         receipt.save(draft / _RECEIPT)
 
 
@@ -91,12 +86,13 @@ def load_parts(
         model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
         if model.domain != schema.domain:
             raise ValueError("its model and its schema have other columns")
-        bars = _bars_from_json(json_file(source / _ERROR_BARS, "error bars"), schema.domain)
+        bars = bars_from_json(json_file(source / _ERROR_BARS, "error bars"), schema.domain)
         receipt = Receipt.load(source / _RECEIPT)
         _require_total(model.total, receipt)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
     _FOLDER.require_receipt(source, receipt, rows=rows.count)
+    require_kept(source, receipt, kept_of_model(model, bars))
     return schema, rows, model, bars, receipt
 
 
@@ -117,31 +113,3 @@ def _require_total(total: float, receipt: Receipt) -> None:
     rows = receipt.document["rows"]
     if rows["how"] in FROM_TOTAL and not abs(max(round(total), 1) - rows["drawn"]) <= 1:
         raise ValueError(f"its receipt states {rows['drawn']:,} rows, and its model counts {total:,.6g} records")
-
-
-def _bars_to_json(bars: ErrorBars) -> dict[str, Any]:
-    kinds = {kind: name for name, kind in _BOUNDS.items()}
-    return {
-        "total": bars.total,
-        "counted": bars.counted,
-        "total_error": bars.total_error,
-        "bounds": [
-            {"attributes": list(clique), "kind": kinds[type(bound)], **_keyed(bound)}
-            for clique, bounds in bars.bounds.items()
-            for bound in bounds
-        ],
-    }
-
-
-def _keyed(bound: MarginalBound) -> dict[str, float]:
-    return {_RENAMED.get(name, name): value for name, value in asdict(bound).items()}
-
-
-def _bars_from_json(document: dict[str, Any], domain: Domain) -> ErrorBars:
-    bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
-    for record in document["bounds"]:
-        parameters = {_RENAMED.get(key, key): value for key, value in record.items()}
-        clique = domain.canonical(parameters.pop("attributes"))
-        bound: MarginalBound = _BOUNDS[parameters.pop("kind")](**parameters)
-        bounds[clique] = (*bounds.get(clique, ()), bound)
-    return ErrorBars(domain, bounds, document["total"], document["counted"], document["total_error"])

@@ -23,6 +23,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.folder import ReleaseFolder, load_parquet
+from counterfoil.synthesis.kept import kept_of_points, require_kept
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 from counterfoil.synthesis.point_rows import Draw, draw_rows
 from counterfoil.synthesis.row_memory import require_rows_fit
@@ -193,6 +194,8 @@ class PointSynthesis:
         except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
             raise ValueError(f"The synthesis {str(source)!r} can't be read: {error}") from error
         _FOLDER.require_receipt(source, synthesis.receipt, rows=synthesis.rows)
+        kept = kept_of_points(synthesis.points, synthesis.weights, synthesis.support)
+        require_kept(source, synthesis.receipt, kept)
         return synthesis
 
     def _require_consistent(self) -> None:
@@ -254,6 +257,7 @@ def release_points(
     table = draw_rows(curator.schema, space, draw, n, rng)
     method, parameters = describe
     drawn = table.num_rows
+    support, places, shares = space.table(points, curator.schema, rng), space.embed(points), weights / weights.sum()
     receipt = Receipt.from_curator(
         curator,
         method=method,
@@ -261,6 +265,7 @@ def release_points(
         rows=drawn,
         rows_requested=rows is not None,
         rows_short=drawn < n,
+        kept=kept_of_points(places, shares, support),
         warnings=[
             *warnings,
             *shortfall(curator.schema, drawn=drawn, requested=n),
@@ -269,12 +274,11 @@ def release_points(
             *unrelated_rows(curator.neighbors, curator.schema),
         ],
     )
-    support = space.table(points, curator.schema, rng)
     return PointSynthesis(
         curator.schema,
         in_order(with_identifiers(curator.schema, table, rng), curator.column_names),
         support,
-        space.embed(points),
-        weights / weights.sum(),
+        places,
+        shares,
         receipt,
     )

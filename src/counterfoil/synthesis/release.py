@@ -17,6 +17,7 @@ from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.kept import kept_of_model
 from counterfoil.synthesis.row_parts import RowParts, draw_parts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -79,6 +80,7 @@ def release(
         rows_requested=rows is not None,
         rows_short=drawn < n,
         error_bars=bars_of_unmeasured(model, fitted.error_bars, sample),
+        kept=kept_of_model(model, fitted.error_bars),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
             *unrelated_rows(curator.neighbors, curator.schema),

@@ -53,9 +53,17 @@ def load_kept(path: Path) -> Synthesis | PointSynthesis:
         )
     release = load_folder(kept)
     table = receipt_beside(path)
-    if table.is_file() and _charges(Receipt.load(table)) != _charges(release.receipt):
-        raise ValueError(f"{kept} is of another release than {path}: their receipts have other charges.")
+    if table.is_file() and (other := other_release(Receipt.load(table), release.receipt)):
+        raise ValueError(f"{kept} is of another release than {path}: their receipts have other {other}.")
     return release
+
+
+def other_release(one: Receipt, other: Receipt) -> str:
+    """What shows that two receipts are of different releases; empty where nothing does."""
+    for section in ("charges", "created", "kept"):
+        if one.document.get(section) != other.document.get(section):
+            return {"charges": "charges", "created": "times", "kept": "models"}[section]
+    return ""
 
 
 def _drawn_later(receipt: Path) -> bool:
@@ -63,10 +71,6 @@ def _drawn_later(receipt: Path) -> bool:
     if not receipt.is_file():
         return False
     return any(sentence.startswith(DRAWN_LATER) for sentence in Receipt.load(receipt).document["warnings"])
-
-
-def _charges(receipt: Receipt) -> object:
-    return receipt.document["charges"], receipt.document["created"]
 
 
 def kept_beside(table: Path) -> Path:

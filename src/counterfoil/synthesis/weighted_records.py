@@ -8,11 +8,12 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.files import replacing
+from counterfoil.files import replacing, sha256_of_values
 from counterfoil.json_text import parsed_json
 from counterfoil.synthesis.resampling import independent, systematic
 
@@ -101,17 +102,24 @@ class WeightedRecords:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the records to one .npz file without pickles; an existing file is replaced at once."""
-        header = {
-            "format": FORMAT,
-            "version": _VERSION,
+        facts, arrays = self._content()
+        header = np.array(json.dumps({"format": FORMAT, "version": _VERSION, **facts}))
+        with replacing(path) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays, header=header)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256, in hexadecimal, of all that they say; records that were saved and loaded have the same."""
+        return sha256_of_values(*self._content())
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        facts = {
             "attributes": self.domain.attributes,
             "sizes": self.domain.sizes,
             "total": self.total,
             "independent": self.independent,
         }
-        arrays = {"header": np.array(json.dumps(header)), "codes": self.codes, "weights": self.weights}
-        with replacing(path) as stream:
-            np.savez_compressed(stream, allow_pickle=False, **arrays)
+        return facts, {"codes": self.codes, "weights": self.weights}
 
     def _meets(self, where: Mapping[str, int | Iterable[int]]) -> np.ndarray:
         meets = np.ones(len(self.weights), dtype=bool)
