@@ -57,9 +57,9 @@ def require_kept(source: Path, receipt: Receipt, found: Mapping[str, str]) -> No
     """
     for name, digest in receipt.document.get("kept", found).items():
         if found.get(name) != digest:
+            other = _OTHER.get(name, "other parts")
             raise ValueError(
-                f"The synthesis {str(source)!r} is damaged: its receipt was made with {_OTHER.get(name, 'other parts')}. "
-                "Copy it again."
+                f"The synthesis {str(source)!r} is damaged: its receipt was made with {other}. Copy it again."
             )
 
 
