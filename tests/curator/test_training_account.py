@@ -123,8 +123,10 @@ def test_each_step_draws_a_fresh_batch(monkeypatch):
     query = query_of()
     with curator_of() as curator:
         training = curator.filter(GaussianFilter()).train(query, WIDE)
+        seen.clear()  # of the trial, on no records
         for _ in range(4):
             training.step(parameters_of(query))
+    assert len(seen) == 4
     assert all(len(batch.inputs) == sum(query.batch_sizes) for batch in seen)
     assert not any(np.array_equal(one.inputs, other.inputs) for one, other in itertools.pairwise(seen))
 
@@ -217,6 +219,47 @@ def test_a_plan_charges_its_parts_one_by_one():
 
 
 # What is refused
+
+
+def penalty_of(link: str = "identity", outputs: tuple[int, int] = (0, 1), **changes: Any) -> TransportGradient:
+    term = TransportTerm(((0, 1, 1.0),), outputs, link, 0.0, 1.0, 1.0, "spectral")
+    facts = {name: getattr(query_of(), name) for name in ("network", "features", "group_sizes", "batch_sizes", "loss")}
+    return TransportGradient(**(facts | {"alpha": 0.5, "transport": term} | changes))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: penalty_of(link="probit"), "`link` must be one of"),
+        (lambda: penalty_of(outputs=(0, 2)), "Scores are made of outputs"),
+        (lambda: penalty_of(scorer=linear(INPUTS + 1, 1, seed=0)), "made-up records"),
+        (lambda: penalty_of(scorer=linear(INPUTS, 2, seed=0), outputs=(0, 2)), "made-up records"),
+        (lambda: penalty_of(loss=LossTerm("hinge", (0, 1), 1.0, 3.0)), "KeyError: 'hinge'"),
+        (lambda: query_of(loss=LossTerm("hinge", (0, 1), 1.0, 3.0)), "KeyError: 'hinge'"),
+        (lambda: query_of(network=linear(INPUTS + 1, 1, seed=0)), "made-up records"),
+    ],
+    ids=["link", "outputs", "inputs of the scorer", "parameters of the scorer", "loss with it", "loss", "inputs"],
+)
+def test_what_could_not_be_computed_is_refused_before_it_is_charged(read, make, says):
+    with curator_of() as curator:
+        account = curator.filter(GaussianFilter())
+        with pytest.raises(ValueError, match=says):
+            account.train(make(), WIDE)
+        assert not curator.charges()
+    assert not read
+
+
+@pytest.mark.parametrize("directions", [None, np.ones(1), np.ones((0, 1)), np.ones((2, 2)), np.full((1, 1), np.nan)])
+def test_a_step_without_its_directions_is_not_taken(read, directions):
+    query = penalty_of()
+    with curator_of() as curator:
+        training = curator.filter(GaussianFilter()).train(query, WIDE)
+        read.clear()
+        with pytest.raises(ValueError, match=r"needs `directions`, float64 \[n, 1\]"):
+            training.step(parameters_of(query), PublicDraws(directions=directions))
+        assert training.steps_left == 4
+        assert not read
+        training.step(parameters_of(query), PublicDraws(directions=np.ones((1, 1))))
 
 
 class OwnQuery(LossGradient):

@@ -217,8 +217,8 @@ class Account:
 
         Raises:
             BudgetExceeded: when what is left does not cover them; nothing is charged.
-            ValueError: as for `ask`, and where the noise counts on smaller batches than the query's; nothing is
-                charged.
+            ValueError: as for `ask`, where the noise counts on smaller batches than the query's, and for a question
+                that fails on a made-up batch; nothing is charged.
         """
         if self._log is not None:
             raise ValueError("Answers are kept of queries that read all records. Found one of batches: keep none here.")
@@ -226,6 +226,8 @@ class Account:
             raise ValueError("Gradients are asked of batches with subsampled Gaussian noise. Found something else.")
         query = query.alone()  # a network that others hold could change between the norms of a step and its gradient
         self._admit(query)  # before anything of it reads a record
+        with silent():
+            query.require_answerable()
         if not self._neighbors.group_sizes_are_public or self._neighbors.groups != query.features.groups:
             raise ValueError(
                 "Batches of fixed size hide who is in them, and not how many records each group has. Found neighbors "

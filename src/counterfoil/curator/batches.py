@@ -32,6 +32,15 @@ class Batch:
     numbers: np.ndarray
     starts: tuple[int, ...]
 
+    @staticmethod
+    def of_zeros(features: TrainingFeatures, sizes: Sequence[int]) -> Batch:
+        """A batch of no record: so many rows of each group, whose numbers and class are 0."""
+        rows = sum(sizes)
+        classes = np.zeros(rows if len(features.targets) == 1 else 0, dtype=np.int64)
+        numbers = np.zeros((rows, len(features.targets) if _are_ordered(features) else 0))
+        starts = (0, *np.cumsum(sizes).tolist())
+        return Batch(np.zeros((rows, len(features.input_names))), classes, numbers, starts)
+
     def group(self, group: int) -> slice:
         """Where the records of a group lie."""
         return slice(self.starts[group], self.starts[group + 1])
@@ -68,10 +77,14 @@ class GroupedRecords:
         codes = {name: values[rows] for name, values in self._codes.items()}
         numbers = {name: values[rows] for name, values in self._numbers.items()}
         inputs = features.inputs(codes, numbers) if self._inputs is None else self._inputs[rows]
-        ordered = bool(features.targets) and all(features.schema[name].is_ordered for name in features.targets)
         classes = codes[features.targets[0]].astype(np.int64) if len(features.targets) == 1 else np.empty(0, np.int64)
-        targets = features.target_numbers(numbers) if ordered else np.empty((len(rows), 0))
+        targets = features.target_numbers(numbers) if _are_ordered(features) else np.empty((len(rows), 0))
         return Batch(inputs, classes, targets, starts)
+
+
+def _are_ordered(features: TrainingFeatures) -> bool:
+    """Whether the targets are numbers."""
+    return bool(features.targets) and all(features.schema[name].is_ordered for name in features.targets)
 
 
 def _sample(pool: np.ndarray, size: int, randomness: Randomness) -> np.ndarray:

@@ -65,7 +65,8 @@ class Training:
             draws: what the query takes that is drawn without a look at records.
 
         Raises:
-            ValueError: when all steps that were charged are taken, or for parameters that are not float64 [P].
+            ValueError: when all steps that were charged are taken, for parameters that are not float64 [P], or without
+                draws that the query takes; no step is taken then.
         """
         with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
             return self._step(parameters, draws or PublicDraws())
@@ -74,6 +75,7 @@ class Training:
         if not self.steps_left:
             raise ValueError(f"All {self._noise.steps} steps that were charged are taken. Charge further ones first.")
         query = self._query
+        query.require_draws(draws)
         query.network.load_vector(parameters)  # refuses others before a batch is read
         self.steps_left -= 1
         with silent():

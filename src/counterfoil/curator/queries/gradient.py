@@ -42,6 +42,9 @@ _ROUNDING = 2.0**-20
 Protected = Literal["Z", "X", "both"]
 """Which side of a distance SW_2^2(g(X), Z) is made of records."""
 
+_TRIED = 2
+"""Records of each group in a made-up batch."""
+
 LOSS_SHARE = 1 / 8
 """The sensitivity of the reported loss, over that of the gradient: noise grows by less than one percent for it."""
 
@@ -170,6 +173,39 @@ class GradientQuery(Query):
     def exact(self, records: Records) -> np.ndarray:
         raise TypeError("A gradient is asked of batches, by `Account.train`, and never of all records.")
 
+    def draw_widths(self) -> dict[str, int]:
+        """What a step needs of `PublicDraws`: the fields, and how many columns each has."""
+        return {}
+
+    def require_draws(self, draws: PublicDraws) -> None:
+        """Refuses draws that the step could not be made with, before a batch is read.
+
+        Raises:
+            ValueError: which names the field and its shape.
+        """
+        for name, width in self.draw_widths().items():
+            drawn = getattr(draws, name)
+            shape = np.shape(drawn)
+            if drawn is None or len(shape) != 2 or not shape[0] or shape[1] != width or not np.isfinite(drawn).all():
+                found = "none" if drawn is None else f"{list(shape)}, or numbers that are not finite"
+                raise ValueError(f"Each step of this gradient needs `{name}`, float64 [n, {width}]. Found {found}.")
+
+    def require_answerable(self) -> None:
+        """Tries the question on a made-up batch of zeros, so that nothing is charged for one that would fail.
+
+        Raises:
+            ValueError: which says how the trial failed.
+        """
+        batch = Batch.of_zeros(self.features, tuple(min(size, _TRIED) for size in self.batch_sizes))
+        draws = PublicDraws(**{name: np.eye(1, width) for name, width in self.draw_widths().items()})
+        try:
+            self.exact_of_batch(batch, self.network.parameters_vector(), draws)
+        except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"A gradient must be computable of any batch. Found that one of made-up records fails "
+                f"({type(error).__name__}: {error}): check the outputs of the loss, the penalty and the network."
+            ) from error
+
     @abstractmethod
     def exact_of_batch(self, batch: Batch, parameters: np.ndarray, draws: PublicDraws) -> np.ndarray:
         """int64 [P + 1], at the public float64 [P] `parameters`. Never leaves the curator."""
@@ -256,6 +292,10 @@ class TransportGradient(GradientQuery):
         object.__setattr__(self, "transport", plain_transport(self.transport))
         if self.scorer is not None:
             require_ours(self.features, self.scorer)
+        first, last = self.transport.outputs
+        scored = self.network if self.scorer is None else self.scorer
+        if not 0 <= first < last <= scored.outputs_count:
+            raise ValueError(f"Scores are made of outputs of the network. Found those from {first} to before {last}.")
         groups = {group for group, batch in enumerate(self.batch_sizes) if batch}
         for one, other, _ in self.transport.pairs:
             if type(one) is not int or type(other) is not int or one == other or not {one, other} <= groups:
@@ -279,6 +319,10 @@ class TransportGradient(GradientQuery):
         ]
         ordinary = 2 * self.loss.clip_norm / sum(self.batch_sizes)
         return (1 - self.alpha) * ordinary + self.alpha * max(changes)
+
+    def draw_widths(self) -> dict[str, int]:
+        first, last = self.transport.outputs
+        return {"directions": last - first} if self.alpha > 0 else {}
 
     def exact_of_batch(self, batch: Batch, parameters: np.ndarray, draws: PublicDraws) -> np.ndarray:
         if self.scorer is not None:
@@ -383,6 +427,12 @@ class GeneratorGradient(GradientQuery):
     @property
     def loss_change(self) -> float:
         return self.loss.largest / min(size for size in self._own_sizes() if size is not None)
+
+    def draw_widths(self) -> dict[str, int]:
+        widths = {"directions": self.network.outputs_count}
+        if self.sides is None and self.protects == "X":
+            return widths | {"points": self.network.outputs_count}
+        return widths if self.sides is not None else widths | {"latent": self.network.inputs}
 
     def exact_of_batch(self, batch: Batch, parameters: np.ndarray, draws: PublicDraws) -> np.ndarray:
         from counterfoil.networks.penalized_gradient import generator_gradient
