@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import binom, chisquare, norm
 
 from audit_tools import (
     FALSE_ALARM,
@@ -17,6 +17,7 @@ from audit_tools import (
     upper_bound,
 )
 from counterfoil.accounting.curve import gaussian_delta, gaussian_epsilon
+from release_audits import QuickRandomness
 
 
 def coins(heads: int, runs: int) -> np.ndarray:
@@ -75,3 +76,15 @@ def test_what_is_lost_one_way_around_is_enough():
     surely, never = np.full(100, 5.0), np.full(100, -math.inf)
     for one, other in ((surely, never), (never, surely)):
         assert epsilon_of_ratios(one, other, 0.1) > 4
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 4.7])
+def test_numbers_that_are_drawn_one_by_one_follow_the_discrete_gaussian(scale: float) -> None:
+    """Chi-squared: false alarm 1e-6."""
+    drawn = QuickRandomness(5).discrete_gaussian(scale, 200_000)
+    reach = math.ceil(4 * scale)
+    weights = np.exp(-(np.arange(-60, 61) ** 2) / (2 * scale**2))
+    shares = (weights / weights.sum())[60 - reach : 61 + reach]
+    counts = np.array([(drawn == number).sum() for number in range(-reach, reach + 1)])
+    seen, expected = np.append(counts, len(drawn) - counts.sum()), len(drawn) * np.append(shares, 1 - shares.sum())
+    assert chisquare(seen, expected).pvalue > 1e-6

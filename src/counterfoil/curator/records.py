@@ -38,6 +38,7 @@ class ExactRecords:
         self._cache_bytes = cache_bytes
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._kept: OrderedDict[tuple[Coarsening | None, Clique], np.ndarray] = OrderedDict()
+        self._kept_bytes = 0
         self._grouped: tuple[TrainingFeatures, GroupedRecords] | None = None
         self._counted: tuple[Layout, Coarsening | None, np.ndarray] | None = None
         self._compared: tuple[StackedCounts, Coarsening | None, np.ndarray] | None = None
@@ -132,12 +133,12 @@ class ExactRecords:
 
     def _keep(self, keys: Sequence[tuple[Coarsening | None, Clique]], answer: Sequence[np.ndarray]) -> None:
         for key, counts in zip(keys, answer, strict=True):
+            self._kept_bytes += 0 if key in self._kept else counts.nbytes
             self._kept[key] = counts
             self._kept.move_to_end(key)
-        used = sum(counts.nbytes for counts in self._kept.values())
-        while used > self._cache_bytes:
+        while self._kept_bytes > self._cache_bytes:
             _, dropped = self._kept.popitem(last=False)
-            used -= dropped.nbytes
+            self._kept_bytes -= dropped.nbytes
 
 
 def _count_block(
