@@ -81,6 +81,20 @@ def test_every_kind_is_asked_for_and_the_schema_is_whole(office: Office, monkeyp
     assert "age (column 4 of 8)" in ended.out
 
 
+def test_moments_with_an_offset_are_asked_where_their_days_begin(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (office.path / "town.csv").write_text("at,on\n1,1\n")
+    moments = "datetime\n2024-01-01\n2024-12-31\n1d\n%Y-%m-%dT%H:%M:%S%:z\nEurope/Zurich\n\n"
+    ended = answered(office, monkeypatch, moments + "date\n2024-01-01\n2024-12-31\n%Y-%m-%d %H:%M%z\nUTC\n\n")
+    assert ended.status == 0, ended.err
+    at, on = Schema.from_toml("t.toml").columns
+    assert isinstance(at, Datetime)
+    assert isinstance(on, Date)
+    assert (at.format, at.zone) == ("%Y-%m-%dT%H:%M:%S%:z", "Europe/Zurich")
+    assert (on.format, on.zone) == ("%Y-%m-%d %H:%M%z", "UTC")
+
+
 def test_mistakes_are_answered_with_a_sentence_and_asked_again(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     (office.path / "town.csv").write_text("n,d,c\n1,1,1\n")
     wrong = "intejer\nint\nmany\n5\n4\nmaybe\nno\n" + "integer\n5\n9\nno\n"

@@ -157,6 +157,61 @@ def test_offsets_are_told_in_iso_and_in_the_stated_notation():
     assert not states_offset("05.05.2020 10:00", "%d.%m.%Y %H:%M")
 
 
+ISO_MOMENTS = [f"2020-05-05T10:{minute:02d}:00+02:00" for minute in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("zone", "text_format", "cells", "count", "line"),
+    [
+        ("Europe/Zurich", "", ISO_MOMENTS, 3, 'write `format = "%Y-%m-%dT%H:%M:%S%:z"`.'),
+        ("Europe/Zurich", "%Y-%m-%dT%H:%M:%S%z", ISO_MOMENTS, 3, 'write `format = "%Y-%m-%dT%H:%M:%S%:z"`.'),
+        ("Europe/Zurich", "%Y-%m-%dT%H:%M:%S%:z", ISO_MOMENTS, 0, ""),
+        ("", "", ["2020-05-05T10:00", "2020-05-05T10:30"], 2, 'write `format = "%Y-%m-%dT%H:%M"`.'),
+        ("", "", ["2020-05-05 10:00:00"], 0, ""),
+        ("UTC", "", [*ISO_MOMENTS, "2020-05-05 10:00:00+00:00"], 3, 'write `format = "%Y-%m-%dT%H:%M:%S%:z"`.'),
+        (
+            "UTC",
+            "",
+            [*ISO_MOMENTS, "2020-05-05T10:00Z"],
+            4,
+            'write `format = "%Y-%m-%dT%H:%M:%S%:z"`, as 3 of them are.',
+        ),
+        (
+            "",
+            "%d.%m.%Y %H:%M",
+            ["5.5.2020 1:00", "15.05.2020 10:00"],
+            1,
+            "state theirs in `format`, or write all alike.",
+        ),
+        ("", "", [dt.datetime(2020, 5, 5, 10)], 0, ""),
+    ],
+)
+def test_moments_in_another_notation_than_they_come_back_in(zone, text_format, cells, count, line):
+    ends = dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)
+    column = Datetime("at", *ends, resolution="1d", format=text_format, zone=zone)
+    found = {note.kind: note for note in checked(column, cells, values=True).notes}
+    assert ("notation" in found) == bool(count)
+    if count:
+        note = found["notation"]
+        assert note.count == count
+        assert note.text.endswith(line)
+        assert sum(seen for _, seen in note.values) == count
+
+
+def test_what_dates_and_moments_leave_out_is_noted():
+    ends = dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)
+    moments = Datetime("at", *ends, resolution="1d")
+    assert notes(moments, [dt.datetime(2020, 5, 5, 10, 0, 0, 250_000), dt.datetime(2020, 5, 5)])["left_out"][0] == 1
+    assert notes(moments, ["2020-05-05 10:00:00", "2020-05-05 10:00:01"]) == {}
+    assert notes(moments, ["2020-05-05 10:00:00.000"]).keys() == {"notation"}
+    days = Date("on", dt.date(2020, 1, 1), dt.date(2021, 1, 1))
+    assert notes(days, [dt.datetime(2020, 5, 5, 10), dt.datetime(2020, 5, 5)])["left_out"][0] == 1
+    assert notes(days, ["2020-05-05", "2020-05-06"]) == {}
+    assert notes(days, ["2020-05-05T00:00:00"]).keys() == {"notation"}
+    spoken = Date("on", dt.date(2020, 1, 1), dt.date(2021, 1, 1), format="%d %b %Y")
+    assert notes(spoken, ["15 Oct 2020"]) == {}
+
+
 def test_a_table_without_rows_has_no_notes(tmp_path: Path):
     (tmp_path / "t.csv").write_text("job\n")
     assert check_without_privacy(tmp_path / "t.csv", Schema((Categorical("job", ("a",)),))).notes == ()

@@ -172,12 +172,16 @@ def _date(answers: Answers) -> dict[str, Any]:
 def _datetime(answers: Answers) -> dict[str, Any]:
     facts: dict[str, Any] = {"lower": answers.ask("first moment", moment), "upper": answers.ask("last moment", moment)}
     facts["resolution"] = answers.ask("as fine as (1s, 15min, 1h, 1d, 1mo, 1y)", text, default="1d")
-    return facts | _notation(answers, "2020-01-31 12:00:00", "%d.%m.%Y %H:%M")
+    return facts | _notation(answers, "2020-01-31 12:00:00", "%d.%m.%Y %H:%M or %Y-%m-%dT%H:%M:%S%:z")
 
 
 def _notation(answers: Answers, iso: str, other: str) -> dict[str, Any]:
+    from counterfoil.schema.notation import directives
+
     notation = answers.ask(f"how they are written, such as {other}; {NONE} for {iso}", text, default=NONE)
-    return {"format": notation} if notation else {}
+    if not directives(notation) & {"z", ":z"}:
+        return {"format": notation} if notation else {}
+    return {"format": notation, "zone": answers.ask("where their days begin, such as Europe/Zurich or UTC", text)}
 
 
 def _identifier(answers: Answers) -> dict[str, Any]:

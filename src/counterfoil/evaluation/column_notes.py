@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.grid_notes import GridCounts
+from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.notation import moment_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.real import Real
@@ -39,12 +40,13 @@ class ColumnNote:
 
     Args:
         column: its name.
-        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "grid" or "points".
+        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "notation",
+            "left_out", "grid" or "points".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, or of stated values that never occur.
         stated: the stated values that never occur, all of them.
-        values: for "rewritten" and "points", the most frequent texts of the records with their counts, where they were
-            asked for.
+        values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
+            counts, where they were asked for.
     """
 
     column: str
@@ -75,6 +77,7 @@ class NoteCounts:
         self._days: set[int] = set()
         self._texts = False
         self._grid = GridCounts(column) if isinstance(column, Real) else None
+        self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
         """Sees the cells of a batch."""
@@ -126,6 +129,9 @@ class NoteCounts:
             if len(unread):
                 texts = Counter(batch.texts(column.name, unread))
                 self.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
+        assert self._notation is not None
+        declared = np.flatnonzero(cells.placements == Placement.DECLARED)
+        self._notation.add(Counter(batch.texts(column.name, declared)), texts=batch.holds_texts(column.name))
         if exchangeable(column.format) and cells.numbers is not None:
             numbers = cells.numbers[np.isfinite(cells.numbers)].astype(np.int64)
             self._days.update(_days_of_month(column, np.unique(numbers)).tolist())
@@ -137,6 +143,8 @@ class NoteCounts:
         yield from self._never()
         yield from self._otherwise()
         yield from self._wide()
+        for note in () if self._notation is None else self._notation.notes():
+            yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
         for note in () if self._grid is None else self._grid.notes():
             yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
         if self._texts and self._days and max(self._days) <= 12:
@@ -227,10 +235,9 @@ class NoteCounts:
 
 def states_offset(text: str, text_format: str = "") -> bool:
     """Whether a text is a date with a time in ISO 8601, or in a `strptime` format, and states an offset from UTC."""
-    formats = ["", *([f"{text_format}%z", f"{text_format} %z"] if text_format else [])]
-    for tried in formats:
+    for tried in ("", *([f"{text_format}%z", f"{text_format} %z"] if text_format else [])):
         try:
-            moment = datetime.strptime(text, tried) if tried else datetime.fromisoformat(text)
+            moment = moment_of(text, tried)
         except ValueError:
             continue
         if moment.tzinfo is not None:

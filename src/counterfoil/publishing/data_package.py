@@ -26,6 +26,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
+from counterfoil.schema.notation import of_python
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.real import Real
 from counterfoil.synthesis.parquet_label import NOT_PRIVATE, NOT_REAL_PEOPLE
@@ -238,7 +239,7 @@ def _instant(column: Instant, notation: Notation) -> dict[str, Any]:
     kind = "date" if day else "datetime"
     if notation.typed:
         return {"type": kind, "constraints": {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}}
-    text_format = column.format or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))
+    text_format = of_python(column.format) or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))
     ends = pa.array([column.lower, column.upper], column.arrow_type) if not column.zone else None
     bounds = {} if ends is None else dict(zip(("minimum", "maximum"), column.written(ends).to_pylist(), strict=True))
     return {"type": kind, **({"format": text_format} if text_format else {}), "constraints": bounds}

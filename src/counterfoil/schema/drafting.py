@@ -42,8 +42,8 @@ _HEAD = """\
 # One entry for many columns: [columns."drug_*"]. Categories in a file beside this one: values_from = "codes.csv"
 # instead of values. A column that follows from others: [[derived]] with name, kind and expression or lookup.
 # Any but identifiers: missing = true where values may be missing, missing_values = ["?"] for words that say so, the
-# first of which is written. format = "%d.%m.%Y" is how dates are read and written; zone = "Europe/Zurich" is where the
-# days of instants with an offset begin.
+# first of which is written. format = "%d.%m.%Y" is how dates are read and written, "%Y-%m-%dT%H:%M:%S%:z" moments such
+# as 2020-01-31T23:59:59+01:00; zone = "Europe/Zurich" is where the days of instants with an offset begin.
 # Columns to leave out altogether: ignore = ["name", ...] above the first column.
 # Facts that hold for every record: [[rules]] with require = "age >= 0", or with if = "..." and then = "...".
 """

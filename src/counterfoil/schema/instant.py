@@ -17,6 +17,7 @@ import pyarrow as pa
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.notation import directives, text_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
 from counterfoil.schema.zone import (
@@ -32,7 +33,6 @@ from counterfoil.schema.zone import (
 RESOLUTION = re.compile(r"([1-9]\d{0,8})(s|min|h|d|mo|y)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}
 _MONTHS = {"mo": 1, "y": 12}
-_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"), frozenset("ScX")
 """Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
@@ -43,7 +43,7 @@ _PROBES = 200
 class Instant(NumberColumn):
     """What dates and datetimes share: whole units since 1970-01-01, cut into bins.
 
-    `format` is how texts are read and how CSV files are written. With a `zone`, which is a name of the IANA database,
+    `format` (`schema.notation`) is how texts are read and CSV files written. With a `zone`, a name of the IANA base,
     cells that state an offset or are stored with a zone are converted to it, and others are what a clock there shows
     (`schema.zone` has what repeated and skipped hours mean). Without one, texts that state an offset are not
     understood, and a storage whose type has a zone is refused: nothing says which day it was.
@@ -107,8 +107,10 @@ class Instant(NumberColumn):
 
     def _check_format(self) -> None:
         """What is written is read back: tried at the ends, and in bins that are chosen evenly at random."""
-        if not self.zone and "z" in _DIRECTIVE.findall(self.format):
-            raise self.mistake(f"`format` {self.format!r} has an offset (%z), so `zone` must say where the days are")
+        if not self.zone and (offset := directives(self.format) & {"z", ":z"}):
+            raise self.mistake(
+                f"`format` {self.format!r} has an offset (%{min(offset)}), so `zone` must say where the days are"
+            )
         rng = np.random.default_rng(0)
         codes = np.unique([0, self.n_bins - 1, *rng.integers(0, self.n_bins, _PROBES)])
         firsts, stops = self._starts[codes], self._stops[codes]
@@ -227,6 +229,11 @@ class Instant(NumberColumn):
     def _parse_text(self, text: str) -> float:
         return parse_instant(text, self.unit, self.format, self._zone)
 
+    def rewritten(self, text: str) -> str:
+        """How a CSV file of drawn rows holds the moment that a text states; empty where it states none."""
+        number = self._parse_text(text)
+        return "" if np.isnan(number) else self._text(int(number))
+
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._starts, numbers, side="right") - 1
 
@@ -235,13 +242,13 @@ class Instant(NumberColumn):
 
     def _as_written(self, numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """What `format` leaves of numbers in these bins, so that no storage states more than the notation can."""
-        directives = set(_DIRECTIVE.findall(self.format))
-        if not self.format or directives & (_SECONDS_OF_A_MINUTE if self._in_units else _DAYS):
+        stated = directives(self.format)
+        if not self.format or stated & (_SECONDS_OF_A_MINUTE if self._in_units else _DAYS):
             return numbers
         if self._in_units:
             shown = numbers if self._zone is None else wall_seconds(numbers, self._zone)
-            numbers = numbers - shown % (60 if directives & _MINUTES else 3600)
-        if not (self._in_units and directives & _MINUTES):
+            numbers = numbers - shown % (60 if stated & _MINUTES else 3600)
+        if not (self._in_units and stated & _MINUTES):
             distinct, places = np.unique(numbers, return_inverse=True)
             numbers = np.array([self._parse_text(self._text(one)) for one in distinct.tolist()], np.int64)[places]
         # An hour that a clock shows twice is read as the first of them, and a bound may lie between two texts.
@@ -311,7 +318,7 @@ class Date(Instant):
         day = self._moment(number)
         if not self.format:
             return day.isoformat()
-        return formatted(datetime(day.year, day.month, day.day, tzinfo=self._zone), self.format)
+        return text_of(datetime(day.year, day.month, day.day, tzinfo=self._zone), self.format)
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -351,7 +358,7 @@ class Datetime(Instant):
 
     def _text(self, number: int) -> str:
         moment = self._moment(number)
-        return formatted(moment, self.format) if self.format else moment.isoformat(" ")
+        return text_of(moment, self.format) if self.format else moment.isoformat(" ")
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -363,9 +370,3 @@ class Datetime(Instant):
     @property
     def expected(self) -> str:
         return "a date with a time"
-
-
-def formatted(moment: datetime, text_format: str) -> str:
-    """The moment in a `strftime` format, years always in four digits, as `strptime` reads them."""
-    year = f"{moment.year:04d}"
-    return moment.strftime(_DIRECTIVE.sub(lambda found: year if found[1] == "Y" else found[0], text_format))

@@ -10,7 +10,7 @@ own where it has none. Nothing is ever inferred from several cells.
   Infinities and numbers beyond the range of floating point lie beyond every bound.
   Thousands separators, decimal commas, underscores and other scripts' digits are not numbers, nor are durations.
 * An *instant* may be stored as a date, as a timestamp, or as text or digits in ISO 8601 (what `datetime.fromisoformat`
-  reads) or in a declared `strptime` format. Where a zone is declared, what states an offset is converted to that zone,
+  reads) or in a declared format (`notation`). With a declared zone, what states an offset is converted to that zone,
   and what states none is what a clock there shows; where none is declared, what states an offset is not understood.
 
 Text is understood once per distinct value, numbers as whole arrays.
@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.notation import moment_of
 from counterfoil.schema.spelling import is_duration, spell
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
@@ -163,7 +164,7 @@ def _instants(array: pa.Array, unit: int, text_format: str, zone: ZoneInfo | Non
 def parse_instant(text: str, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> float:
     """Whole units of `unit` seconds since 1970-01-01 for one stripped text, as `instants_of`; NaN when it is none."""
     try:
-        moment = datetime.strptime(text, text_format) if text_format else datetime.fromisoformat(text)
+        moment = moment_of(text, text_format, zoned=zone is not None)
         if moment.tzinfo is not None and zone is None:
             return np.nan
         return float(seconds_since_epoch(moment, unit, zone) // unit)

@@ -1,0 +1,102 @@
+"""Dates and times that come back in another notation, or without a part that the source states, and what keeps both.
+
+NOT PRIVATE: how the records are written is an exact fact about them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.instant import Date, Instant
+from counterfoil.schema.notation import format_of, shape_of
+
+_TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
+_FRACTION = re.compile(r":\d\d:\d\d[.,]\d*[1-9]|[T ]\d{6}[.,]\d*[1-9]", re.ASCII)
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class NotationNote:
+    """What the texts of a column show.
+
+    Args:
+        kind: "notation" or "left_out".
+        text: a sentence, without its full stop.
+        count: of cells.
+        values: the most frequent of their texts, with their counts.
+    """
+
+    kind: str
+    text: str
+    count: int
+    values: tuple[tuple[str, int], ...]
+
+
+class NotationCounts:
+    """What was seen of a column's dates and times so far.
+
+    Args:
+        column: the public facts.
+    """
+
+    def __init__(self, column: Instant):
+        self.column = column
+        self._otherwise: Counter[str] = Counter()
+        self._formats: Counter[str] = Counter()
+        self._finer: Counter[str] = Counter()
+
+    def add(self, found: Counter[str], *, texts: bool) -> None:
+        """Sees canonical texts with their counts.
+
+        Args:
+            found: of cells that are as declared.
+            texts: whether they are the storage's own notation.
+        """
+        for text, count in found.items():
+            if self._leaves_out(text):
+                self._finer[text] += count
+            if texts and (written := self.column.rewritten(text)) and shape_of(written) != shape_of(text):
+                self._otherwise[text] += count
+                self._formats[format_of(text)] += count
+
+    def _leaves_out(self, text: str) -> bool:
+        """Whether a text states more than the unit of the column."""
+        return bool((_TIME if isinstance(self.column, Date) else _FRACTION).search(text))
+
+    def notes(self) -> Iterator[NotationNote]:
+        """What comes back otherwise, and what does not come back."""
+        if self._otherwise:
+            yield NotationNote("notation", self._said(), self._otherwise.total(), _top(self._otherwise))
+        if self._finer:
+            what = (
+                'a time of day, which is left out: declare kind = "datetime" to keep it'
+                if isinstance(self.column, Date)
+                else "a fraction of a second, which is left out: values are whole seconds"
+            )
+            count = self._finer.total()
+            yield NotationNote("left_out", f"{count:,} of its cells state {what}", count, _top(self._finer))
+
+    def _said(self) -> str:
+        count = self._otherwise.total()
+        how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
+        for text_format, fitting in self._formats.most_common():
+            if text_format and self._is_possible(text_format):
+                some = "" if fitting == count else f", as {fitting:,} of them are"
+                return f'{how}: write `format = "{text_format}"`{some}'
+        return f"{how}: state theirs in `format`, or write all alike"
+
+    def _is_possible(self, text_format: str) -> bool:
+        """Whether the column can have the format; not where it tells too little apart."""
+        try:
+            replace(self.column, format=text_format)
+        except SchemaError:
+            return False
+        return True
+
+
+def _top(found: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(found.most_common(_TOP))

@@ -1,0 +1,92 @@
+"""How moments are written: Python's `strptime` directives, two more, and a Z at the end.
+
+`%:z` is an offset with a colon, +01:00, which Python reads everywhere and writes from 3.12 on; `%3f` is milliseconds.
+A Z right after a time of day, at the end of a format, says that the time is UTC: where a zone is declared, such texts
+are instants, converted from UTC and back.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_DIRECTIVE = re.compile(r"%(:z|3f|.)", re.DOTALL)
+_UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|.)|[^%])*%(?:3f|[fHMSX])Z", re.DOTALL)
+_PYTHONS = {":z": "%z", "3f": "%f"}
+_DIGIT, _SIGN = re.compile(r"\d", re.ASCII), re.compile(r"[+-](?=9)")
+_ISO = re.compile(
+    r"\d{4}(?P<dash>-?)\d\d(?P=dash)\d\d"
+    r"(?:(?P<mark>[T ])\d\d(?P<colon>:?)\d\d(?P<seconds>(?P=colon)\d\d(?P<fraction>\.(?:\d{3}|\d{6}))?)?"
+    r"(?P<space> ?)(?P<offset>Z|[+-]\d\d(?P<inside>:?)\d\d)?)?",
+    re.ASCII,
+)
+
+
+def directives(text_format: str) -> set[str]:
+    """The directives of a format, without their percent signs."""
+    return set(_DIRECTIVE.findall(text_format))
+
+
+def states_utc(text_format: str) -> bool:
+    """Whether texts of a format end with a time of day and Z."""
+    return _UTC_AT_THE_END.fullmatch(text_format) is not None
+
+
+def of_python(text_format: str) -> str:
+    """The format in directives that Python reads."""
+    return _DIRECTIVE.sub(lambda found: _PYTHONS.get(found[1], found[0]), text_format)
+
+
+def moment_of(text: str, text_format: str = "", *, zoned: bool = False) -> datetime:
+    """The moment that a text states in a format, or in ISO 8601 where there is none.
+
+    Args:
+        text: stripped.
+        text_format: of the text.
+        zoned: whether there is a zone to convert to, so that a Z of the format means UTC.
+
+    Raises:
+        ValueError: where the text is none.
+    """
+    if not text_format:
+        return datetime.fromisoformat(text)
+    moment = datetime.strptime(text, of_python(text_format))
+    return moment.replace(tzinfo=UTC) if zoned and states_utc(text_format) else moment
+
+
+def text_of(moment: datetime, text_format: str) -> str:
+    """The moment in a format, years always in four digits, as `strptime` reads them."""
+    if moment.tzinfo is not None and states_utc(text_format):
+        moment = moment.astimezone(UTC)
+
+    def written(found: re.Match[str]) -> str:
+        if found[1] == "Y":
+            return f"{moment.year:04d}"
+        if found[1] == "3f":
+            return f"{moment.microsecond // 1000:03d}"
+        if found[1] == ":z":
+            offset = moment.strftime("%z")
+            return ":".join((offset[:3], *(offset[i : i + 2] for i in range(3, len(offset), 2))))
+        return found[0]
+
+    return moment.strftime(_DIRECTIVE.sub(written, text_format))
+
+
+def shape_of(text: str) -> str:
+    """What two texts of one notation share: digits are alike, and so are the signs of offsets."""
+    return _SIGN.sub("+", _DIGIT.sub("9", text))
+
+
+def format_of(text: str) -> str:
+    """The format of a text in ISO 8601, or with a space before or in place of its parts; empty for another text."""
+    if (found := _ISO.fullmatch(text)) is None:
+        return ""
+    dash, colon = found["dash"], found["colon"] or ""
+    parts = [f"%Y{dash}%m{dash}%d"]
+    if found["mark"]:
+        parts += [found["mark"], f"%H{colon}%M"]
+        parts += [f"{colon}%S"] if found["seconds"] else []
+        parts += [{4: ".%3f", 7: ".%f"}[len(found["fraction"])]] if found["fraction"] else []
+        offset = found["offset"] or ""
+        parts += [found["space"], "Z" if offset == "Z" else f"%{found['inside']}z" if offset else ""]
+    return "".join(parts)
