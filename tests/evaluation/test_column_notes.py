@@ -150,6 +150,19 @@ def test_the_remedy_for_texts_with_an_offset_is_a_zone(text_format):
     assert "zone" not in other.columns[0].remedy(other.columns[0].irregular[0])
 
 
+def test_the_remedy_for_times_among_numbers_is_another_kind():
+    report = checked(Integer("at", 0, 9, missing=True), ["20:05:00", "7:30", "3", "n/a"])
+    (cells,) = report.columns[0].irregular
+    assert (cells.way, cells.count, cells.clocks) == (Placement.UNREADABLE, 3, 2)
+    remedy = report.columns[0].remedy(cells)
+    assert remedy.startswith("2 of them are times of day, or lengths of time: declare times of day as kind")
+    assert "For the others, write numbers with a decimal point" in remedy
+    alone = checked(Real("at", 0.0, 9.0, missing=True), ["20:05:00", "3.5"])
+    assert "decimal point" not in alone.columns[0].remedy(alone.columns[0].irregular[0])
+    other = checked(Real("at", 0.0, 9.0, missing=True), ["1:2", "20-05"])
+    assert "times of day" not in other.columns[0].remedy(other.columns[0].irregular[0])
+
+
 def test_offsets_are_told_in_iso_and_in_the_stated_notation():
     assert states_offset("2020-05-05T10:00:00+0200")
     assert not states_offset("2020-05-05T10:00:00")

@@ -298,7 +298,8 @@ def test_a_value_without_a_place_is_answered_with_what_would_give_it_one() -> No
     assert "31.12.2020" not in said
     german = Date("d", date(2020, 1, 1), date(2020, 12, 31), format="%d.%m.%Y")
     with pytest.raises(
-        UnplacedValue, match=r"Declare another `format` where dates are not written as '%d.%m.%Y' says, or"
+        UnplacedValue,
+        match=r"Declare another `format` where dates are not written as '%d.%m.%Y' says, `zone` where they",
     ):
         german.encode(pa.array(["12/31/2020"]))
     for cell in ("1,5", "1,000", "1.000,00"):

@@ -193,3 +193,73 @@ def test_remedies_fit_the_kind():
     said = ColumnWords.of(Integer("rank", 1, 6)).happened(P.ABOVE)
     assert said == "lie above 6, the upper bound, and count as that"
     assert "`values`" in ColumnWords.of(Categorical("job", ("a",), other=True)).remedy(P.OTHER)
+
+
+ENDS = dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "way", "said", "remedied"),
+    [
+        (
+            Datetime("at", *ENDS, resolution="1d", missing=True),
+            ["2024-01-15T00:30:00+01:00"],
+            P.UNREADABLE,
+            "declare `zone` where they state an offset from UTC and none is declared",
+            Datetime("at", *ENDS, resolution="1d", missing=True, zone="Europe/Zurich"),
+        ),
+        (
+            Datetime("at", *ENDS, resolution="1d", missing=True),
+            ["15.01.2024 00:30"],
+            P.UNREADABLE,
+            'state the notation in `format`, such as "%d.%m.%Y %H:%M"',
+            Datetime("at", *ENDS, resolution="1d", missing=True, format="%d.%m.%Y %H:%M"),
+        ),
+        (
+            Real("pay", 0.0, 9.0, missing=True),
+            ["inf", "-inf"],
+            P.INFINITE,
+            'list them in `missing_values` after the word to write, such as ["", "inf", "-inf"]',
+            Real("pay", 0.0, 9.0, missing=True, missing_values=("", "inf", "-inf")),
+        ),
+        (
+            Integer("pay", 0, 9),
+            [float("inf")],
+            P.INFINITE,
+            "declare `missing = true`, and list them in `missing_values`",
+            Integer("pay", 0, 9, missing=True, missing_values=("", "inf", "-inf")),
+        ),
+        (
+            Boolean("ill", missing=True),
+            ["J"],
+            P.UNREADABLE,
+            "give the two words as the labels `true` and `false`",
+            Boolean("ill", "J", "N", missing=True),
+        ),
+        (
+            Integer("rank", 1, 6, missing=True),
+            ["20:05:00"],
+            P.UNREADABLE,
+            "times such as 20:05:00 as numbers of one unit",
+            Datetime(
+                "rank",
+                dt.datetime(1900, 1, 1),
+                dt.datetime(1900, 1, 1, 23, 59, 59),
+                resolution="15min",
+                format="%H:%M:%S",
+            ),
+        ),
+    ],
+)
+def test_what_is_advised_gives_the_cells_their_place(column, cells, way, said, remedied):
+    values = pa.array(cells)
+    assert set(placements_of(column, values).tolist()) == {way}
+    assert said in ColumnWords.of(column).remedy(way)
+    assert set(placements_of(remedied, values).tolist()) <= {P.DECLARED, P.MISSING}
+    again = remedied.written(remedied.decode(np.arange(remedied.size), np.random.default_rng(0)))
+    assert not {"inf", "-inf"} & set(again.to_pylist())
+
+
+def test_who_lists_words_for_missing_must_declare_it():
+    assert "declare `missing = true` and list the words" in ColumnWords("x", "integer").remedy(P.UNREADABLE)
+    assert "declare `missing = true` and" not in ColumnWords("x", "integer", missing=True).remedy(P.UNREADABLE)

@@ -5,6 +5,7 @@ NOT PRIVATE: that a declared category never occurs is an exact fact about the re
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
 MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
+
+_CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 MOST_NAMED = 8
 TOP_TEXTS = 5
@@ -68,6 +71,7 @@ class NoteCounts:
     def __init__(self, column: Column, *, values: bool):
         self.column = column
         self.offsets = 0
+        self.clocks = 0
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
         self._all = np.zeros(column.size, dtype=np.int64)
@@ -95,7 +99,9 @@ class NoteCounts:
             self._add_labels(self.column, batch)
         elif isinstance(self.column, Instant):
             self._add_instants(self.column, batch, cells)
-        elif self._grid is not None and cells.numbers is not None:
+        elif isinstance(self.column, Integer | Real):
+            self._add_clocks(batch, cells)
+        if self._grid is not None and cells.numbers is not None:
             self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
 
     def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
@@ -122,6 +128,12 @@ class NoteCounts:
                 self._labels.add(label)
             if not same:
                 self._rewritten[text] += count
+
+    def _add_clocks(self, batch: RawBatch, cells: PlacedCells) -> None:
+        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
+        if len(unread):
+            texts = batch.texts(self.column.name, unread)
+            self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
 
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
         if not column.zone:

@@ -33,6 +33,7 @@ class Irregular:
         rows: the first of them, as numbers of lines of a text file, else of rows from 1.
         values: the most frequent ones with their counts, where they were asked for.
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
+        clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers.
     """
 
     way: Placement
@@ -40,6 +41,7 @@ class Irregular:
     rows: tuple[int, ...]
     values: tuple[tuple[str, int], ...] = ()
     offsets: int = 0
+    clocks: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class ColumnReport:
 
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
-        if one.offsets and self.words.is_wrong(one.way):
-            return self.words.offset_remedy(one.offsets, one.count)
+        if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
+            return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks)
         return self.words.remedy(one.way)
 
     @property
@@ -209,6 +211,7 @@ class _Cells:
                 tuple(numbers[row] for row in self.first[way]),
                 tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
                 self.seen.offsets if way is Placement.UNREADABLE else 0,
+                self.seen.clocks if way is Placement.UNREADABLE else 0,
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED

@@ -280,12 +280,10 @@ class Instant(NumberColumn):
 
     @property
     def remedy(self) -> str:
+        how = '`format` where dates are written in another way than 2020-01-31 (such as "%d.%m.%Y"),'
         if self.format:
-            return f"another `format` where dates are not written as {self.format!r} says, or `missing = true`,"
-        return (
-            '`format` where dates are written in another way than 2020-01-31 (such as "%d.%m.%Y"), '
-            f"{'' if self.zone else '`zone` where they state an offset, '}or `missing = true`,"
-        )
+            how = f"another `format` where dates are not written as {self.format!r} says,"
+        return f"{how} {'' if self.zone else '`zone` where they state an offset, '}or `missing = true`,"
 
     def facts(self) -> dict[str, Any]:
         extras = {"resolution": self.resolution, "bins": self.bins, "edges": self.edges}

@@ -100,34 +100,70 @@ class ColumnWords:
             Placement.MOVED: self._finer(),
             Placement.OTHER: "add categories to `values`",
             Placement.MISSING: "declare `missing = true`",
-            Placement.INFINITE: 'declare `missing = true` and list "inf" and "-inf" in `missing_values`',
+            Placement.INFINITE: self._infinite(),
         }[way]
 
-    def offset_remedy(self, count: int, of: int) -> str:
-        """What to change where so many `of` the unreadable cells are moments that state an offset from UTC."""
+    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0) -> str:
+        """What to change about so many unreadable cells, where somebody has looked at them.
+
+        Args:
+            of: how many they are.
+            offsets: those that are moments and state an offset from UTC, where no `zone` is declared.
+            clocks: those that are times of day or lengths of time, in a column of numbers.
+        """
+        if offsets:
+            return self._offset_remedy(offsets, of)
+        return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
+
+    def _offset_remedy(self, count: int, of: int) -> str:
         zone = (
             'declare `zone`, such as zone = "Europe/Zurich" or zone = "UTC": without it nothing says on which day '
             "a text with an offset from UTC was"
         )
         if self.format:
-            zone += ". Then leave `format` out where the texts are ISO 8601, or put %z where it has the offset"
-        return zone if count == of else f"{zone}. That is about {count:,} of them; for the others, {self._notation()}"
+            zone += ". Then leave `format` out where the texts are ISO 8601, or put %z (+0100) or %:z (+01:00) there"
+        return (
+            zone
+            if count == of
+            else f"{zone}. That is about {count:,} of them; for the others, {self._notation(seen=True)}"
+        )
 
     def _finer(self) -> str:
         if self.kind == "real":
             return "give a finer `step`, or leave it out"
         return 'give a finer `step`, or declare `kind = "real"`'
 
-    def _notation(self) -> str:
+    def _clock_remedy(self, count: int, of: int) -> str:
+        clock = (
+            'declare times of day as kind = "datetime" with format = "%H:%M:%S", lower = 1900-01-01T00:00:00, upper = '
+            '1900-01-01T23:59:59 and a resolution such as "15min"; write lengths of time as numbers of one unit'
+        )
+        if count == of:
+            return f"they are times of day, or lengths of time: {clock}"
+        others = self._notation(seen=True)
+        return f"{count:,} of them are times of day, or lengths of time: {clock}. For the others, {others}"
+
+    def _infinite(self) -> str:
+        # The first word is the one that missing values are written with.
+        listed = 'list them in `missing_values` after the word to write, such as ["", "inf", "-inf"]'
+        return listed if self.missing else f"declare `missing = true`, and {listed}"
+
+    def _notation(self, *, seen: bool = False) -> str:
+        """What to change about unreadable cells, whatever they are, or that have no offsets and no colons: `seen`."""
         words = "list the words that mean missing in `missing_values`"
+        if not self.missing:
+            words = f"declare `missing = true` and {words}"
         if self.kind in ("date", "datetime"):
-            now = f", which is {self.format!r} now" if self.format else ', such as "%d.%m.%Y"'
-            return f"state the notation in `format`{now}, or {words}"
+            example = "%d.%m.%Y" if self.kind == "date" else "%d.%m.%Y %H:%M"
+            now = f", which is {self.format!r} now" if self.format else f', such as "{example}"'
+            zone = "" if seen else " declare `zone` where they state an offset from UTC and none is declared,"
+            return f"state the notation in `format`{now},{zone} or {words}"
         if self.kind == "categorical":
             return f"add them to `values`, declare `other = true`, or {words}"
         if self.kind == "boolean":
-            return f"declare them as categories, or {words}"
-        return f"write numbers with a decimal point and without separators of thousands, or {words}"
+            return f"give the two words as the labels `true` and `false`, declare categories, or {words}"
+        times = "" if seen else " and times such as 20:05:00 as numbers of one unit,"
+        return f"write numbers with a decimal point and without separators of thousands,{times} or {words}"
 
 
 def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:
