@@ -107,7 +107,10 @@ def test_the_schema_is_checked_by_default(office: Office) -> None:
     said = " ".join(half.out.split())
     assert "WARNING: About" in said, "the deviation is about 1 of 150 ages: a false alarm has a probability below 1e-9"
     assert "of age lie above 49" in said
-    assert said.index("WARNING: About") > said.index("half.csv")
+    assert said.index("raise `upper`.") < said.index("Made ") < said.index("half.csv") < said.index("Schema check, for")
+    assert said.count("WARNING: About") == 1
+    quiet = office.synth("--check-schema", "0.5", "--out", "quiet.csv", "--quiet", epsilon="8")
+    assert (quiet.out, quiet.err.count("WARNING: About")) == ("", 1)
 
 
 def test_a_method_that_plans_its_budget_checks_nothing_unless_asked(office: Office) -> None:

@@ -12,7 +12,7 @@ import typer
 from counterfoil.cli.facts_list import show_broken, show_notes
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
-from counterfoil.cli.schema_check import show_schema_check
+from counterfoil.cli.schema_check import show_schema_check, show_schema_warnings
 from counterfoil.cli.terminal import WIDTH, Terminal
 from counterfoil.table_url import stem_of
 
@@ -202,6 +202,7 @@ def _buy(
         made = _bought(source, facts, allowed, related, unit_of(*unit), ledger, path)
     terminal.say(f"Bought for epsilon {allowed.epsilon:g}, delta {allowed.delta:g}, {related}.")
     terminal.say(f"  receipt  {path}")
+    show_schema_warnings(terminal, made.document)
     show_schema_check(terminal, made.document)
     for sentence in made.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")

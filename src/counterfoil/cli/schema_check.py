@@ -9,8 +9,19 @@ from typing import Any
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 
+def show_schema_warnings(terminal: Terminal, document: Mapping[str, Any]) -> None:
+    """Prints the warnings of the section `schema_check` of a receipt, which nobody should look at the table before.
+
+    Args:
+        terminal: where.
+        document: the receipt's document.
+    """
+    for sentence in document.get("schema_check", {}).get("warnings", ()):
+        terminal.alarm(textwrap.fill(f"WARNING: {sentence}", WIDTH, subsequent_indent="  "))
+
+
 def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
-    """Prints the section `schema_check` of a receipt, its warnings first; that there is none, where a table was made.
+    """Prints what else the section says; that there is none, where a table was made.
 
     Before it stands what the schema cost, where it was bought, and what the two cost together.
 
@@ -21,12 +32,7 @@ def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
     from counterfoil.receipt.schema_bought import bought_sentences
     from counterfoil.receipt.schema_check import check_sentences
 
-    for sentence in bought_sentences(document):
-        terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))
-    section = document.get("schema_check", {})
-    warnings = set(section.get("warnings", ()))
-    for sentence in check_sentences(document):
-        if sentence in warnings:
-            terminal.alarm(textwrap.fill(f"WARNING: {sentence}", WIDTH, subsequent_indent="  "))
-        else:
+    warnings = document.get("schema_check", {}).get("warnings", ())
+    for sentence in (*bought_sentences(document), *check_sentences(document)):
+        if sentence not in warnings:
             terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs
-from counterfoil.cli.schema_check import show_schema_check
+from counterfoil.cli.schema_check import show_schema_check, show_schema_warnings
 from counterfoil.cli.synth_request import Request
 from counterfoil.cli.terminal import Terminal
 
@@ -36,6 +36,7 @@ def report(
 
     receipt, budget = synthesis.receipt, request.budget
     note = " (the default)" if delta_by_default else ""
+    show_schema_warnings(terminal, receipt.document)
     terminal.say(f"Made {synthesis.rows:,} synthetic rows with {method}.")
     terminal.say(f"  epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.relation}")
     terminal.say(f"  table    {outputs.table}")
