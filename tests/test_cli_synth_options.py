@@ -113,6 +113,19 @@ def test_the_schema_is_checked_by_default(office: Office) -> None:
     assert (quiet.out, quiet.err.count("WARNING: About")) == ("", 1)
 
 
+def test_words_for_missing_that_do_not_come_back_are_named_before_and_on_the_receipt(office: Office) -> None:
+    schema = Path("people.toml").read_text()
+    missing = 'missing = true\nmissing_values = ["?", "NA", ""]\n'
+    assert "kind = " in schema
+    Path("people.toml").write_text(schema.replace('kind = "integer"\n', f'kind = "integer"\n{missing}', 1))
+    made = office.synth("--out", "m.csv")
+    assert made.status == 0, made.err
+    sentence = 'the first of `missing_values`: age as "?", never as "NA" or an empty cell.'
+    assert sentence in " ".join(made.err.split())
+    assert sentence in " ".join(office.run("receipt", "show", "m.receipt.json").out.split())
+    assert "one spelling" not in " ".join(office.synth("--out", "q.csv", "--quiet").err.split())
+
+
 def test_a_method_that_plans_its_budget_checks_nothing_unless_asked(office: Office) -> None:
     given = ("--preset", "laplace-threshold", "--iterations", "2", "--population", "20", "--delta", "1e-6")
     assert office.synth(*given, "--json", method="evolution").document["schema_check"] is None

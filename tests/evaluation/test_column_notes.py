@@ -69,6 +69,29 @@ def test_missing_words_that_never_occur(column, cells, never):
     assert notes(column, cells).get("missing_word_never_occurs", (0, ()))[1] == never
 
 
+@pytest.mark.parametrize(
+    ("column", "cells", "count", "said"),
+    [
+        (Categorical("x", ("a",), missing=True, missing_values=("?", "NA")), ["a", "?", "NA", "NA"], 2, '"NA" (2)'),
+        (Categorical("x", ("a",), missing=True, missing_values=("?",)), ["a", "?", ""], 1, "an empty cell (1)"),
+        (Categorical("x", ("a",), missing=True, missing_values=("?",)), ["a", None], 1, "an empty cell (1)"),
+        (Categorical("x", ("a",), missing=True, missing_values=("", "?")), ["a", None, "?"], 1, '"?" (1)'),
+        (Categorical("x", ("a",), missing=True, missing_values=("?",)), ["a", "?"], 0, ""),
+        (Integer("x", 0, 9, missing=True, missing_values=("-9",)), ["1", "-9.0"], 1, "other notations of these (1)"),
+        (Integer("x", 0, 9, missing=True, missing_values=("-9",)), [1, -9, None], 1, "an empty cell (1)"),
+        (Integer("x", 0, 9, missing=True, missing_values=("-9",)), [1, None], 0, ""),
+        (Integer("x", 0, 9, missing=True), ["1", ""], 0, ""),
+    ],
+)
+def test_missing_values_that_come_back_in_another_spelling(column, cells, count, said):
+    found = {note.kind: note for note in checked(column, cells).notes}
+    assert ("missing_spellings" in found) == bool(count)
+    if count:
+        note = found["missing_spellings"]
+        assert note.count == count
+        assert note.text.startswith(f"missing values are spelled as {said}, and come back as ")
+
+
 def test_cells_that_are_another_text_than_their_category():
     codes = Categorical("icd", ("250.10", "7"), missing=True)
     report = checked(codes, ["250.1", "007", "007", "7", "250.10"], values=True)

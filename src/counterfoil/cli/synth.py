@@ -320,6 +320,7 @@ def synth(
     from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.methods.method import time_limit_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
+    from counterfoil.schema.one_spelling import one_spelling
     from counterfoil.schema.possibility import rarely_met, require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
     from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
@@ -394,6 +395,8 @@ def synth(
         terminal.note(f"WARNING: {rare}")
     if (advice := unit_advice(facts, request.unit)) is not None:
         terminal.note(advice)
+    if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):
+        terminal.note(spelling)
     synthesis: SyntheticRelease
     if acceptance is None:
         synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)

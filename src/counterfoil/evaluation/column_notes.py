@@ -23,6 +23,7 @@ from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.notation import moment_of
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
@@ -44,10 +45,10 @@ class ColumnNote:
     Args:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "notation",
-            "left_out", "grid" or "points".
+            "left_out", "missing_spellings", "grid" or "points".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, or of stated values that never occur.
-        stated: the stated values that never occur, all of them.
+        stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.
     """
@@ -76,7 +77,7 @@ class NoteCounts:
         self._declared = np.zeros(column.size, dtype=np.int64)
         self._all = np.zeros(column.size, dtype=np.int64)
         self._labels: set[str] = set()
-        self._missing: set[str] = set()
+        self._missing: Counter[str] = Counter()
         self._rewritten: Counter[str] = Counter()
         self._days: set[int] = set()
         self._texts = False
@@ -153,6 +154,7 @@ class NoteCounts:
         if not self._all.any():
             return
         yield from self._never()
+        yield from self._spellings()
         yield from self._otherwise()
         yield from self._wide()
         for note in () if self._notation is None else self._notation.notes():
@@ -199,6 +201,20 @@ class NoteCounts:
             return True  # the storage has its own notation, in which the word can't be looked for
         seen, stated = (self.column.parsed(pa.array(texts, pa.string())) for texts in ([*self._missing], [word]))
         return bool(np.isin(stated, seen).any())
+
+    def _spellings(self) -> Iterator[ColumnNote]:
+        """Missing values that are spelled in another way than the one in which they come back."""
+        first, found = self.column.missing_word, self._missing
+        others = {text: count for text, count in found.items() if text != first}
+        if not others or (len(found) == 1 and not self._texts):
+            return  # an empty cell of a storage that has no words is no spelling
+        declared = {text for text in others if text in ("", *self.column.missing_values)}
+        named = [f"{spelled(text)} ({others[text]:,})" for text in sorted(declared, key=lambda text: -others[text])]
+        if rest := sum(count for text, count in others.items() if text not in declared):
+            named.append(f"other notations of these ({rest:,})")
+        text = f"missing values are spelled as {', '.join(named)}, and come back as {spelled(first)} alone, the first "
+        text += "of `missing_values`: list first what is to be written"
+        yield self._note("missing_spellings", text, sum(others.values()), sorted(declared))
 
     def _otherwise(self) -> Iterator[ColumnNote]:
         count = self._rewritten.total()

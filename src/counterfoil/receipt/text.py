@@ -17,6 +17,7 @@ from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert, inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
+from counterfoil.receipt.one_spelling import spelling_sentences
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.schema_bought import bought_sentences, describes_table, up
 from counterfoil.receipt.schema_check import check_charges, check_sentences, warnings_by_column
@@ -35,6 +36,7 @@ def receipt_text(document: Mapping[str, Any]) -> str:
     from counterfoil.receipt.acceptance import acceptance_sentences  # on first use, for it imports scipy.optimize
 
     checked = [inert(sentence) for sentence in check_sentences(document)]  # its schema stands among the answers
+    checked += [inert(sentence) for sentence in spelling_sentences(document)]
     accepted = acceptance_sentences(document)  # its criteria have lines
     document = inert_document({key: value for key, value in document.items() if key != "answers"})
     sections = {
