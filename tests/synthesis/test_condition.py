@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from contextlib import suppress
 from datetime import date, datetime
 
@@ -211,3 +212,39 @@ def test_one_name_is_one_column() -> None:
     assert names_in(SCHEMA, "sex") == ("sex",)
     with pytest.raises(ValueError, match="one cell"):
         MarginalTable(("a",), (("x",),), np.zeros(2))
+
+
+DAYS = (date(2020, 1, 5), date(2020, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "listed", "between"),
+    [
+        ("age", (20, 30), "[20, 30]", "age >= 20 and age <= 30"),
+        ("age", (np.int64(20), np.int64(30)), "[20, 30]", "age >= 20 and age <= 30"),
+        ("pay", (0.5, 30), "[0.5, 30]", "pay >= 0.5 and pay <= 30"),
+        ("day", DAYS, "['2020-01-05', '2020-03-01']", "day >= '2020-01-05' and day <= '2020-03-01'"),
+        (
+            "seen",
+            ("2020-01-01 10:00", "2020-01-02"),
+            "['2020-01-01 10:00', '2020-01-02']",
+            "seen >= '2020-01-01 10:00' and seen <= '2020-01-02'",
+        ),
+    ],
+)
+def test_a_pair_that_may_be_a_range_is_refused_with_both_ways_to_write_it(name, pair, listed, between):
+    with pytest.raises(ValueError, match="which may mean a range") as refused:
+        Condition.of(SCHEMA, {name: pair})
+    assert f'write {listed} for one of two values, or where="{between}" for' in str(refused.value)
+    assert len(Condition.of(SCHEMA, {name: literal_eval(listed)}).codes[name]) in (1, 2)
+    assert Condition.of(SCHEMA, between).expression is not None
+
+
+def test_tuples_that_can_be_no_range_are_lists_of_values():
+    assert Condition.of(SCHEMA, {"sex": ("F", "M")}).codes == {"sex": [0, 1]}
+    assert Condition.of(SCHEMA, {"age": (20, None)}).codes == {"age": [1, 4]}
+    assert Condition.of(SCHEMA, {"age": (5, 20, 50)}).codes == {"age": [0, 1, 2]}
+    assert Condition.of(SCHEMA, {"age": (20,)}).codes == Condition.of(SCHEMA, {"age": 20}).codes
+    spaced = Schema.from_toml('[columns."net pay"]\nkind = "integer"\nlower = 0\nupper = 99\n')
+    with pytest.raises(ValueError, match="`net pay` >= 3 and `net pay` <= 9"):
+        Condition.of(spaced, {"net pay": (3, 9)})

@@ -17,6 +17,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, UnplacedValue, did_you_mean
 from counterfoil.schema.expression import Expression, Range, Truth
+from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.real import Real
@@ -49,10 +50,11 @@ class Condition:
         Args:
             schema: the public facts.
             where: an expression as in rules, such as "sex == 'F' and age >= 60"; or for some columns the value that
-                they must have, or a list of values of which one; None for no condition.
+                they must have, or a list of values of which one; None for no condition. A tuple of two numbers, dates
+                or moments is refused, for a range may be meant.
 
         Raises:
-            ValueError: for an unknown column, a value that it can't have, or text that is no expression.
+            ValueError: for an unknown column, a value that it can't have, text that is no expression, or such a tuple.
         """
         if where is None:
             return Condition(schema)
@@ -64,6 +66,7 @@ class Condition:
         numbers: dict[str, dict[int, list[float]]] = {}
         for name, value in where.items():
             column = schema[name]
+            _require_no_range(column, value)
             listed = value if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
             placed = [_place(column, one) for one in listed]
             codes[name] = sorted({code for code, _ in placed})
@@ -125,6 +128,32 @@ def _as_values(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(kind):
         return pa.array(whole.astype(np.int64), mask=absent).cast(pa.timestamp("s")).cast(kind)
     return pa.array(whole.astype(np.int64), type=kind, mask=absent)
+
+
+def _require_no_range(column: Column, value: Any) -> None:
+    """Refuses a pair that may be meant as two values, and as all between them.
+
+    Raises:
+        ValueError: naming how either is written.
+    """
+    on_a_line = column.comparable == "number" or isinstance(column, Instant)
+    if not (on_a_line and isinstance(value, tuple) and len(value) == 2):
+        return
+    if any(number is None or np.isnan(number) for number in (_number(column, one) for one in value)):
+        return
+    low, high = (_text_of(column, one) for one in value)
+    name = column.name if column.name.isidentifier() else f"`{column.name}`"
+    between = f"{name} >= {low} and {name} <= {high}"
+    raise ValueError(
+        f"`where`: two values of column {column.name!r} must be a list. Found the tuple {value!r}, which may mean a "
+        f'range: write [{low}, {high}] for one of two values, or where="{between}" for all between them.'
+    )
+
+
+def _text_of(column: Column, value: Any) -> str:
+    """A value as expressions have it: dates and moments are texts in quotes."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return repr(str(plain) if isinstance(column, Instant) else plain)
 
 
 def _place(column: Column, value: Any) -> tuple[int, float | None]:
