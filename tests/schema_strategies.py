@@ -44,6 +44,8 @@ def integers(draw: st.DrawFn) -> Integer:
     elif groups == "edges":
         starts = draw(st.sets(st.integers(1, n_points - 1), max_size=4)) if n_points > 1 else set()
         facts["edges"] = (lower, *(lower + step * start for start in sorted(starts)))
+    if lower >= 0:
+        facts["digits"] = draw(st.sampled_from([0, 0, 1, 4]))
     return Integer("c", lower, upper, step, **facts)
 
 

@@ -126,6 +126,19 @@ def test_words_for_missing_that_do_not_come_back_are_named_before_and_on_the_rec
     assert "one spelling" not in " ".join(office.synth("--out", "q.csv", "--quiet").err.split())
 
 
+def test_integers_that_may_be_codes_are_named_where_the_storage_has_texts(office: Office) -> None:
+    for old in ("people.csv", "people.toml"):
+        text = Path(old).read_text()
+        Path(f"coded_{old}").write_text(text.replace("age", "zip"))
+    given = ("--schema", "coded_people.toml", "--epsilon", "1", "--method", "independent")
+    made = office.run("synth", "coded_people.csv", *given)
+    assert made.status == 0, made.err
+    assert "If zip may have some, declare `digits`" in " ".join(made.err.split())
+    again = office.run("synth", "coded_people.synthetic.parquet", *given, "--out", "again.csv")
+    assert again.status == 0, again.err
+    assert "digits" not in again.err + office.synth().err
+
+
 def test_a_method_that_plans_its_budget_checks_nothing_unless_asked(office: Office) -> None:
     given = ("--preset", "laplace-threshold", "--iterations", "2", "--population", "20", "--delta", "1e-6")
     assert office.synth(*given, "--json", method="evolution").document["schema_check"] is None

@@ -193,6 +193,27 @@ def test_offsets_are_told_in_iso_and_in_the_stated_notation():
     assert not states_offset("05.05.2020 10:00", "%d.%m.%Y %H:%M")
 
 
+@pytest.mark.parametrize(
+    ("digits", "cells", "count", "line"),
+    [
+        (0, ["00123", "12345"], 1, "write `digits = 5`."),
+        (0, ["007", "7"], 1, "list them as texts in `values`, as categories."),
+        (0, ["007", "12345"], 1, "write `digits = 3`."),
+        (5, ["00123", "12345"], 0, ""),
+        (5, ["123", "12345"], 1, "leave `digits` out."),
+        (0, ["0", "39.0", "+5"], 0, ""),
+        (0, [123], 0, ""),
+    ],
+)
+def test_zeros_at_the_beginning_that_integers_lose(digits, cells, count, line):
+    found = {note.kind: note for note in checked(Integer("x", 0, 99_999, digits=digits), cells, values=True).notes}
+    assert ("rewritten" in found) == bool(count)
+    if count:
+        note = found["rewritten"]
+        assert note.count == count == sum(seen for _, seen in note.values)
+        assert note.text.endswith(line)
+
+
 ISO_MOMENTS = [f"2020-05-05T10:{minute:02d}:00+02:00" for minute in range(3)]
 
 

@@ -138,6 +138,21 @@ def test_the_step_of_real_numbers_is_named(tmp_path: Path) -> None:
     assert "counterfoil:step" not in pay
 
 
+def test_zeros_at_the_beginning_and_notations_of_moments_are_named(tmp_path: Path) -> None:
+    moments = Datetime(
+        "at",
+        datetime(2024, 1, 1),
+        datetime(2024, 1, 31),
+        resolution="1d",
+        format="%Y-%m-%dT%H:%M:%S.%3f%:z",
+        zone="Europe/Zurich",
+    )
+    schema = Schema((Integer("zip", 0, 999, digits=5), moments))
+    code, at = package(schema, drawn(schema), tmp_path)["resources"][0]["schema"]["fields"]
+    assert (code["type"], code["counterfoil:digits"]) == ("integer", 5)
+    assert at["format"] == "%Y-%m-%dT%H:%M:%S.%f%z"
+
+
 def test_a_word_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone(tmp_path: Path) -> None:
     """Version 1 has one list of such words for the whole table: by it, the category NA would be lost."""
     country = Categorical("country", ("NA", "DE"))

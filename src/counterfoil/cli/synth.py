@@ -318,8 +318,10 @@ def synth(
     from counterfoil.accounting.sanity import require_moderate_delta
     from counterfoil.api import schema_check_share
     from counterfoil.curator.resolved_schema import schema_for
+    from counterfoil.curator.source_facts import columns_of
     from counterfoil.methods.method import time_limit_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
+    from counterfoil.schema.leading_zeros import zeros_lost
     from counterfoil.schema.one_spelling import one_spelling
     from counterfoil.schema.possibility import rarely_met, require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
@@ -397,6 +399,8 @@ def synth(
         terminal.note(advice)
     if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):
         terminal.note(spelling)
+    if (zeros := zeros_lost(facts)) and not columns_of(source).typed:
+        terminal.note(zeros)
     synthesis: SyntheticRelease
     if acceptance is None:
         synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)

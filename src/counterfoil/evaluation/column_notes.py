@@ -16,6 +16,7 @@ import pyarrow as pa
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
+from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
@@ -82,6 +83,7 @@ class NoteCounts:
         self._days: set[int] = set()
         self._texts = False
         self._grid = GridCounts(column) if isinstance(column, Real) else None
+        self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
@@ -102,6 +104,9 @@ class NoteCounts:
             self._add_instants(self.column, batch, cells)
         elif isinstance(self.column, Integer | Real):
             self._add_clocks(batch, cells)
+        if self._zeros is not None and batch.holds_texts(name):
+            declared = np.flatnonzero(cells.placements == Placement.DECLARED)
+            self._zeros.add(Counter(batch.texts(name, declared)))
         if self._grid is not None and cells.numbers is not None:
             self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
 
@@ -157,8 +162,11 @@ class NoteCounts:
         yield from self._spellings()
         yield from self._otherwise()
         yield from self._wide()
-        for note in () if self._notation is None else self._notation.notes():
-            yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
+        if self._zeros is not None and self._zeros.count:
+            values = self._zeros.values if self._with_values else ()
+            yield self._note("rewritten", self._zeros.said, self._zeros.count, (), values)
+        for moment in () if self._notation is None else self._notation.notes():
+            yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
         for note in () if self._grid is None else self._grid.notes():
             yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
         if self._texts and self._days and max(self._days) <= 12:

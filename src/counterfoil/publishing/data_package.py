@@ -26,6 +26,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
+from counterfoil.schema.integer import Integer
 from counterfoil.schema.notation import of_python
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.real import Real
@@ -218,7 +219,8 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     bounds = {"minimum": int(low), "maximum": int(high)} if whole else {"minimum": low, "maximum": high}
     # Table schemas have no constraint for it.
     step = {"counterfoil:step": column.step} if isinstance(column, Real) and column.step else {}
-    return {"type": _type_of(column.arrow_type), "constraints": bounds, **step}
+    digits = {"counterfoil:digits": column.digits} if isinstance(column, Integer) and column.digits else {}
+    return {"type": _type_of(column.arrow_type), "constraints": bounds, **step, **digits}
 
 
 def _labels(column: Column) -> list[Any]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from counterfoil.schema.boolean import WORDS
 from counterfoil.schema.discovered import DiscoveredColumn, Kind
+from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
 from counterfoil.schema.spelling import BYTES, strip
 from counterfoil.schema.values import parse_number
@@ -79,7 +80,7 @@ def bought_column(
     if not made.facts:
         return made
     name = "categorical" if "values" in made.facts else column.kind
-    kind = {"kind": (name, _why_this_kind(column, given, storage))}
+    kind = {"kind": (name, _why_this_kind(column, given, storage) + _about_zeros(column, name, given, storage))}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
@@ -93,6 +94,15 @@ def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: 
             read = "most cells that can be told from noise read so"
         return f"bought: {read}{written}{_others(column)}"
     return "stated" if "kind" in given or storage is None else "the type in storage"
+
+
+def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
+    """What keeps zeros at the beginning of numbers that may be codes: whether they have some was not asked."""
+    if column.kind != "integer" or storage is not None or "digits" in given or not may_be_code(column.name):
+        return ""
+    if kind == "integer":
+        return "; add digits, such as 5, where it is written with leading zeros (00123)"
+    return '; list its values as texts where they are written with leading zeros ("00123")'
 
 
 def _others(column: DiscoveredColumn) -> str:
@@ -245,7 +255,7 @@ def _alone(column: DiscoveredColumn) -> Facts:
     return {"confirm": (True, f"bought: {why}; correct the bounds, then delete this line")}
 
 
-_OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale"}
+_OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale", "digits"}
 """Facts that a list of codes does not go with: who states one of them means numbers."""
 
 

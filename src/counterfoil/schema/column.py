@@ -240,6 +240,11 @@ class Column(ABC):
         texts = self._spelled(plain)
         return texts.fill_null(self.missing_word) if self.missing_word else texts
 
+    @property
+    def is_spelled_plainly(self) -> bool:
+        """Whether the text of each value is Arrow's."""
+        return type(self)._spelled is Column._spelled
+
     def _spelled(self, values: pa.Array) -> pa.Array:
         """string [n]: the text of each value, null for null."""
         return values.cast(pa.string())

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.scale import LOG
 from counterfoil.schema.toml import UNKNOWN
@@ -32,7 +33,7 @@ _HEAD = """\
 #   categorical  values = ["a", "b"], optional other = true, ordered = true
 #   boolean      optional true = "yes", false = "no": how the two are written; true and false without them
 #   integer      lower, upper; optional scale = "log" for amounts with a long tail ("linear" for others), step,
-#                bins or edges
+#                bins or edges, digits = 5 where 123 is written as 00123
 #   real         lower, upper; optional scale, decimals = 2 for cents or step = 0.5 for halves, and one of bins,
 #                resolution, edges; points = [0] for exact values
 #   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format, zone
@@ -56,6 +57,10 @@ _UNTYPED = """\
 _AMOUNT = """\
 # Its name is that of an amount: an "integer" or a "real" with lower, upper and scale = "log"?
 """
+_CODE = """\
+# Its name may be that of a code. If it may begin with 0, as 00123 does, list the codes as texts (kind = "categorical",
+# values or values_from), or declare digits = 5: an "integer" is written without its zeros otherwise.
+"""
 
 
 def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = True) -> str:
@@ -76,6 +81,7 @@ def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = T
             toml_table(f"[columns.{toml_key(column)}]", facts)
             + (_choices(str(guessed["kind"])) if asks else "")
             + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
+            + (_CODE if not typed and may_be_code(column) else "")
         )
     return "\n".join(parts)
 

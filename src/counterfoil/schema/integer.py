@@ -8,12 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, MANY_NUMBERS, Scale, integer_starts, scale_of
 
 EXACT = 2**53
+MOST_DIGITS = 18
+"""That a number may be written with, zeros included."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Integer(NumberColumn):
     log. `bins` gives that many groups instead, of equal width or with `scale = "log"` growing ones, and `edges`
     the first number of each bin; the last bin ends with `upper`. A number between two points of the grid goes to
     the nearer one (half-way: the upper). Decoding draws on the grid points of the bin.
+
+    With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
+    numbers, which have none.
     """
 
     kind: ClassVar[str] = "integer"
@@ -35,6 +41,7 @@ class Integer(NumberColumn):
     bins: int = 0
     edges: tuple[int, ...] = ()
     scale: str = ""
+    digits: int = 0
 
     def _check(self) -> None:
         if not -EXACT <= self.lower <= self.upper <= EXACT:
@@ -48,6 +55,10 @@ class Integer(NumberColumn):
         if not 0 <= self.bins <= self._n_points:
             raise self.mistake(f"`bins` must be between 1 and the {self._n_points} values; found {self.bins}")
         self._check_scale()
+        if not 0 <= self.digits <= MOST_DIGITS:
+            raise self.mistake(f"`digits` must be from 1 to {MOST_DIGITS}; found {self.digits}")
+        if self.digits and self.lower < 0:
+            raise self.mistake(f"`digits` goes with numbers from 0 on; found {self.lower} as `lower`")
         if self.edges:
             self._check_edges()
         self._check_missing_values()
@@ -120,6 +131,14 @@ class Integer(NumberColumn):
         points, rest = np.divmod(whole.astype(np.int64) - self.lower, self.step)
         return np.asarray(points + (2 * rest + (numbers - whole >= 0.5) >= self.step))
 
+    @property
+    def is_spelled_plainly(self) -> bool:
+        return not self.digits
+
+    def _spelled(self, values: pa.Array) -> pa.Array:
+        texts = super()._spelled(values)
+        return pc.utf8_lpad(texts, self.digits, "0") if self.digits else texts
+
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         points = rng.integers(self._starts[codes], self._stops[codes])
         return pa.array(self.lower + self.step * points, type=pa.int64())
@@ -157,5 +176,5 @@ class Integer(NumberColumn):
 
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
-        extras |= {"scale": self.scale}
+        extras |= {"scale": self.scale, "digits": self.digits}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

@@ -99,7 +99,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
     "integer": (
         Integer,
         _CODED
-        | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE}
+        | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
         | {"edges": Fact("a list of whole numbers", _list_of(_is_whole))},
         ("lower", "upper"),
     ),
@@ -261,7 +261,7 @@ def _frozen(value: Any) -> Any:
 
 def _refuse_none(place: str, said: Mapping[str, Any]) -> None:
     """Refuses what would be the same as leaving a key out: whoever writes `bins = 0` means something else."""
-    for key in ("bins", "step", "resolution", "edges", "format", "zone"):
+    for key in ("bins", "step", "digits", "resolution", "edges", "format", "zone"):
         value = said.get(key)
         if value is not None and (not value or (_is_number(value) and value < 0)):
             expected = "above 0" if _is_number(value) else "something"

@@ -66,7 +66,7 @@ def _cells(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
     """large_string [n]: the values as they stand in a file; null for an empty cell."""
     texts, kind = _texts(column, values), values.type
     digits = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    as_arrow_does = column is None or type(column)._spelled is Column._spelled
+    as_arrow_does = column is None or column.is_spelled_plainly
     if digits and as_arrow_does and not (column and re.search(_IN_CELLS, column.missing_word)):
         return texts  # nothing in them needs a quote
     return _quoted(texts, _IN_CELLS)

@@ -1,0 +1,39 @@
+"""Numbers that are codes, as 00123 is, which come back without their zeros where a column is one of integers."""
+
+from __future__ import annotations
+
+import re
+
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.schema import Schema
+
+_CODES = re.compile(
+    r"(^|[_\W\d])(codes?|zip|zipcode|postal|postcode|plz|fips|naics|sic|icd|ndc|ean|upc|gtin|isbn|siren|siret|account|acct"
+    r"|phone|tel|telephone|mobile|fax)([_\W\d]|$)",
+    re.I,
+)
+_MOST_NAMED = 8
+
+
+def may_be_code(column: str) -> bool:
+    """Whether its name is one that codes often have, which proves nothing."""
+    return bool(_CODES.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)))
+
+
+def zeros_lost(schema: Schema) -> str:
+    """A sentence on columns of integers whose names are those of codes; empty where there are none.
+
+    It is for storages of texts alone: where a column has a type, its numbers have no zeros to lose.
+    """
+    named = [
+        column.name
+        for column in schema.synthesized
+        if isinstance(column, Integer) and not column.digits and may_be_code(column.name)
+    ]
+    if not named:
+        return ""
+    listed = ", ".join(named[:_MOST_NAMED]) + (f" and {len(named) - _MOST_NAMED:,} more" if named[_MOST_NAMED:] else "")
+    return (
+        f"Integers are written without leading zeros, 00123 as 123. If {listed} may have some, declare `digits`, such "
+        "as digits = 5, or list the codes as texts in `values`."
+    )
