@@ -11,6 +11,7 @@ import pytest
 
 from counterfoil.evaluation.column_notes import exchangeable, states_offset
 from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
+from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.placement import Placement
 
@@ -253,6 +254,15 @@ def test_moments_in_another_notation_than_they_come_back_in(zone, text_format, c
         assert note.count == count
         assert note.text.endswith(line)
         assert sum(seen for _, seen in note.values) == count
+
+
+def test_the_texts_that_are_kept_do_not_grow_with_the_table():
+    tally = TextTally()
+    for number in range(3000):
+        tally.add(f"t{number % 1500}", 2)
+    assert tally.count == 6000
+    assert tally.top[0] == ("t0", 4)
+    assert "t1400" not in tally._texts
 
 
 def test_what_dates_and_moments_leave_out_is_noted():

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.notation import format_of, shape_of
 
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
 _FRACTION = re.compile(r":\d\d:\d\d[.,]\d*[1-9]|[T ]\d{6}[.,]\d*[1-9]", re.ASCII)
-_TOP = 5
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class NotationCounts:
 
     def __init__(self, column: Instant):
         self.column = column
-        self._otherwise: Counter[str] = Counter()
+        self._otherwise = TextTally()
         self._formats: Counter[str] = Counter()
-        self._finer: Counter[str] = Counter()
+        self._finer = TextTally()
 
     def add(self, found: Counter[str], *, texts: bool) -> None:
         """Sees canonical texts with their counts.
@@ -58,9 +58,9 @@ class NotationCounts:
         """
         for text, count in found.items():
             if self._leaves_out(text):
-                self._finer[text] += count
+                self._finer.add(text, count)
             if texts and (written := self.column.rewritten(text)) and shape_of(written) != shape_of(text):
-                self._otherwise[text] += count
+                self._otherwise.add(text, count)
                 self._formats[format_of(text)] += count
 
     def _leaves_out(self, text: str) -> bool:
@@ -69,19 +69,19 @@ class NotationCounts:
 
     def notes(self) -> Iterator[NotationNote]:
         """What comes back otherwise, and what does not come back."""
-        if self._otherwise:
-            yield NotationNote("notation", self._said(), self._otherwise.total(), _top(self._otherwise))
-        if self._finer:
+        if self._otherwise.count:
+            yield NotationNote("notation", self._said(), self._otherwise.count, self._otherwise.top)
+        if self._finer.count:
             what = (
                 'a time of day, which is left out: declare kind = "datetime" to keep it'
                 if isinstance(self.column, Date)
                 else "a fraction of a second, which is left out: values are whole seconds"
             )
-            count = self._finer.total()
-            yield NotationNote("left_out", f"{count:,} of its cells state {what}", count, _top(self._finer))
+            count = self._finer.count
+            yield NotationNote("left_out", f"{count:,} of its cells state {what}", count, self._finer.top)
 
     def _said(self) -> str:
-        count = self._otherwise.total()
+        count = self._otherwise.count
         how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
         for text_format, fitting in self._formats.most_common():
             if text_format and self._is_possible(text_format):
@@ -96,7 +96,3 @@ class NotationCounts:
         except SchemaError:
             return False
         return True
-
-
-def _top(found: Counter[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(found.most_common(_TOP))

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.integer import MOST_DIGITS, Integer
 
 _DIGITS = re.compile(r"\d+", re.ASCII)
-_TOP = 5
 
 
 class ZeroCounts:
@@ -23,7 +23,7 @@ class ZeroCounts:
 
     def __init__(self, column: Integer):
         self.column = column
-        self._otherwise: Counter[str] = Counter()
+        self._otherwise = TextTally()
         self._widths: set[int] = set()
         self._least = MOST_DIGITS
 
@@ -38,17 +38,17 @@ class ZeroCounts:
             else:
                 self._least = min(self._least, len(text))
             if text != bare.zfill(self.column.digits):
-                self._otherwise[text] += count
+                self._otherwise.add(text, count)
 
     @property
     def count(self) -> int:
         """Of cells with other zeros than they come back with."""
-        return self._otherwise.total()
+        return self._otherwise.count
 
     @property
     def values(self) -> tuple[tuple[str, int], ...]:
         """The most frequent of their texts."""
-        return tuple(self._otherwise.most_common(_TOP))
+        return self._otherwise.top
 
     @property
     def said(self) -> str:
