@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model import swapping
+from counterfoil.graphical_model import junction_tree, swapping
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.swapping import Swapping
 
@@ -135,3 +135,19 @@ def test_rows_under_a_condition_and_independent_ones_are_not_touched() -> None:
         model.__dict__["_swapping"] = None
         np.testing.assert_array_equal(model.sample(300, np.random.default_rng(0), **options), given_rows)
         del model.__dict__["_swapping"]
+
+
+def test_of_many_columns_only_so_many_pairs_are_looked_at_as_decide(monkeypatch):
+    """A thousand columns have half a million pairs, and a model of so many has no time for exchanges anyway."""
+    looked = []
+
+    def counted(*args):
+        for one in itertools.combinations(*args):
+            looked.append(one)
+            yield one
+
+    monkeypatch.setattr(swapping, "combinations", counted)
+    domain = Domain(tuple(f"c{i}" for i in range(400)), (2,) * 400)
+    tree = junction_tree.build(domain, [(name,) for name in domain.attributes])
+    assert swapping.Swapping.of(domain, tree, lambda _: pytest.fail("nothing has to be computed")) is None
+    assert len(looked) == swapping._MOST_PAIRS + 1

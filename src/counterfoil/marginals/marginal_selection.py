@@ -88,10 +88,10 @@ class Round:
         """The spanning tree of the estimated pairs that `pick` chooses, within the size that the model may take."""
         pairs = tuple(self.estimates)
 
-        def fits(places: Sequence[int]) -> np.ndarray:
+        def fits(places: Sequence[int], asked: np.ndarray) -> np.ndarray:
             known = [*self.model_cliques, *(pairs[place] for place in places)]
             with self.watch.working():
-                return self.candidates.fitting(known, pairs, self.size_share)
+                return self.candidates.fitting(known, [pairs[place] for place in asked.tolist()], self.size_share)
 
         return self.selected(choose_tree(self.coarsening.domain, pairs, pick, part=part, fits=fits))
 

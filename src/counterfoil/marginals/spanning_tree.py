@@ -11,8 +11,9 @@ from counterfoil.domain.domain import Clique, Domain
 Pick = Callable[[np.ndarray], int | None]
 """Chooses one of the places, int64 [any] and rising, that it is given, or None, to end; it is what is charged."""
 
-Fits = Callable[[Sequence[int]], np.ndarray]
-"""bool [pairs]: which of them fit the model's size once those at the given places are measured."""
+Fits = Callable[[Sequence[int], np.ndarray], np.ndarray]
+"""bool [asked]: which of the pairs at the places int64 [asked] fit the model's size once those at the first ones are
+measured."""
 
 
 def parts_of(domain: Domain, cliques: Iterable[Clique], part: np.ndarray | None = None) -> np.ndarray:
@@ -56,7 +57,7 @@ def choose_tree(
     while True:
         joining = joining[part[ends[joining, 0]] != part[ends[joining, 1]]]
         if fits is not None and len(joining):
-            joining = joining[fits(tree)[joining]]
+            joining = joining[fits(tree, joining)]
         if not len(joining):
             return [pairs[place] for place in tree]
         picked = pick(joining)
