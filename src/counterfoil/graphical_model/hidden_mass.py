@@ -54,6 +54,25 @@ class Believed:
         off = np.minimum(np.abs((self.cases - self.counts) @ far), 1.0)
         return float(np.sqrt(self.chances @ off**2))
 
+    def of_cells(self, cells: np.ndarray) -> Believed:
+        """What is believed of some of these cells: bool [m]."""
+        return Believed(self.counts[cells], self.cases[:, cells], self.chances)
+
+    def beside(self, other: Believed, cells: np.ndarray) -> Believed:
+        """Together with what is believed of more records in some of these cells, whatever is true of these.
+
+        One of the two is off at a time, each half of the time and by sqrt(2) of what it is: variances add up.
+
+        Args:
+            other: of `cells`.
+            cells: bool [m].
+        """
+        more = np.zeros((len(other.cases) + 1, len(cells)))
+        more[:, cells] = np.vstack([other.counts, other.cases])
+        both = self.counts + more[0]
+        cases = [both + math.sqrt(2) * (self.cases - self.counts), both + math.sqrt(2) * (more[1:] - more[0])]
+        return Believed(both, np.concatenate(cases), np.append(self.chances, other.chances) / 2)
+
 
 @dataclass(frozen=True, eq=False)
 class HiddenCells:
@@ -82,38 +101,20 @@ class HiddenCells:
     others: float
 
     def humps(self, slowest: tuple[float, float]) -> Believed:
-        """Where nothing beside them says how dense they are: a hump of any mass, place and width.
-
-        Half of the shapes are round, a normal density, and half are pointed, log-linear on both sides.
+        """Where nothing beside them says how dense they are: a hump of any mass, place and width (`humps_between`).
 
         Args:
             slowest: the least slopes by which the log density falls outward at their left and their right end.
         """
-        length = self.borders[-1] - self.borders[0]
-        widths = np.geomspace(_NARROWEST, max(length, 2 * _NARROWEST), _WIDTHS)
-        places = np.linspace(self.borders[0], self.borders[-1], _PLACES)
-        place, width = (grid.reshape(-1, 1) for grid in np.meshgrid(places, widths))
-        round_ones = self._integrals(lambda at: -(((at - place) / width) ** 2) / 2)
-        pointed = self._integrals(lambda at: -np.abs(at - place) / width)
-        ends = np.stack([place - self.borders[0], self.borders[-1] - place])
-        slopes = np.stack([ends / width**2, np.sign(ends) / width])  # [kinds, ends, shapes, 1]
-        surplus = (slopes - np.reshape(slowest, (1, 2, 1, 1))).min(axis=(1, 3)).ravel()
-        # Among few cells none may fall fast enough: then those that fall fastest.
-        shapes = np.concatenate([round_ones, pointed])[surplus >= min(surplus.max(), 0.0)]
-        shapes /= np.maximum(shapes.sum(axis=1, keepdims=True), _TINY)
+        shapes = humps_between(self.borders, slowest)
         precision = np.array([1 / float((self.noise**2).sum()), self.left_error**-2])
         mass = float(precision @ [self.totals.sum(), self.left if precision[1] else 0.0]) / precision.sum()
         reach = _REACH / math.sqrt(precision.sum())
         masses = np.linspace(max(mass - reach, 0.0), max(mass + reach, reach), _MASSES)[1:]
         return self.weighed((masses[:, None, None] * shapes).reshape(-1, shapes.shape[1]))
 
-    def _integrals(self, log_density: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """float64 [shapes, m]: the integral of each density over each cell, by Simpson's rule."""
-        middles = (self.borders[:-1] + self.borders[1:]) / 2
-        ends, inner = np.exp(log_density(self.borders)), np.exp(log_density(middles))
-        return (ends[:, :-1] + 4 * inner + ends[:, 1:]) * np.diff(self.borders) / 6
-
-    def _in_pieces(self, counts: np.ndarray) -> np.ndarray:
+    def in_pieces(self, counts: np.ndarray) -> np.ndarray:
+        """float64 [k, pieces]: the sums of counts, float64 [k, m], in each piece."""
         return np.add.reduceat(counts, np.flatnonzero(np.diff(self.piece, prepend=-1)), axis=1)
 
     def weighed(self, shapes: np.ndarray, prior: np.ndarray | float = 0.0) -> Believed:
@@ -123,7 +124,7 @@ class HiddenCells:
             shapes: float64 [k, m], counts that may be true.
             prior: float64 [k], the log of how probable each is before anything is counted, but for a constant.
         """
-        residuals = (self.totals - self._in_pieces(shapes)) / self.noise
+        residuals = (self.totals - self.in_pieces(shapes)) / self.noise
         missing = (self.left - shapes.sum(axis=1)) / self.left_error
         logs = prior - (residuals**2).sum(axis=1) / 2 - missing**2 / 2
         kept = logs >= logs.max() + math.log(_NEGLIGIBLE)
@@ -146,3 +147,33 @@ class HiddenCells:
         found = careful.sum() > (1 - _LUMP) * weights.sum()
         counts = mean + careful @ lumps / careful.sum() if found else mean
         return Believed(counts, np.concatenate([shapes, mean + lumps]), chances / chances.sum())
+
+
+def humps_between(borders: np.ndarray, slowest: tuple[float, float]) -> np.ndarray:
+    """float64 [k, m]: humps of any place and width, each with the sum 1.
+
+    Half of the shapes are round, a normal density, and half are pointed, log-linear on both sides.
+
+    Args:
+        borders: float64 [m + 1], of cells side by side, rising.
+        slowest: the least slopes by which the log density falls outward at the left and the right end.
+    """
+    length = borders[-1] - borders[0]
+    widths = np.geomspace(_NARROWEST, max(length, 2 * _NARROWEST), _WIDTHS)
+    places = np.linspace(borders[0], borders[-1], _PLACES)
+    place, width = (grid.reshape(-1, 1) for grid in np.meshgrid(places, widths))
+    round_ones = _integrals(borders, lambda at: -(((at - place) / width) ** 2) / 2)
+    pointed = _integrals(borders, lambda at: -np.abs(at - place) / width)
+    ends = np.stack([place - borders[0], borders[-1] - place])
+    slopes = np.stack([ends / width**2, np.sign(ends) / width])  # [kinds, ends, shapes, 1]
+    surplus = (slopes - np.reshape(slowest, (1, 2, 1, 1))).min(axis=(1, 3)).ravel()
+    # Among few cells none may fall fast enough: then those that fall fastest.
+    shapes = np.concatenate([round_ones, pointed])[surplus >= min(surplus.max(), 0.0)]
+    return np.asarray(shapes / np.maximum(shapes.sum(axis=1, keepdims=True), _TINY))
+
+
+def _integrals(borders: np.ndarray, log_density: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """float64 [shapes, m]: the integral of each density over each cell, by Simpson's rule."""
+    middles = (borders[:-1] + borders[1:]) / 2
+    ends, inner = np.exp(log_density(borders)), np.exp(log_density(middles))
+    return (ends[:, :-1] + 4 * inner + ends[:, 1:]) * np.diff(borders) / 6

@@ -94,7 +94,7 @@ def merge_runs(smoothed: Smoothed, most: int = MOST_CODES) -> np.ndarray:
     pieces = [[run] for run in range(len(runs.totals))]
     out = set(np.flatnonzero(runs.stands_out & ~smoothed.spikes).tolist())
     for run in np.flatnonzero(~runs.stands_out).tolist():
-        beside = [other for other in (run - 1, run + 1) if other in out]
+        beside = [other for other in (run - 1, run + 1) if other in out and other not in smoothed.hidden]
         if beside:
             pieces[min(beside, key=lambda other: float(runs.totals[other]))].append(run)
             pieces[run] = []

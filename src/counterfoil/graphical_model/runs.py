@@ -45,6 +45,18 @@ class Runs:
         averaged = (weights * self.totals + more * totals) / (weights + more)
         return Runs(self.of_cell, averaged, (weights + more) ** -0.5, self.threshold)
 
+    def split(self, begins: np.ndarray) -> Runs:
+        """The same cells in more runs: totals and variances are divided by the numbers of cells.
+
+        Args:
+            begins: bool [n], whether a run begins at each cell; where one of these runs begins, it does.
+        """
+        of_cell = np.cumsum(begins) - 1
+        old = self.of_cell[np.flatnonzero(begins)]
+        part = np.bincount(of_cell) / np.bincount(self.of_cell)[old]
+        threshold = np.broadcast_to(self.threshold, len(self.totals))[old]
+        return Runs(of_cell, self.totals[old] * part, self.noise[old] * np.sqrt(part), threshold)
+
     def with_joined_rest(self) -> Runs:
         """Neighboring runs that do not stand out as one."""
         out = self.stands_out

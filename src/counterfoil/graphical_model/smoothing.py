@@ -4,14 +4,14 @@ Many fine cells of a column hold fewer records than the noise. Counts below zero
 records where there are none: at an income of a million, that moves the mean. So neighbors are joined until together
 they stand out. Within such a run counts follow a log-linear density that its neighbors suggest. What never stands out
 is a gap, which is as low as what lies beside it, a tail, which falls by the slope that its noisy counts suggest, or all
-that lies beside spikes: of that many shapes are tried (`hidden_mass`). Post-processing of noisy counts: no record is
-read.
+that lies beside spikes: of that many shapes are tried (`hidden_mass`). Beyond 0, where all of the body lies on this
+side, a tail may also have records of its own (`other_side`). Post-processing of noisy counts: no record is read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy.special import erfcx
 from counterfoil.domain.log_linear import shares_below, tilts
 from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
 from counterfoil.graphical_model.leverage import demanding, with_densest
+from counterfoil.graphical_model.other_side import Body, OtherSide, beyond_zero
 from counterfoil.graphical_model.runs import Runs
 
 _SPIKE = 3.0
@@ -53,6 +54,7 @@ class Smoothed:
         spikes: bool [runs], single cells that say nothing about their neighbors.
         hidden: by run, what is believed of tails, and of what lies among spikes, whose pieces do not stand out.
         unplaced: how many records the counts lack, beyond twice the standard deviation of that.
+        other_sides: what is believed of the cells beyond 0, where nothing but noise says what they hold.
     """
 
     runs: Runs
@@ -60,6 +62,7 @@ class Smoothed:
     spikes: np.ndarray
     hidden: Mapping[int, Believed] = field(default_factory=dict)
     unplaced: float = 0.0
+    other_sides: Sequence[OtherSide] = ()
 
     @property
     def stands_out(self) -> np.ndarray:
@@ -93,13 +96,17 @@ def spread(
     seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
     runs = Runs(joined.of_cell, joined.totals, joined.noise, np.where(seen, joined.threshold, math.inf))
     line = _Line.of(runs, pieces, spans, centers, records, records_error)
-    masses, tilt, hidden = runs.totals.copy(), line.tilts, {}
+    others = line.other_sides()
+    for run, other in others.items():
+        line = line.without(run, other.counts)
+    stands_out = line.totals >= joined.threshold * joined.noise
+    masses, tilt, hidden = line.totals.copy(), line.tilts, {}
     for run in np.flatnonzero(~runs.stands_out).tolist():
         if line.is_hidden:
             hidden[run] = line.of_hidden(run)
             continue
         mass, tilt[run] = line.of_rest(run)
-        masses[run] = masses[run] if joined.stands_out[run] else mass
+        masses[run] = masses[run] if stands_out[run] else mass
     counts = np.empty(len(spans))
     for run, (mass, slope) in enumerate(zip(masses, tilt, strict=True)):
         inside = np.flatnonzero(runs.of_cell == run)
@@ -111,11 +118,33 @@ def spread(
         counts[inside] = mass * np.diff(shares_below(float(slope), borders))
         if line.is_tail(run):
             hidden[run] = line.believed_tail(run, counts[inside])
-    spikes = np.isin(np.arange(len(masses)), line.spikes)
     counts = np.maximum(counts, 0.0)
+    for run, other in others.items():
+        counts[runs.of_cell == run] += other.counts
+    spikes = np.isin(np.arange(len(masses)), line.spikes)
     error = math.hypot(records_error, float(np.linalg.norm(runs.noise[runs.stands_out])))
     unplaced = max(records - float(counts.sum()) - 2 * error, 0.0) if math.isfinite(error) else 0.0
-    return Smoothed(joined, counts, spikes, hidden, unplaced)
+    return _apart(Smoothed(joined, counts, spikes, hidden, unplaced, tuple(others.values())), others)
+
+
+def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
+    """The cells beyond 0 of each run as a run of their own, which stands out where they likely have records."""
+    runs, hidden = smoothed.runs, dict(smoothed.hidden)
+    begins, beyond = np.diff(runs.of_cell, prepend=-1) > 0, np.zeros(len(runs.of_cell), dtype=bool)
+    for run, other in others.items():
+        hidden[run] = hidden[run].beside(other.believed, other.far)
+        if other.is_likely:
+            beyond[runs.of_cell == run] = other.far
+    split = runs.split(begins | (np.diff(beyond, prepend=beyond[0]) != 0))
+    first = np.flatnonzero(np.diff(split.of_cell, prepend=-1))
+    old, threshold = runs.of_cell[first], np.broadcast_to(split.threshold, len(first)).astype(np.float64)
+    threshold[beyond[first]] = -math.inf
+    parts = {
+        run: hidden[before].of_cells(split.of_cell[runs.of_cell == before] == run)
+        for run, before in enumerate(old.tolist())
+        if before in hidden
+    }
+    return replace(smoothed, runs=replace(split, threshold=threshold), spikes=smoothed.spikes[old], hidden=parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +173,7 @@ class _Line:
         mean_span: of a cell, in the column's scale.
         pieces: of which the runs that do not stand out were joined.
         sizes: float64 [n], how far from 0 each cell lies; ones for no numbers.
+        sides: float64 [n], on which side of 0, as 1, 0 or -1; ones for no numbers.
         records: in all runs, as other counts than theirs say.
         records_error: the standard deviation of the error in it.
     """
@@ -159,6 +189,7 @@ class _Line:
     mean_span: float
     pieces: _Pieces
     sizes: np.ndarray
+    sides: np.ndarray
     records: float
     records_error: float
 
@@ -182,9 +213,9 @@ class _Line:
         ends, spikes = np.append(0.0, np.cumsum(widths)), np.flatnonzero(stands_out & spiky)
         owner = runs.of_cell[np.flatnonzero(np.diff(pieces.of_cell, prepend=-1))]
         kept = _Pieces(owner, pieces.totals, pieces.noise, pieces.of_cell)
-        sizes = np.ones(len(spans)) if centers is None else np.abs(centers)
+        numbers = np.ones(len(spans)) if centers is None else centers
         borders = np.append(0.0, np.cumsum(wide))
-        found = (body, spikes, tilt, mean_span, kept, sizes, records, records_error)
+        found = (body, spikes, tilt, mean_span, kept, np.abs(numbers), np.sign(numbers), records, records_error)
         return _Line(runs.of_cell, borders, runs.totals, ends, runs.noise, *found)
 
     @property
@@ -194,7 +225,8 @@ class _Line:
 
     def of_hidden(self, run: int) -> Believed:
         """What is believed of a run that lies among spikes."""
-        growth = self._growth(run, rightward=False), self._growth(run, rightward=True)
+        inside = np.flatnonzero(self.of_cell == run)
+        growth = self._growth(inside, rightward=False), self._growth(inside, rightward=True)
         slowest = growth[0] + _SLOWEST if growth[0] else 0.0, growth[1] + _SLOWEST if growth[1] else 0.0
         return self._cells(run).humps(slowest)
 
@@ -213,6 +245,42 @@ class _Line:
         """Whether a run does not stand out, and lies beyond all that does and is no spike."""
         shown = run in self.body or run in self.spikes
         return bool(len(self.body)) and not shown and not self.body[0] < run < self.body[-1]
+
+    def other_sides(self) -> dict[int, OtherSide]:
+        """By tail that reaches beyond 0, what lies there, where all of the body lies on this side."""
+        last = np.flatnonzero(np.diff(self.of_cell, append=len(self.totals)))
+        first = np.append(0, last[:-1] + 1)
+        found = {}
+        for run in (run for run in range(len(self.totals)) if self.is_tail(run)):
+            side = 1.0 if run > self.body[-1] else -1.0
+            near, away = (first, last) if side > 0 else (last, first)
+            body_here = (self.sides[away[self.body]] == -side).any()
+            body_there = (self.sides[near[self.body]] == side).any()
+            far = self.sides[self.of_cell == run] == side
+            if far.any() and body_here and not body_there:
+                found[run] = self._other_side(run, far)
+        return found
+
+    def _other_side(self, run: int, far: np.ndarray) -> OtherSide:
+        _, cases, _, unusual = self._tails(run, np.zeros(1))
+        beyond = np.flatnonzero(self.of_cell == run)[far]
+        leftward, half = bool(far[0]), (len(beyond) + 1) // 2
+        slowest = self._growth(beyond[:half] if leftward else beyond[-half:], not leftward) + _SLOWEST
+        body = Body(self.ends, np.where(np.isin(np.arange(len(self.totals)), self.body), self.totals, 0.0))
+        return beyond_zero(self._cells(run), far, body, cases[0], -unusual[0] / 2, slowest)
+
+    def without(self, run: int, counts: np.ndarray) -> _Line:
+        """The line without some records of a run.
+
+        Args:
+            run: the run.
+            counts: float64 [cells], of them in each cell.
+        """
+        totals, pieces = self.totals.copy(), self.pieces.totals.copy()
+        totals[run] -= counts.sum()
+        np.subtract.at(pieces, self.pieces.of_cell[self.of_cell == run], counts)
+        left = self.records - float(counts.sum())
+        return replace(self, totals=totals, pieces=replace(self.pieces, totals=pieces), records=left)
 
     def _tail(self, run: int) -> tuple[float, float]:
         """The count and the tilt of a tail.
@@ -245,11 +313,11 @@ class _Line:
         rightward = bool(run > self.body[-1])
         side = self.body[::-1] if rightward else self.body
         begin = self.ends[side[0] + 1] if rightward else self.ends[side[0]]
-        slowest = _SLOWEST + self._growth(run, rightward)
+        inside = np.flatnonzero(self.of_cell == run)
+        slowest = _SLOWEST + self._growth(inside, rightward)
         trend = max(self._trend(side), slowest)
         height = self._height(side[0]) * math.exp(-trend * abs(float(begin) - self._middle(side[0])))
         slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
-        inside = np.flatnonzero(self.of_cell == run)
         reached = np.exp(-slopes * np.abs(self.borders[inside[0] : inside[-1] + 2] - begin))
         density = np.exp(_LIFT * lifts)[:, None, None] * height
         cases = density / slopes * np.abs(np.diff(reached, axis=1))
@@ -284,11 +352,11 @@ class _Line:
             others=float(np.maximum(self.totals[seen], 0.0) @ away[seen]),
         )
 
-    def _growth(self, run: int, rightward: bool) -> float:
-        """How fast the log of numbers grows outward in a tail; one that fell no faster would have no mean."""
-        ends = self.sizes[np.flatnonzero(self.of_cell == run)[[0, -1]]]
+    def _growth(self, inside: np.ndarray, rightward: bool) -> float:
+        """How fast the log of numbers grows outward in cells; a tail that fell no faster would have no mean."""
+        ends = self.sizes[inside[[0, -1]]]
         inner, outer = ends.tolist() if rightward else ends[::-1].tolist()
-        width = float(self.ends[run + 1] - self.ends[run])
+        width = float(self.borders[inside[-1] + 1] - self.borders[inside[0]])
         return max(math.log(outer / inner) / width, 0.0) if inner > 0 and outer > 0 else 0.0
 
     def _height(self, run: int) -> float:

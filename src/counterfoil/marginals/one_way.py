@@ -25,7 +25,7 @@ from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, p
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.scores import expected_error
-from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
+from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
@@ -234,7 +234,8 @@ def _warnings(
         if (name := one.clique[0]) in runs
     ]
     # Where rows are near noise, so is every mean: one sentence says it.
-    return tuple(near_noise(marginals, runs, total) or unreliable_means(columns, total))
+    unreliable = near_noise(marginals, runs, total) or unreliable_means(columns, total)
+    return (*unreliable, *hidden_sides(columns, total))
 
 
 def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:

@@ -22,6 +22,8 @@ _BODY = 0.25
 """A column of whose records a larger share is in no run that stands out is a guess, not its tail alone."""
 _MOST_NAMED = 5
 """So many columns are named in one sentence."""
+_LOST = 0.02
+"""A larger share of the rows, of numbers on the other side of 0 that noise may hide, is said."""
 _NEAR_NOISE = 0.4
 """Rows are near noise where noise moves columns so far in the mean, in an L1 distance of at most 2."""
 _MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
@@ -127,6 +129,27 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
     return [
         f"No count that stands out from the noise says where {shares} lie, which is guessed by a smooth curve: {its} "
         "unreliable."
+    ]
+
+
+def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
+    """What is said of columns with records on one side of 0, where noise hides whether there are any on the other.
+
+    Args:
+        columns: all columns of numbers.
+        total: the number of records, as noise leaves it.
+    """
+    hidden = [
+        f"{column.marginal.clique[0]} {side.words} 0 (up to {side.most / max(total, 1.0):.0%})"
+        for column in columns
+        for side in column.smoothed.other_sides
+        if not side.is_sure and side.most > _LOST * total
+    ]
+    if not hidden:
+        return []
+    return [
+        f"Noise hides how many of the rows have numbers of {_named(hidden)}: these rows may have too few of them, or "
+        "some that no record has."
     ]
 
 
