@@ -7,37 +7,70 @@ depends on the noisy number alone, so that it is post-processing.
 
 from __future__ import annotations
 
-MOST_ROWS_OFF = 10_000.0
-"""A number of rows with a larger standard deviation is refused, unless the user says how many rows to draw.
+import warnings
 
-Tables that are copied with so little budget have thousands of rows more often than millions. Measured on eight columns
-at delta 1e-9, the deviation passes this bound between epsilon 0.01, where it is 1,300 to 4,700 rows, and 0.001, where
-it is 13,000 by `independent`, 18,000 by MST, 20,000 by AIM, 24,000 by reweighting and 41,000 by evolution; by counts
-with Laplace noise of a hundredth of epsilon, as the signed measure has them, it is 14,000 at 0.01, and by the measure
-tree 8,800 at 0.001. It grows as one over epsilon. A table of millions would bear more, but its size is not known before
-the charge, and saying how many rows to draw costs nothing.
+from counterfoil.callers import outside_the_package
+
+ROWS_OFF_SAID = 1_000.0
+"""A number of rows that may be off by as many, with a confidence of 95%, is warned of before anything is charged."""
+
+MOST_ROWS_OFF = 3_000.0
+"""A number of rows that may be off by more, with that confidence, is refused, unless the user says how many to draw.
+
+Tables that are copied with so little budget have thousands of rows more often than millions, and one of 3,000 might
+then be counted as none. Measured on eight columns at a delta of 1e-6, a number is off by 1,200 rows at epsilon 0.01 by
+`independent`, 1,500 by MST and AIM, 1,600 by reweighting, 2,400 by direct and 6,000 by evolution, and at 0.001 by
+9,500 to 48,000. It grows as one over epsilon. A table of millions would bear more, but its size is not known before the
+charge, and saying how many rows to draw costs nothing.
 """
+
+CONFIDENT = 1.96
+"""Within so many deviations of the truth lies a number with normal noise, with a confidence of 95%."""
+
+_ROUGH = 0.05
+"""A count that is off by a larger part of it is rough."""
 
 DEVIATIONS = 2.0
 """A count below so many standard deviations can't be told from that of an empty table."""
 
 
+class RowCountWarning(UserWarning):
+    """As many rows will be drawn as a noisy count says, which may be off by a thousand or more.
+
+    Given before anything is charged. Pass `rows`, or ignore this category where tables are much larger than that.
+    """
+
+
+class UncountableRows(ValueError):
+    """The number of rows would be noise, and nobody says how many to draw: nothing was charged."""
+
+
 def require_countable(deviation: float, rows: int | None) -> None:
-    """Refuses a plan whose number of rows would be noise, before anything is charged.
+    """Refuses a plan whose number of rows would be noise, and warns of one where it is rough, before any charge.
 
     Args:
         deviation: the standard deviation of the number of rows, as the plan implies it; 0 where that is public.
         rows: how many rows the user asks for; None where as many are drawn as the table has, about.
 
     Raises:
-        ValueError: which says how far off the number would be.
+        UncountableRows: which says how far off the number would be.
     """
-    if rows is None and deviation > MOST_ROWS_OFF:
-        raise ValueError(
-            f"As many rows are drawn as a noisy count says, which must be off by at most {MOST_ROWS_OFF:,.0f} in "
-            f"standard deviation. Found a budget with which it would be off by about {deviation:,.0f}: say how many "
-            "rows to draw with `--rows` (`rows` in Python), or give more epsilon."
+    off = CONFIDENT * deviation
+    if rows is not None or off < ROWS_OFF_SAID:
+        return
+    if off > MOST_ROWS_OFF:
+        raise UncountableRows(
+            "As many rows are drawn as a noisy count says, which must be off by at most "
+            f"{MOST_ROWS_OFF:,.0f} (with a confidence of 95%). Found a budget with which it would be off by about "
+            f"{off:,.0f}: say how many rows to draw with `--rows` (`rows` in Python), or give more epsilon."
         )
+    warnings.warn(
+        f"The number of records will be known to within {off:,.0f} (with a confidence of 95%), and as many rows are "
+        "drawn as that count says: a table of hardly more records may come back with one row, or with twice as many. "
+        "Say how many rows to draw with `--rows` (`rows` in Python), or give more epsilon.",
+        RowCountWarning,
+        stacklevel=outside_the_package(),
+    )
 
 
 def is_drowned(estimate: float, deviation: float) -> bool:
@@ -59,23 +92,31 @@ def rows_to_fit(estimate: float, deviation: float, rows: int | None) -> float:
         rows: how many rows the user asks for. It takes the place of an estimate that the noise drowns where the plan
             would be refused without it; a closer estimate says more about the records than a wish does.
     """
-    if rows is not None and deviation > MOST_ROWS_OFF and is_drowned(estimate, deviation):
+    if rows is not None and CONFIDENT * deviation > MOST_ROWS_OFF and is_drowned(estimate, deviation):
         return float(rows)
     return max(estimate, 1.0)
 
 
 def count_warnings(estimate: float, deviation: float, rows: int | None) -> list[str]:
-    """Public sentences for the receipt on a number of rows that is noise; none for one that is not.
+    """Public sentences for the receipt on a number of rows that is noise, or rough; none for one that is neither.
 
     Args:
         estimate: the noisy number of records.
         deviation: its standard deviation; 0 where it is public.
         rows: how many rows the user asked for; None where the estimate says how many are drawn.
     """
-    if not is_drowned(estimate, deviation):
-        return []
-    drawn = "so many rows are drawn as were asked for" if rows is not None else "how many rows are drawn says nothing"
-    return [
-        f"The number of records is noise: it was counted as {estimate:,.0f}, with a standard deviation of "
-        f"{deviation:,.0f}, which can't be told from none; {drawn}."
-    ]
+    off = CONFIDENT * deviation
+    if is_drowned(estimate, deviation):
+        drawn = (
+            "so many rows are drawn as were asked for" if rows is not None else "how many rows are drawn says nothing"
+        )
+        return [
+            f"The number of records is noise: it was counted as {estimate:,.0f}, with a standard deviation of "
+            f"{deviation:,.0f}, which can't be told from none; {drawn}."
+        ]
+    if rows is None and off >= ROWS_OFF_SAID and off > _ROUGH * estimate:
+        return [
+            f"The number of records is known to within {off:,.0f} (with a confidence of 95%): it was counted as "
+            f"{estimate:,.0f}, and so many rows are drawn."
+        ]
+    return []

@@ -1,4 +1,4 @@
-"""The note that a release has no ledger: printed once it is accepted, right before its first charge."""
+"""Notes on a release that is about to be charged: that it has no ledger, that its number of rows will be rough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from counterfoil.accounting.row_counts import RowCountWarning
 from counterfoil.cli.terminal import Terminal
 from counterfoil.ledger.no_ledger import NO_LEDGER, NoLedgerWarning, warn_without_ledger
 
@@ -38,23 +39,30 @@ class WithoutLedger:
 def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[WithoutLedger]:
     """Prints the note, once, when what runs inside is about to charge; nothing where there is a ledger.
 
-    The curator warns of it when all that could be refused before was accepted. What is refused needs no note.
+    The curator warns of it when all that could be refused before was accepted. What is refused needs no note. That the
+    number of rows will be rough is printed with or without a ledger.
 
     Args:
         terminal: where it is printed.
         ledger: the file that is charged, or None.
     """
-    state = WithoutLedger(terminal, ledger)
+    state, said = WithoutLedger(terminal, ledger), set[str]()
     with warnings.catch_warnings():
         others = warnings.showwarning
 
         def shown(message: Any, category: type[Warning], *place: Any, **further: Any) -> None:
             if issubclass(category, NoLedgerWarning):
                 state.note()
+            elif issubclass(category, RowCountWarning):
+                # Once for all attempts of a release, whose number is not shown.
+                if str(message) not in said:
+                    said.add(str(message))
+                    terminal.note(str(message))
             else:
                 others(message, category, *place, **further)
 
         warnings.showwarning = shown
-        warnings.simplefilter("always", NoLedgerWarning)
+        for kind in (NoLedgerWarning, RowCountWarning):
+            warnings.simplefilter("always", kind)
         warn_without_ledger.cache_clear()  # once for each command, of which a process may run several
         yield state

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from functools import cache
+
+from counterfoil.callers import outside_the_package
 
 NO_LEDGER = "No ledger: nothing will count this release against later ones of the same table."
 
@@ -24,7 +25,7 @@ def warn_without_ledger() -> None:
         f"{NO_LEDGER} Pass `ledger`, made by `Ledger.create` or `Ledger.open`, or its path, if the release may be "
         "shared.",
         NoLedgerWarning,
-        stacklevel=_outside_the_package(),
+        stacklevel=outside_the_package(),
     )
 
 
@@ -34,13 +35,5 @@ def warn_of_unrecorded_look() -> None:
         "No ledger: nothing will record that the records were looked at without privacy. Pass `ledger`, made by "
         "`Ledger.create` or `Ledger.open`, or its path, if releases are made of the same table.",
         NoLedgerWarning,
-        stacklevel=_outside_the_package(),
+        stacklevel=outside_the_package(),
     )
-
-
-def _outside_the_package() -> int:
-    """How many calls up the user's own line is, which is the one to show."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("counterfoil."):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.row_counts import RowCountWarning, UncountableRows
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Clique
 from counterfoil.evaluation.marginals import compare_marginals
@@ -141,18 +143,28 @@ def rehearse(task: Task) -> Rehearsal | Reference:
     )
 
 
-def _released(setting: Setting, table: PublicTable, epsilon: float, seed: int) -> Codes:
-    """Codes [m] of each attribute of a release; the budget's shares are set aside as `synthesize` does."""
+def _released(setting: Setting, table: PublicTable, epsilon: float, seed: int, rows: int | None = None) -> Codes:
+    """Codes [m] of each attribute of a release; the budget's shares are set aside as `synthesize` does.
+
+    Where the number of rows would be noise, so many are drawn as the table has, which is what a user is asked to say.
+    """
     schema, budget = setting.schema, Budget(epsilon, setting.delta)
     frame = decode(schema, table.codes, np.random.default_rng(seed))
     # A ledger in memory says that nothing has to be counted: the records are public.
     ledger = Ledger.in_memory(SourceIdentity("memory", "memory"), budget)
-    with Curator(frame, schema, budget=budget, relation=setting.relation, ledger=ledger, seed=seed) as curator:
-        if setting.check_schema:
-            SchemaCheck(setting.check_schema).prepare(curator)
-        if setting.fidelity is not None:
-            setting.fidelity.prepare(curator)
-        return encode(schema, setting.synthesizer.synthesize(curator).to_arrow())
+    try:
+        with (
+            warnings.catch_warnings(),
+            Curator(frame, schema, budget=budget, relation=setting.relation, ledger=ledger, seed=seed) as curator,
+        ):
+            warnings.simplefilter("ignore", RowCountWarning)
+            if setting.check_schema:
+                SchemaCheck(setting.check_schema).prepare(curator)
+            if setting.fidelity is not None:
+                setting.fidelity.prepare(curator)
+            return encode(schema, setting.synthesizer.synthesize(curator, rows=rows).to_arrow())
+    except UncountableRows:
+        return _released(setting, table, epsilon, seed, rows=frame.num_rows)
 
 
 def _scores(setting: Setting, training: Codes, table: PublicTable, seed: int) -> dict[str, Score]:
