@@ -7,7 +7,7 @@ from counterfoil.schema.placement_words import ColumnWords
 
 
 def former_remedy(words: ColumnWords, way: Placement) -> str:
-    """What versions up to 0.11 said in place of `ColumnWords.remedy`."""
+    """What versions before 0.11 said in place of `ColumnWords.remedy`."""
     if way is Placement.INFINITE:
         return 'declare `missing = true` and list "inf" and "-inf" in `missing_values`'
     if way is Placement.UNREADABLE:
