@@ -217,7 +217,8 @@ def test_rows_default_to_what_is_known_of_their_number(name):
 )
 def test_small_tables_and_any_epsilon(name, relation, sizes, rows, epsilon):
     domain = Domain(tuple("abc"[: len(sizes)]), sizes)
-    made = released(METHODS[name], domain, rows, relation=relation, budget=Budget(epsilon, 1e-6))
+    asked = 60 if name == "published" and epsilon < 0.1 else None  # by itself it would be refused: its total is noise
+    made = released(METHODS[name], domain, rows, relation=relation, budget=Budget(epsilon, 1e-6), draw=asked)
     assert made.rows >= 1
     assert all(codes.min() >= 0 and codes.max() < domain[column] for column, codes in made.codes.items())
     assert made.receipt.document["spent"]["epsilon"] <= epsilon
