@@ -13,6 +13,7 @@ from counterfoil.evaluation.column_notes import exchangeable, states_offset
 from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
+from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.placement import Placement
 
 
@@ -152,6 +153,19 @@ def test_dates_that_would_also_be_read_with_day_and_month_exchanged():
     assert notes(clock, ["13/03/2020 00:30"]) == {}  # still the 12th in UTC
     assert exchangeable("%m/%d/%Y")
     assert not exchangeable("%d %b %Y")
+
+
+def test_the_remedy_for_numbers_that_no_bound_reaches_is_to_declare_codes():
+    column = Integer("code", 0, 1000)
+    (cells,) = (report := checked(column, [5, 2**53 + 2, 90071992547409935])).columns[0].irregular
+    assert (cells.way, cells.count, cells.inexact) == (Placement.ABOVE, 2, 2)
+    remedy = report.columns[0].remedy(cells)
+    assert 'kind = "categorical"' in remedy
+    assert '"identifier"' in remedy
+    near = checked(column, [5, 2**53])
+    assert near.columns[0].remedy(near.columns[0].irregular[0]) == "raise `upper`"
+    with pytest.raises(SchemaError, match='declare them as kind = "categorical"'):
+        Integer("code", 0, 2**53 + 2)
 
 
 @pytest.mark.parametrize("text_format", ["", "%d.%m.%Y %H:%M"])

@@ -36,6 +36,16 @@ def test_the_error_of_the_mean_is_that_of_simulated_noise():
     assert found.mean_error == pytest.approx(simulated, rel=0.05)
 
 
+def test_the_error_of_the_deviation_is_that_of_simulated_noise():
+    scale = 20.0
+    found = column("age", EXACT, scale)
+    noisy = EXACT + np.random.default_rng(2).normal(0, scale, (20_000, 5))
+    shares = noisy / noisy.sum(axis=1, keepdims=True)
+    deviations = np.sqrt(shares @ CENTERS**2 - (shares @ CENTERS) ** 2)
+    # As above: 5% are 10 standard errors, below 1e-6.
+    assert found.deviation_error == pytest.approx(deviations.std() / deviations.mean(), rel=0.05)
+
+
 def test_noise_beyond_the_records_counts_as_what_was_left_there():
     centers = 10.0 ** np.arange(1, 8)
     counts = np.array([3000.0, 5000, 2000, 0, 0, 0, 0])
@@ -75,7 +85,7 @@ def judged(zeros: float, noise: float, seed: int) -> tuple[float, bool]:
     smoothed = spread(runs, COLUMN.spans, centers, records=records, records_error=noise)
     found = NumberColumn(NoisyMarginal(("x",), noisy, noise), runs, smoothed, centers)
     ratio = (smoothed.counts @ centers / smoothed.counts.sum()) / (exact @ centers / 1000)
-    return max(ratio, 1 / ratio), bool(unreliable_means([found], records))
+    return max(ratio, 1 / ratio), any("its mean and" in said for said in unreliable_means([found], records))
 
 
 def test_a_mean_that_is_far_off_is_warned_of():
@@ -91,6 +101,53 @@ def test_a_mean_that_is_near_is_seldom_warned_of():
     found = [judged(zeros, 3.0, seed) for zeros in (0.0, 0.3) for seed in range(30)]
     assert max(off for off, _ in found) < 1.4
     assert np.mean([warns for _, warns in found]) < 0.1
+
+
+def spread_of(exact: np.ndarray, centers: np.ndarray, noise: float, seed: int) -> tuple[float, bool]:
+    """How many times the deviation is off, and whether the receipt warns of the mean or of the tail."""
+    noisy = exact + np.random.default_rng(seed).normal(0, noise, len(exact))
+    runs = runs_of(noisy, noise)
+    smoothed = spread(runs, np.ones(len(exact)), centers, records=float(exact.sum()), records_error=noise)
+    found = NumberColumn(NoisyMarginal(("x",), noisy, noise), runs, smoothed, centers)
+    ratio = deviation(smoothed.counts, centers) / deviation(exact, centers)
+    return max(ratio, 1 / ratio), bool(unreliable_means([found], float(exact.sum())))
+
+
+def deviation(counts: np.ndarray, centers: np.ndarray) -> float:
+    mean = counts @ centers / counts.sum()
+    return math.sqrt(counts @ (centers - mean) ** 2 / counts.sum())
+
+
+def test_a_deviation_that_is_far_off_is_warned_of():
+    """A narrow column between wide bounds: few rows that noise adds far away widen it many times. Fixed seeds."""
+    centers = np.linspace(-180, 180, 361)
+    exact = np.rint(2000 * np.exp(-((centers + 120) ** 2) / 8) / math.sqrt(8 * math.pi))
+    found = [spread_of(exact, centers, noise, seed) for noise in (5.0, 15.0, 30.0) for seed in range(20)]
+    off = [warns for ratio, warns in found if ratio > 1.5]
+    assert len(off) > 20
+    assert np.mean(off) > 0.95
+
+
+def test_a_group_at_the_end_of_the_range_that_noise_would_hide_is_warned_of():
+    """Sixty rows of 3,000 at 99,999 make up most of the mean, and no smooth tail foretells them."""
+    centers = np.linspace(0, 99_999, 500)
+    exact = np.append(np.append(2940.0, np.zeros(498)), 60.0)
+    ratio, warns = spread_of(exact, centers, 30.0, 0)
+    assert ratio > 1.5
+    assert warns
+    near = np.append(np.append(2940.0, np.zeros(498)), 60.0)
+    assert not spread_of(1000 * near, centers, 30.0, 0)[1], "noise hides nothing of sixty thousand"
+
+
+def test_the_sentence_on_tails_names_the_columns_and_how_far_their_means_are_known():
+    centers = np.append(np.arange(100.0), 100 * 1.1 ** np.arange(70))
+    found = column("gain", np.where(centers < 100, 100.0, 0.0), 20.0, centers)
+    assert found.mean_error < 0.25
+    (one,) = unreliable_means([found], 10_000.0)
+    assert f"the tail of gain (standard error of its mean {found.mean_error:.0%})" in one
+    assert f"up to {found.rows_unseen:,.0f} of them at one number" in one
+    assert "its deviation and outer quantiles" in one
+    assert "their deviations" in unreliable_means([found, found], 10_000.0)[0]
 
 
 def test_a_table_is_near_noise_by_the_expected_distance():

@@ -12,7 +12,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
-from counterfoil.methods.direct import Direct
+from counterfoil.methods.direct import Direct, require_model_size
 from small_releases import (
     Request,
     assert_within_budget,
@@ -58,6 +58,13 @@ def test_the_whole_budget_goes_into_one_question():
 def test_a_large_budget_gives_the_marginals_back(budget):
     made = released(Direct(3), TRIPLE, ROWS, budget=budget)
     assert made.marginal("abc") == pytest.approx(counts_of(TRIPLE, ROWS, ("a", "b", "c")), abs=8)
+
+
+def test_the_refusal_of_a_wide_table_is_short():
+    domain = Domain(tuple(f"c{i}" for i in range(600)), (4,) * 600)
+    with pytest.raises(ValueError, match=r"joins c0, .* and 592 more in 10\^361 cells") as refused:
+        require_model_size(domain, tuple((f"c{i}", f"c{j}") for i in range(600) for j in range(i)), 80)
+    assert len(str(refused.value)) < 400
 
 
 def test_columns_that_nothing_names_are_measured_alone():

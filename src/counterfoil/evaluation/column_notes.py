@@ -21,7 +21,7 @@ from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
-from counterfoil.schema.integer import Integer
+from counterfoil.schema.integer import EXACT, Integer
 from counterfoil.schema.notation import moment_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
@@ -74,6 +74,7 @@ class NoteCounts:
         self.column = column
         self.offsets = 0
         self.clocks = 0
+        self.inexact = 0
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
         self._all = np.zeros(column.size, dtype=np.int64)
@@ -104,6 +105,8 @@ class NoteCounts:
             self._add_instants(self.column, batch, cells)
         elif isinstance(self.column, Integer | Real):
             self._add_clocks(batch, cells)
+        if isinstance(self.column, Integer) and cells.numbers is not None:
+            self.inexact += int((np.abs(cells.numbers) > EXACT).sum())
         if self._zeros is not None and batch.holds_texts(name):
             declared = np.flatnonzero(cells.placements == Placement.DECLARED)
             self._zeros.add(Counter(batch.texts(name, declared)))

@@ -15,6 +15,7 @@ from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.integer import AS_CODES
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
@@ -34,6 +35,7 @@ class Irregular:
         values: the most frequent ones with their counts, where they were asked for.
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers.
+        inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
     """
 
     way: Placement
@@ -42,6 +44,7 @@ class Irregular:
     values: tuple[tuple[str, int], ...] = ()
     offsets: int = 0
     clocks: int = 0
+    inexact: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class ColumnReport:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
         if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
             return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks)
-        return self.words.remedy(one.way)
+        return AS_CODES if one.inexact and self.words.is_wrong(one.way) else self.words.remedy(one.way)
 
     @property
     def holds(self) -> bool:
@@ -212,6 +215,7 @@ class _Cells:
                 tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
                 self.seen.offsets if way is Placement.UNREADABLE else 0,
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
+                self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED

@@ -17,7 +17,10 @@ from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.column_sums import ColumnSum
 
 _ERROR = 0.25
-"""A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable."""
+"""A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable, and so is a
+deviation whose standard error is a larger part of it."""
+_UNSEEN = 3.0
+"""A tail is unreliable where a group that noise hides, at the end of the range, would move the mean by more times."""
 _BODY = 0.25
 """A column of whose records a larger share is in no run that stands out is a guess, not its tail alone."""
 _MOST_NAMED = 5
@@ -76,6 +79,54 @@ class NumberColumn:
         return math.sqrt(float(errors @ errors) + (known / scale) ** 2)
 
     @property
+    def deviation_error(self) -> float:
+        """The standard error of the standard deviation, as a part of it, as noise leaves it: half that of the variance.
+
+        From the noise of each run's count times what a record there adds to the variance, and of hidden runs from all
+        that may be true of them. Infinite where no run stands out, and 0 for a column of one number.
+        """
+        counts, runs = self.smoothed.counts, self.smoothed.runs
+        records = float(counts.sum())
+        if records <= 0 or not self.runs.stands_out.any():
+            return math.inf
+        squares = (self.centers - float(counts @ self.centers) / records) ** 2
+        variance = float(counts @ squares) / records
+        if variance <= 0:
+            return 0.0
+        added = (squares / variance - 1.0) / (2 * records)
+        left = np.bincount(runs.of_cell, counts)
+        of_run = np.bincount(runs.of_cell, counts * added) / np.where(left > 0, left, 1.0)
+        errors = runs.noise * of_run
+        for run, believed in self.smoothed.hidden.items():
+            errors[run] = believed.error(added[runs.of_cell == run])
+        return float(np.linalg.norm(errors))
+
+    @property
+    def unseen_group(self) -> float:
+        """By how much a group at one number that noise hides may move the mean, in the same parts as `mean_error`.
+
+        The most rows that do not stand out in one cell, at the end of the range that is farther from the mean.
+        """
+        counts = self.smoothed.counts
+        records = float(counts.sum())
+        if records <= 0:
+            return math.inf
+        mean = float(counts @ self.centers) / records
+        far = np.abs(self.centers - mean)
+        scale = max(abs(mean), float(counts @ far) / records) * records
+        return self.rows_unseen * float(far.max()) / scale if scale > 0 else 0.0
+
+    @property
+    def rows_unseen(self) -> float:
+        """The most rows at one number that do not stand out from the noise."""
+        return deviations_to_stand_out(len(self.centers)) * self.marginal.scale
+
+    @property
+    def has_unreliable_tail(self) -> bool:
+        """Whether noise hides much of its deviation, or a group of rows that would multiply its mean."""
+        return self.deviation_error > _ERROR or self.unseen_group > _UNSEEN
+
+    @property
     def hidden_share(self) -> float:
         """The share of the records of which a smooth curve alone says in which cells they are, or nothing at all."""
         counts, runs, unplaced = self.smoothed.counts, self.smoothed.runs, self.smoothed.unplaced
@@ -101,7 +152,9 @@ def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]
     """
     doubtful = [column for column in columns if column.mean_error > _ERROR]
     guessed = [column for column in columns if column.hidden_share > _BODY]
-    return [" ".join(_doubt(doubtful, total) + _guess(guessed))] if doubtful or guessed else []
+    tails = [column for column in columns if column not in doubtful + guessed and column.has_unreliable_tail]
+    said = _doubt(doubtful, total) + _guess(guessed) + _tails(tails)
+    return [" ".join(said)] if said else []
 
 
 def _doubt(doubtful: Sequence[NumberColumn], total: float) -> list[str]:
@@ -129,6 +182,20 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
     return [
         f"No count that stands out from the noise says where {shares} lie, which is guessed by a smooth curve: {its} "
         "unreliable."
+    ]
+
+
+def _tails(tails: Sequence[NumberColumn]) -> list[str]:
+    if not tails:
+        return []
+    named = _named(
+        [f"{column.marginal.clique[0]} (standard error of its mean {column.mean_error:.0%})" for column in tails]
+    )
+    unseen = max(column.rows_unseen for column in tails)
+    its = "its deviation and outer quantiles" if len(tails) == 1 else "their deviations and outer quantiles"
+    return [
+        f"Few rows decide the tail of {named}, and noise hides up to {unseen:,.0f} of them at one number: {its} may be "
+        "far off. Closer bounds, where the public knows them, or more epsilon help."
     ]
 
 

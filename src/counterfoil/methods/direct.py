@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,6 +34,8 @@ from counterfoil.synthesis.time_limit import TimeLimit
 
 _LAST_GAP = 2e-3
 _FAILURE = 0.05
+_MOST_NAMED = 8
+_LONG = 1e12
 _MEASURED = 0.1
 """The share of the work that is done before the fit: for the progress alone."""
 
@@ -229,8 +232,14 @@ def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_si
     if tree.megabytes <= max_model_size:
         return
     largest = max(tree.cliques, key=domain.size)
+    more = f" and {len(largest) - _MOST_NAMED} more" if len(largest) > _MOST_NAMED else ""
     raise ValueError(
-        f"The model needs {tree.megabytes:,.0f} MB, more than `max_model_size` = {max_model_size:g}. Its largest part "
-        f"joins {', '.join(largest)} in {domain.size(largest):,} cells. Ask for fewer marginals that share columns, "
-        "give these columns fewer bins in the schema, or raise `max_model_size`."
+        f"The model needs {_amount(tree.megabytes)} MB, more than `max_model_size` = {max_model_size:g}. Its largest "
+        f"part joins {', '.join(largest[:_MOST_NAMED])}{more} in {_amount(domain.size(largest))} cells. Ask for fewer "
+        "marginals that share columns, give these columns fewer bins in the schema, or raise `max_model_size`."
     )
+
+
+def _amount(number: float) -> str:
+    """In digits, and where they are many by the power of ten."""
+    return f"{number:,.0f}" if number < _LONG else f"10^{math.log10(number):.0f}"

@@ -15,6 +15,7 @@ from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, MANY_NUMBERS, Scale, integer_starts, scale_of
 
 EXACT = 2**53
+AS_CODES = 'declare them as kind = "categorical" with their `values`, or, where each row has its own, "identifier"'
 MOST_DIGITS = 18
 """That a number may be written with, zeros included."""
 
@@ -44,9 +45,12 @@ class Integer(NumberColumn):
     digits: int = 0
 
     def _check(self) -> None:
+        if self.lower > self.upper:
+            raise self.mistake(f"`lower` must be at most `upper`; found {self.lower} and {self.upper}")
         if not -EXACT <= self.lower <= self.upper <= EXACT:
             raise self.mistake(
-                f"`lower` must be at most `upper`, both within 2^53 of zero; found {self.lower} and {self.upper}"
+                f"`lower` and `upper` must lie within 2^53 of zero, as numbers beyond are not exact; found "
+                f"{self.lower} and {self.upper}. Whole numbers that long are mostly codes: {AS_CODES}"
             )
         if self.step < 1 or (self.upper - self.lower) % self.step:
             raise self.mistake(f"`step` must be positive and lead from `lower` to `upper`; found {self.step}")
