@@ -33,6 +33,17 @@ def test_the_arithmetic_is_in_the_message():
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize(("columns", "refused"), [(60, False), (100, False), (300, True)])
+def test_triples_that_would_take_hours_are_refused_with_the_order_that_does_not(columns, refused):
+    domain = Domain(WIDE.attributes[:columns], WIDE.sizes[:columns])
+    if not refused:
+        require_width("aim", domain, 3, choices=32, rounds=10)
+        return
+    with pytest.raises(ValueError, match=r"4,455,100 combinations.*`--workload 2`.* of at most 3,265 columns"):
+        require_width("aim", domain, 3, choices=32, rounds=10)
+    require_width("aim", domain, 2, choices=32, rounds=10)
+
+
 @pytest.mark.parametrize("columns", [200, 1000, 3265])
 def test_what_fits_is_let_through(columns):
     domain = Domain(WIDE.attributes[:columns], WIDE.sizes[:columns])

@@ -10,16 +10,21 @@ from counterfoil.domain.workload import Workload
 MOST_GIGABYTES = 8.0
 """More memory than this is not taken for scoring candidates."""
 
+MOST_HOURS = 1.0
+"""More processor time than this is not taken for scoring them."""
+
 _BYTES_PER_CANDIDATE = 1_500
 """Measured: names, an estimate, its exact counts and scores, for the fewest cells that a pair may have."""
 
 _NANOSECONDS_PER_CHOICE = 50
 _NANOSECONDS_PER_ROUND = 30_000
-"""Measured: what each candidate takes in a choice, and where estimates are made and counted anew."""
+_LARGER = 400_000
+"""Measured: what each candidate takes in a choice, and where estimates are made and counted anew: one of three columns
+and more has an elimination of its own, where pairs share theirs."""
 
 
 def require_width(method: str, domain: Domain, workload: Workload | int, *, choices: int, rounds: int) -> None:
-    """Refuses a table whose candidates would not fit in memory, however many of their values are merged.
+    """Refuses a table whose candidates would not fit in memory or in an hour, however many values are merged.
 
     Args:
         method: its name.
@@ -32,15 +37,21 @@ def require_width(method: str, domain: Domain, workload: Workload | int, *, choi
         ValueError: with the numbers of columns and candidates, memory and time, and what would do.
     """
     columns = len(domain.attributes)
-    candidates = math.comb(columns, min(workload, columns)) if isinstance(workload, int) else len(workload.weights)
-    gigabytes = candidates * _BYTES_PER_CANDIDATE / 1e9
-    if gigabytes <= MOST_GIGABYTES:
+    order = min(workload, columns) if isinstance(workload, int) else max(map(len, workload.weights))
+    candidates = math.comb(columns, order) if isinstance(workload, int) else len(workload.weights)
+    in_a_round = _NANOSECONDS_PER_ROUND if order <= 2 else _LARGER
+    hours_of_one = (choices * _NANOSECONDS_PER_CHOICE + rounds * in_a_round) / 3.6e12
+    gigabytes, hours = candidates * _BYTES_PER_CANDIDATE / 1e9, candidates * hours_of_one
+    if gigabytes <= MOST_GIGABYTES and (hours <= MOST_HOURS or order <= 2):
         return
-    hours = candidates * (choices * _NANOSECONDS_PER_CHOICE + rounds * _NANOSECONDS_PER_ROUND) / 3.6e12
-    widest = math.isqrt(int(2 * MOST_GIGABYTES * 1e9 / _BYTES_PER_CANDIDATE))
+    pairs = math.isqrt(int(2 * MOST_GIGABYTES * 1e9 / _BYTES_PER_CANDIDATE))
+    smaller = f"synthesize at most {pairs:,} columns and their pairs"
+    if order > 2:
+        smaller = f"ask for pairs alone (`--workload 2`), of at most {pairs:,} columns"
     raise ValueError(
         f"The method {method!r} chooses among combinations of columns, of which at most {MOST_GIGABYTES:g} GB may be "
-        f"scored. Found {columns:,} columns with {candidates:,} combinations, which take at least {gigabytes:,.0f} GB "
-        f"and about {max(hours, 0.1):,.1f} hours: synthesize at most {widest:,} columns and their pairs, measure named "
-        f"combinations by 'direct', or use 'independent', which needs {sum(domain.sizes):,} cells."
+        f"scored, and those of three and more for at most {MOST_HOURS:g} hour of processor time. Found {columns:,} "
+        f"columns with {candidates:,} combinations, which take at least {gigabytes:,.0f} GB and about "
+        f"{max(hours, 0.1):,.1f} hours: {smaller}, measure named combinations by 'direct', or use 'independent', which "
+        f"needs {sum(domain.sizes):,} cells."
     )
