@@ -48,7 +48,8 @@ def test_labels_that_never_occur_and_words_that_are_written_as_others():
     assert notes(labeled, ["J", "N"]) == {}
     assert notes(labeled, ["yes", "no", "N"]) == {"never_occurs": (1, ("J",)), "rewritten": (2, ())}
     assert notes(Boolean("x"), ["1", "0"])["rewritten"] == (2, ())
-    assert notes(Boolean("x"), ["True", "false"]) == {}
+    assert notes(Boolean("x"), ["true", "false"]) == {}
+    assert notes(Boolean("x"), ["True", "false"]) == {"rewritten": (1, ())}, "a text that == 'True' no longer finds"
     assert notes(Boolean("x"), [True, True]) == {"never_occurs": (1, ("false",))}
 
 
@@ -105,6 +106,25 @@ def test_cells_that_are_another_text_than_their_category():
     assert notes(Categorical("n", (7,)), [7.0]) == {}
     assert notes(Categorical("n", (7.0,)), [7]) == {}
     assert notes(Categorical("n", ("007",)), [7]) == {"rewritten": (1, ())}
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "count"),
+    [
+        (Integer("x", -9, 9), ["+5", "6.0", "-7", "8", "4e0"], 3),
+        (Real("x", -9.0, 9.0), ["+5", "6.0", "-7.25", "8", "4e0", ".5"], 3),
+        (Integer("x", -9, 9), [5, 6, -7], 0),
+        (Real("x", -9.0, 9.0), [5.0, 1e-9], 0),
+    ],
+)
+def test_numbers_that_are_not_in_plain_digits(column, cells, count):
+    found = notes(column, cells)
+    assert found.get("rewritten", (0, ()))[0] == count
+    if count:
+        (note,) = (note for note in checked(column, cells, values=True).notes if note.kind == "rewritten")
+        assert "plain digits" in note.text
+        assert ("no decimals" in note.text) == isinstance(column, Integer)
+        assert ("+5", 1) in note.values
 
 
 @pytest.mark.parametrize(
@@ -216,7 +236,7 @@ def test_offsets_are_told_in_iso_and_in_the_stated_notation():
         (0, ["007", "12345"], 1, "write `digits = 3`."),
         (5, ["00123", "12345"], 0, ""),
         (5, ["123", "12345"], 1, "leave `digits` out."),
-        (0, ["0", "39.0", "+5"], 0, ""),
+        (0, ["0", "39", "-5"], 0, ""),
         (0, [123], 0, ""),
     ],
 )

@@ -16,6 +16,7 @@ import pyarrow as pa
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
+from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
@@ -85,6 +86,7 @@ class NoteCounts:
         self._texts = False
         self._grid = GridCounts(column) if isinstance(column, Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
+        self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
@@ -107,9 +109,11 @@ class NoteCounts:
             self._add_clocks(batch, cells)
         if isinstance(self.column, Integer) and cells.numbers is not None:
             self.inexact += int((np.abs(cells.numbers) > EXACT).sum())
-        if self._zeros is not None and batch.holds_texts(name):
-            declared = np.flatnonzero(cells.placements == Placement.DECLARED)
-            self._zeros.add(Counter(batch.texts(name, declared)))
+        if self._plain is not None and batch.holds_texts(name):
+            texts = Counter(batch.texts(name, np.flatnonzero(cells.placements == Placement.DECLARED)))
+            self._plain.add(texts)
+            if self._zeros is not None:
+                self._zeros.add(texts)
         if self._grid is not None and cells.numbers is not None:
             self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
 
@@ -132,7 +136,7 @@ class NoteCounts:
             if np.isnan(truth):
                 continue
             label = column.labels[int(truth)]
-            same = text == label or (not column.labeled and text.casefold() == label)
+            same = text == label
             if same or parse_number(text, {}) == parse_number(label, {}):
                 self._labels.add(label)
             if not same:
@@ -165,9 +169,9 @@ class NoteCounts:
         yield from self._spellings()
         yield from self._otherwise()
         yield from self._wide()
-        if self._zeros is not None and self._zeros.count:
-            values = self._zeros.values if self._with_values else ()
-            yield self._note("rewritten", self._zeros.said, self._zeros.count, (), values)
+        for found in (self._zeros, self._plain):
+            if found is not None and found.count:
+                yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():
             yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
         for note in () if self._grid is None else self._grid.notes():
