@@ -11,8 +11,9 @@ import pytest
 
 from counterfoil import AIM, MST, Budget, Curator, Schema
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.runs import find_runs, runs_of
+from counterfoil.graphical_model.runs import deviations_to_stand_out, find_runs, runs_of
 from counterfoil.graphical_model.smoothing import spread
+from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
 from counterfoil.methods.independent import Independent
 
@@ -148,6 +149,20 @@ def test_the_sentence_on_tails_names_the_columns_and_how_far_their_means_are_kno
     assert f"up to {found.rows_unseen:,.0f} of them at one number" in one
     assert "its deviation and outer quantiles" in one
     assert "their deviations" in unreliable_means([found, found], 10_000.0)[0]
+
+
+def test_many_categories_that_noise_hides_are_named():
+    rng = np.random.default_rng(4)
+    many = NoisyMarginal(("code",), rng.normal(0.1, 10, 10_000), 10.0)
+    common = np.append([500.0, 300.0, 150.0], rng.normal(1, 10, 50))
+    seen = NoisyMarginal(("town",), common, 10.0)
+    (one,) = hidden_categories([many, seen], 1000.0)
+    assert "100% of the rows of code (10,000 values)" in one
+    assert "town" not in one
+    assert f"fewer than about {deviations_to_stand_out(10_000) * 10:,.0f} rows" in one
+    assert hidden_categories([seen], 1000.0) == []
+    few = NoisyMarginal(("answer",), np.full(4, 20.0), 10.0)
+    assert hidden_categories([few], 80.0) == [], "rows that are spread over four categories are near all of them"
 
 
 def test_a_table_is_near_noise_by_the_expected_distance():

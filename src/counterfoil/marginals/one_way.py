@@ -23,6 +23,7 @@ from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.graphical_model.zero_kinds import kept_apart
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
 from counterfoil.marginals.foreseen_total import Planned, require_total
+from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
@@ -235,7 +236,9 @@ def _warnings(
     ]
     # Where rows are near noise, so is every mean: one sentence says it.
     unreliable = near_noise(marginals, runs, total) or unreliable_means(columns, total)
-    return (*unreliable, *hidden_sides(columns, total))
+    ungrouped = {column.name for column in schema.synthesized if not getattr(column, "groups", ())}
+    categories = [one for one in marginals if one.clique[0] in ungrouped - runs.keys()]
+    return (*unreliable, *hidden_sides(columns, total), *hidden_categories(categories, total))
 
 
 def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:

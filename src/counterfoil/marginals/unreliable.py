@@ -161,7 +161,7 @@ def _doubt(doubtful: Sequence[NumberColumn], total: float) -> list[str]:
     if not doubtful:
         return []
     deviation = max(column.marginal.scale for column in doubtful)
-    named = _named(
+    named = first_few(
         [
             f"{column.marginal.clique[0]} ({column.cells_that_stand_out} of its {len(column.centers)} cells)"
             for column in doubtful
@@ -177,7 +177,7 @@ def _doubt(doubtful: Sequence[NumberColumn], total: float) -> list[str]:
 def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
     if not guessed:
         return []
-    shares = _named([f"{column.hidden_share:.0%} of the rows of {column.marginal.clique[0]}" for column in guessed])
+    shares = first_few([f"{column.hidden_share:.0%} of the rows of {column.marginal.clique[0]}" for column in guessed])
     its = "its mean and quantiles are" if len(guessed) == 1 else "their means and quantiles are"
     return [
         f"No count that stands out from the noise says where {shares} lie, which is guessed by a smooth curve: {its} "
@@ -188,7 +188,7 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
 def _tails(tails: Sequence[NumberColumn]) -> list[str]:
     if not tails:
         return []
-    named = _named(
+    named = first_few(
         [f"{column.marginal.clique[0]} (standard error of its mean {column.mean_error:.0%})" for column in tails]
     )
     unseen = max(column.rows_unseen for column in tails)
@@ -215,12 +215,13 @@ def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
     if not hidden:
         return []
     return [
-        f"Noise hides how many of the rows have numbers of {_named(hidden)}: these rows may have too few of them, or "
-        "some that no record has."
+        f"Noise hides how many of the rows have numbers of {first_few(hidden)}: these rows may have too few of them, "
+        "or some that no record has."
     ]
 
 
-def _named(names: Sequence[str]) -> str:
+def first_few(names: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 
@@ -248,7 +249,7 @@ def near_noise(marginals: Sequence[NoisyMarginal], runs: Mapping[str, Runs], tot
         return []
     deviation = max(one.scale for one in marginals)
     return [
-        f"About {total:,.0f} records are too few for this budget: the noise of the counts (deviation {deviation:,.0f} "
-        f"each) moves about {apart / 2:.0%} of the rows of a column to other values, so that rows are near noise. Give "
-        "more epsilon, or fewer columns."
+        f"About {max(total, 0.0):,.0f} records are too few for this budget: the noise of the counts (deviation "
+        f"{deviation:,.0f} each) moves about {apart / 2:.0%} of the rows of a column to other values, so that rows are "
+        "near noise. Give more epsilon, or fewer columns."
     ]
