@@ -15,7 +15,7 @@ from counterfoil.accounting.row_counts import (
     RowCountWarning,
     count_warnings,
     is_drowned,
-    records_told,
+    records_counted,
     require_countable,
     rows_to_fit,
 )
@@ -63,7 +63,7 @@ def test_what_the_noise_drowns_is_replaced_by_what_is_asked_for_and_said(estimat
     assert drowned == is_drowned(estimate, deviation)
     off = CONFIDENT * deviation
     assert len(said) == (drowned or (rows is None and off >= ROWS_OFF_SAID and off > 0.05 * estimate))
-    assert records_told(estimate, deviation) == (None if drowned else estimate)
+    assert records_counted(estimate, deviation) == (None if drowned else estimate)
     for sentence in said:
         assert f"{estimate:,.0f}" in sentence
         assert (not drowned) or f"deviation of {deviation:,.0f}" in sentence

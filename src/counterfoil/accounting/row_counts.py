@@ -78,7 +78,7 @@ def is_drowned(estimate: float, deviation: float) -> bool:
     return deviation > 0 and estimate < DEVIATIONS * deviation
 
 
-def records_told(estimate: float, deviation: float) -> float | None:
+def records_counted(estimate: float, deviation: float) -> float | None:
     """The number of records, as far as it is known; None where the noise drowns it."""
     return None if is_drowned(estimate, deviation) else estimate
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
-from counterfoil.accounting.row_counts import records_told
+from counterfoil.accounting.row_counts import records_counted
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
@@ -107,7 +107,7 @@ def buy_schema_check(curator: Curator) -> Receipt:
         parameters={},
         rows=0,
         released="measures",
-        warnings=budget_warnings(curator.budget, records_told(*counts.records)),
+        warnings=budget_warnings(curator.budget, records_counted(*counts.records)),
     )
     return receipt.with_schema_check(counts.to_json())
 

@@ -181,8 +181,8 @@ def squared_error_left(variance: np.ndarray, far: np.ndarray, clipped: np.ndarra
         clipped: float64 [k].
         noise: the standard deviation of the noisy sum.
     """
-    together, told = float(variance @ (far * clipped)), float(variance @ clipped**2) + noise**2
-    return max(float(variance @ far**2) - together**2 / told, 0.0)
+    together, noisy = float(variance @ (far * clipped)), float(variance @ clipped**2) + noise**2
+    return max(float(variance @ far**2) - together**2 / noisy, 0.0)
 
 
 def follow_sum(

@@ -49,7 +49,7 @@ class FrequentTexts:
         texts: column, text and noisy count, column after column, the most frequent first; counts are of cells, or in
             parts of records, as the query says, and so are the threshold and the deviation.
         noise: the noise that was added.
-        threshold: the smallest noisy count that was told.
+        threshold: the smallest noisy count that was released.
         deviation: a bound on the standard deviation of the noise.
     """
 

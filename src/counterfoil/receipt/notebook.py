@@ -22,9 +22,9 @@ def receipt_html(document: Mapping[str, Any]) -> str:
     parts = [notebook_table(("receipt", ""), rows)]
     warnings = len(document["warnings"])
     measures = sum(1 for _ in good_for(document))
-    told = [f"{warnings:,} warnings"] if warnings else []
-    told += [f"{measures:,} sentences on what it is good for"] if measures else []
-    more = f"print(receipt.text()) has {' and '.join([*told, 'the whole page'])}."
+    said = [f"{warnings:,} warnings"] if warnings else []
+    said += [f"{measures:,} sentences on what it is good for"] if measures else []
+    more = f"print(receipt.text()) has {' and '.join([*said, 'the whole page'])}."
     return notebook_page(
         f"Privacy receipt of {document['source']}, {made_by}",
         *parts,

@@ -111,7 +111,7 @@ class NoisyPlacements:
             return max(_STANDARD_ERRORS * self.standard_error, self.scale * math.log(1 / (2 * tail)))
         return max(_STANDARD_ERRORS, -float(ndtri(tail))) * self.standard_error
 
-    def told(self) -> Iterator[tuple[NoisyColumn, Placement, float, float]]:
+    def standing_out(self) -> Iterator[tuple[NoisyColumn, Placement, float, float]]:
         """The counts of cells that are not as declared and stand out from noise, with their shares and errors."""
         if not self.tells:
             return
@@ -134,7 +134,7 @@ class NoisyPlacements:
         Args:
             remedy: what to change, from the words of a column and the placement of its cells.
         """
-        for column, way, share, error in self.told():
+        for column, way, share, error in self.standing_out():
             if share > SMALLEST_SHARE and column.words.is_wrong(way):
                 happened = f"About {_percent(share, error)} of {column.words.name} {column.words.happened(way)}"
                 yield column.words.name, f"{happened}: {remedy(column.words, way)}."
@@ -149,7 +149,7 @@ class NoisyPlacements:
             return f"{bought} were placed tell nothing about a table of this size: {off}. Spend more on it."
         others = [
             f"{column.words.name} {way.word} {_percent(share, share_error)}"
-            for column, way, share, share_error in self.told()
+            for column, way, share, share_error in self.standing_out()
             if not (share > SMALLEST_SHARE and column.words.is_wrong(way))
         ]
         listed = ", ".join(others[:_MOST_LISTED])

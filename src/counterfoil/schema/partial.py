@@ -224,8 +224,8 @@ def _require_sound(
     if not any(table.get("kind") != "identifier" for table in complete.values()):
         for name, table in complete.items():
             read_column(name, table, lists)
-        if told := [key for key in ("rules", "zeros", "derived") if facts.get(key)]:
-            raise SchemaError(f"`{told[0]}` must be about columns that are stated in full. Found none.")
+        if given := [key for key in ("rules", "zeros", "derived") if facts.get(key)]:
+            raise SchemaError(f"`{given[0]}` must be about columns that are stated in full. Found none.")
         complete = {"": {"kind": "boolean"}}  # a schema has a column; the keys above the tables are read all the same
     made = read_facts({**facts, "columns": complete}, Schema, lists, exact=False)
     for name in made.ignore:

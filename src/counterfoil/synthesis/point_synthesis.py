@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.accounting.row_counts import count_warnings, records_told
+from counterfoil.accounting.row_counts import count_warnings, records_counted
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.files import write_text
@@ -270,7 +270,7 @@ def release_points(
             *warnings,
             *shortfall(curator.schema, drawn=drawn, requested=n),
             *count_warnings(*counted, rows),
-            *budget_warnings(curator.budget, records_told(*counted)),
+            *budget_warnings(curator.budget, records_counted(*counted)),
             *unrelated_rows(curator.neighbors, curator.schema),
         ],
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.accounting.row_counts import count_warnings, records_told
+from counterfoil.accounting.row_counts import count_warnings, records_counted
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
@@ -86,7 +86,7 @@ def release(
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
-            *budget_warnings(curator.budget, records_told(fitted.error_bars.counted, fitted.error_bars.total_error)),
+            *budget_warnings(curator.budget, records_counted(fitted.error_bars.counted, fitted.error_bars.total_error)),
             *(line for fit in fits for line in fit.warnings()),
         ],
     )
