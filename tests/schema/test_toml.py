@@ -121,6 +121,13 @@ def test_mistakes_are_one_sentence(text: str, message: str) -> None:
     assert str(caught.value).startswith("The schema")
 
 
+def test_a_byte_order_mark_as_editors_put_it_is_no_part_of_the_schema(tmp_path):
+    text = '[columns.g]\nkind = "boolean"\n'
+    (tmp_path / "plain.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
+    assert Schema.from_toml(tmp_path / "marked.toml") == Schema.from_toml(tmp_path / "plain.toml")
+
+
 def test_the_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "people.schema.toml"
     with pytest.raises(SchemaError, match=r"people.schema.toml: the file can't be read \(No such file"):

@@ -90,7 +90,7 @@ class Workload:
             ValueError: for a file that can't be read or says something else, naming the entry.
         """
         try:
-            document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ValueError(f"The workload {str(path)!r} can't be read as TOML: {error}.") from error
         entries = document.get("cliques")

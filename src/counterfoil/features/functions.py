@@ -347,7 +347,7 @@ def functions_of_toml(path: str | Path, schema: Schema) -> tuple[BoundedFunction
         ValueError: for a file that can't be read or says something else, naming the entry.
     """
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"The functions {str(path)!r} can't be read as TOML: {error}.") from error
     entries = document.get("functions")

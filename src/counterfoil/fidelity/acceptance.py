@@ -65,7 +65,7 @@ class Acceptance:
             OSError: when it can't be read.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise ValueError(f"{path} must be TOML text in UTF-8. Found another kind of file.") from None
         criteria = read_criteria(text, str(path))

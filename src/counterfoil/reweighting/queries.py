@@ -116,7 +116,7 @@ def _named(text: str, schema: Schema, counted: bool) -> AskedQuery:
     if not Path(text).is_file():
         raise ValueError(f"There is no file {text!r} of queries.")
     try:
-        keys = set(tomllib.loads(Path(text).read_text(encoding="utf-8")))
+        keys = set(tomllib.loads(Path(text).read_text(encoding="utf-8-sig")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"The queries {text!r} can't be read as TOML: {error}.") from error
     if keys == {"cliques"}:

@@ -145,7 +145,7 @@ def _read(source: str | Path, sensitive: Sequence[KeptFile]) -> tuple[str, CodeL
     if any(same_place(Path(source), kept.path) for kept in sensitive):
         raise SchemaError("it must be public. Found the sensitive table: give a file of facts.")
     try:
-        text = Path(source).read_text(encoding="utf-8")
+        text = Path(source).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise SchemaError("the file is not UTF-8 text.") from None
     except OSError as error:

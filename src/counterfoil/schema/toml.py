@@ -141,7 +141,7 @@ def read_schema(
         if any(same_place(Path(source), kept.path) for kept in sensitive):
             raise SchemaError(f"{place}: it must be public. Found the sensitive table: give the schema's own file.")
         try:
-            text = Path(source).read_text(encoding="utf-8")
+            text = Path(source).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise SchemaError(f"{place}: the file is not UTF-8 text.") from None
         except OSError as error:
