@@ -39,6 +39,14 @@ def test_rows_are_drawn_under_a_condition(office):
     assert all(row["sex"] == "female" and int(row["age"]) >= 60 for row in rows)
 
 
+@pytest.mark.parametrize("rows", ["0", "-4"])
+def test_too_few_rows_are_refused_in_a_sentence(office, rows):
+    drawn = office.run("sample", KEPT, "--rows", rows, "--out", "none.csv")
+    assert drawn.status == 2
+    assert f"`rows` must be a whole number of at least 1. Found {rows}." in " ".join(drawn.err.split())
+    assert not (office.path / "none.csv").exists()
+
+
 def test_drawn_rows_have_a_receipt_that_names_them(office):
     assert office.run("sample", KEPT, "--rows", "9", "--out", "nine.parquet").status == 0
     document = json.loads((office.path / "nine.receipt.json").read_text())

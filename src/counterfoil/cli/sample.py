@@ -47,8 +47,10 @@ def sample(
     The rows get a receipt of their own beside them, which is the release's, with the new file and the condition.
     """
     from counterfoil.cli.outputs import Outputs
+    from counterfoil.synthesis.release import check_rows
     from counterfoil.synthesis.saved import load_kept
 
+    check_rows(rows)
     terminal = Terminal(quiet=quiet, json=json)
     outputs = Outputs(out if out is not None else Path(f"{release.stem}.sample.parquet"))
     outputs.require_harmless([])
