@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from counterfoil.curator.batches import Batch
-from counterfoil.curator.queries.gradient import (
-    GeneratorGradient,
-    GradientQuery,
-    LossGradient,
-    PublicDraws,
-    TransportGradient,
-)
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient
+from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
+from counterfoil.curator.queries.loss_gradient import LossGradient
+from counterfoil.curator.queries.transport_gradient import TransportGradient
 from counterfoil.curator.silence import silent
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.networks.architectures import autoencoder, linear, mlp

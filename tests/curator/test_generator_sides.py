@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch", reason="gradients need torch")
 
 from counterfoil.accounting.neighbors import NeighboringRelation  # noqa: E402
 from counterfoil.curator.batches import Batch  # noqa: E402
-from counterfoil.curator.queries.gradient import GeneratorGradient, PublicDraws  # noqa: E402
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient  # noqa: E402
+from counterfoil.curator.queries.gradient import PublicDraws  # noqa: E402
 from counterfoil.networks.network import Network  # noqa: E402
 from counterfoil.networks.penalized_gradient import LossTerm  # noqa: E402
 from gradient_batches import answer, batch_of, features_of, replaced, starts_of, table_of  # noqa: E402

@@ -13,7 +13,9 @@ from torch import nn  # noqa: E402
 
 from counterfoil.accounting.neighbors import NeighboringRelation  # noqa: E402
 from counterfoil.accounting.plan import PrivacyLossPlan  # noqa: E402
-from counterfoil.curator.queries.gradient import LossGradient, PublicDraws, TransportGradient  # noqa: E402
+from counterfoil.curator.queries.gradient import PublicDraws  # noqa: E402
+from counterfoil.curator.queries.loss_gradient import LossGradient  # noqa: E402
+from counterfoil.curator.queries.transport_gradient import TransportGradient  # noqa: E402
 from counterfoil.networks.architectures import mlp  # noqa: E402
 from counterfoil.networks.network import Network  # noqa: E402
 from counterfoil.networks.penalized_gradient import LossTerm, TransportTerm  # noqa: E402

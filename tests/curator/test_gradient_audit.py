@@ -21,13 +21,10 @@ from counterfoil.accounting.neighbors import NeighboringRelation  # noqa: E402
 from counterfoil.accounting.plan import PrivacyLossPlan  # noqa: E402
 from counterfoil.curator.batches import Batch, GroupedRecords  # noqa: E402
 from counterfoil.curator.engines.engine import Block  # noqa: E402
-from counterfoil.curator.queries.gradient import (  # noqa: E402
-    GeneratorGradient,
-    GradientQuery,
-    LossGradient,
-    PublicDraws,
-    TransportGradient,
-)
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient  # noqa: E402
+from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws  # noqa: E402
+from counterfoil.curator.queries.loss_gradient import LossGradient  # noqa: E402
+from counterfoil.curator.queries.transport_gradient import TransportGradient  # noqa: E402
 from counterfoil.features.training_features import TrainingFeatures  # noqa: E402
 from counterfoil.networks import penalized_gradient as computing  # noqa: E402
 from counterfoil.networks.clipping import BoundedJacobians, bounded_jacobians  # noqa: E402

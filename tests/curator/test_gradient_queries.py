@@ -17,16 +17,11 @@ from counterfoil.accounting.neighbors import NeighboringRelation  # noqa: E402
 from counterfoil.accounting.replacement import require_declared  # noqa: E402
 from counterfoil.curator import queries  # noqa: E402
 from counterfoil.curator.queries import gradient  # noqa: E402
-from counterfoil.curator.queries.gradient import (  # noqa: E402
-    LOSS_SHARE,
-    GeneratorGradient,
-    GradientQuery,
-    LossGradient,
-    PublicDraws,
-    TransportGradient,
-    restated_probability,
-)
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient  # noqa: E402
+from counterfoil.curator.queries.gradient import LOSS_SHARE, GradientQuery, PublicDraws, restated_probability  # noqa: E402
+from counterfoil.curator.queries.loss_gradient import LossGradient  # noqa: E402
 from counterfoil.curator.queries.registry import require_registered, shipped_queries  # noqa: E402
+from counterfoil.curator.queries.transport_gradient import TransportGradient  # noqa: E402
 from counterfoil.features.training_features import TrainingFeatures  # noqa: E402
 from counterfoil.networks.architectures import linear  # noqa: E402
 from counterfoil.networks.network import Network  # noqa: E402

@@ -17,9 +17,11 @@ from counterfoil.accounting.filter import GaussianFilter, PureFilter  # noqa: E4
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit  # noqa: E402
 from counterfoil.accounting.plan import PrivacyLossPlan  # noqa: E402
 from counterfoil.curator.batches import Batch, GroupedRecords  # noqa: E402
-from counterfoil.curator.queries.gradient import LossGradient, PublicDraws, TransportGradient  # noqa: E402
+from counterfoil.curator.queries.gradient import PublicDraws  # noqa: E402
+from counterfoil.curator.queries.loss_gradient import LossGradient  # noqa: E402
 from counterfoil.curator.queries.marginal import MarginalCounts  # noqa: E402
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal  # noqa: E402
+from counterfoil.curator.queries.transport_gradient import TransportGradient  # noqa: E402
 from counterfoil.features.training_features import TrainingFeatures  # noqa: E402
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError  # noqa: E402
 from counterfoil.ledger.ledger import Ledger, SourceIdentity  # noqa: E402

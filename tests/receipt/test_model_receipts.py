@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="training needs torch")
 from counterfoil.accounting.event import SubsampledGaussianEvent
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
-from counterfoil.curator.queries.gradient import LossGradient
+from counterfoil.curator.queries.loss_gradient import LossGradient
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.networks.architectures import linear

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="training needs torch")
 from counterfoil.accounting.budget import Budget  # noqa: E402
 from counterfoil.accounting.plan import PrivacyLossPlan  # noqa: E402
 from counterfoil.curator.curator import Curator  # noqa: E402
-from counterfoil.curator.queries.gradient import LossGradient  # noqa: E402
+from counterfoil.curator.queries.loss_gradient import LossGradient  # noqa: E402
 from counterfoil.curator.training import Training  # noqa: E402
 from counterfoil.features.training_features import TrainingFeatures  # noqa: E402
 from counterfoil.ledger.errors import LedgerError, ReleaseClosed  # noqa: E402

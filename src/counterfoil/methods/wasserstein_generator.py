@@ -10,7 +10,8 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.gradient import GeneratorGradient, PublicDraws
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient
+from counterfoil.curator.queries.gradient import PublicDraws
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.geometry.euclidean import Box
 from counterfoil.methods.method import Method

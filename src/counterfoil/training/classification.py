@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.curator.queries.gradient import GradientQuery, LossGradient
+from counterfoil.curator.queries.gradient import GradientQuery
+from counterfoil.curator.queries.loss_gradient import LossGradient
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema.boolean import Boolean

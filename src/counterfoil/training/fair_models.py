@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws, TransportGradient
+from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
+from counterfoil.curator.queries.transport_gradient import TransportGradient
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema.number import NumberColumn

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from counterfoil.curator.queries.gradient import GeneratorGradient, GradientQuery, Protected, PublicDraws
+from counterfoil.curator.queries.generator_gradient import GeneratorGradient, Protected
+from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import Ledger
