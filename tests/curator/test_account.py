@@ -16,7 +16,8 @@ from counterfoil.accounting.event import GaussianEvent, event_from_json
 from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
-from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.account import Account
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain

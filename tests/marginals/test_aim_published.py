@@ -11,7 +11,7 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import ConcentratedFilter
 from counterfoil.accounting.neighbors import PrivacyUnit
-from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload

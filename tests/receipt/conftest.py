@@ -13,7 +13,8 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
-from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.account import Account
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.domain.domain import Domain

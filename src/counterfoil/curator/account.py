@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.charge import Charge
 from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.event import PrivacyEvent
-from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.brought import Brought, brought_within
@@ -38,7 +35,7 @@ from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.answer import Answer, Choice, FrequentTexts
 from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
-from counterfoil.noise.known import noise_of, require_known
+from counterfoil.noise.known import require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.randomness import Randomness
@@ -420,53 +417,6 @@ class Account:
             # The whole plan was checked against the budget before its first answer; a part of it reveals no more.
             return events == self._foreseen[: len(events)]
         return self._rule.affords(self._budget, events)
-
-
-class FilterAccount(Account):
-    """An account whose noise may depend on earlier answers. Made by `Curator.filter`."""
-
-    _rule: Filter
-    _reserves: Mapping[str, float] = MappingProxyType({})
-
-    def reserve(self, shares: Mapping[str, float]) -> None:
-        """Keeps these shares of the budget back, each until `open_reserve`; `capacity` is then what remains."""
-        self._reserves = dict(shares)
-
-    def open_reserve(self, purpose: str = "") -> float:
-        """Makes one reserve available; returns it in the filter's unit, rounded down so that it can be divided.
-
-        A reserve is the same whatever was spent before, so that noise which it alone determines is fixed in advance.
-        """
-        share = self._reserves.get(purpose, 0.0)
-        self._reserves = {name: kept for name, kept in self._reserves.items() if name != purpose}
-        return self._rule.capacity(self._budget) * share * (1 - 1e-9)
-
-    @property
-    def capacity(self) -> float:
-        """The budget without what is reserved, in the filter's unit (`rule.unit`), for one query."""
-        return self._rule.capacity(self._budget) * (1 - math.fsum(self._reserves.values()))
-
-    @property
-    def divisible(self) -> float:
-        """The same for several queries: the rounding of their costs is taken off."""
-        return self.capacity * (1 - 1e-9)
-
-    @property
-    def spent(self) -> float:
-        """The costs that were charged so far, in the filter's unit."""
-        return self._cost(self.events)
-
-    def noise(self, cost: float) -> CountNoise:
-        """The noise of one query that costs `cost` in the filter's unit, and never more."""
-        return noise_of(self._rule.event(cost))
-
-    def _affords(self, records: list[dict[str, Any]]) -> bool:
-        if not super()._affords(records):
-            return False
-        return not self._reserves or self._cost([Charge.from_json(record).event for record in records]) <= self.capacity
-
-    def _cost(self, events: Sequence[PrivacyEvent]) -> float:
-        return math.fsum(self._rule.cost(event) for event in events)
 
 
 def _unlisted_noise(

@@ -22,9 +22,10 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.repeated import repeated
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.brought import brought_within
-from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.records import ExactRecords

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from counterfoil.accounting.repeated import require_attempts
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.features.one_against_rest import target_of
 from counterfoil.fidelity.fidelity import Measuring, Question, columns_in_words
 from counterfoil.fidelity.synthetic_counts import MOST_CELLS, compared_cliques

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions, require_groups
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss

@@ -9,8 +9,8 @@ from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.row_counts import records_counted
 from counterfoil.accounting.sanity import budget_warnings
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.noise import CountNoise
 from counterfoil.receipt.receipt import Receipt

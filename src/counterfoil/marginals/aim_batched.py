@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.accounting.filter import GaussianFilter
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload

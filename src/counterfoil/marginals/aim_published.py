@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.accounting.filter import ConcentratedFilter
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
 from counterfoil.domain.domain import Clique

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from counterfoil.accounting.event import bounded_range_of_mu
-from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique

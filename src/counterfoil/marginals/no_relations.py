@@ -15,8 +15,8 @@ from scipy.special import chdtrc, chdtri
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import Filter
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.marginals.measure import marginal_deviation

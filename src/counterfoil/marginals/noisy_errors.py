@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound

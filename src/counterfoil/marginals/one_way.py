@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterfoil.curator.account import Account, FilterAccount
+from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import LostAnswer
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch

@@ -8,8 +8,8 @@ from itertools import combinations
 
 from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.accounting.filter import GaussianFilter
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBars

@@ -13,8 +13,8 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.row_counts import require_countable
 from counterfoil.brought import brought_within
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Clique

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from counterfoil.accounting.composition import COMPOSITIONS
-from counterfoil.curator.account import FilterAccount
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.files import sha256_of, write_text
 from counterfoil.json_text import json_file
 from counterfoil.receipt.answers import answers_of

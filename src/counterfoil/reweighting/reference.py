@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from counterfoil.accounting.filter import PureFilter
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.geometry.euclidean import Box

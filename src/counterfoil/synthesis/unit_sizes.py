@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.curator.account import FilterAccount
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.unit_sizes import UnitSizes
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.identifier import Identifier
