@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
+from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names
@@ -109,3 +111,17 @@ def test_what_a_steward_is_told_without_a_query(people: Path) -> None:
     frame = pa.table({"a": [1, 2, 3]})
     assert columns_of(frame).typed
     assert value_at(frame, "a", 2) == "3"
+
+
+def test_the_schema_is_checked_as_on_the_command_line_and_what_stands_out_is_warned_of() -> None:
+    table = pa.table({"rank": [7] * 900 + [3] * 1100})
+    narrow = Schema.from_toml('[columns.rank]\nkind = "integer"\nlower = 0\nupper = 6\n')
+    with pytest.warns(SchemaWarning, match=r"of rank lie above 6, .*: raise `upper`"):
+        made = synthesize(table, narrow, epsilon=5.0, method="mst", seed=1)
+    assert made.receipt.document["schema_check"]["share"] == 0.01
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SchemaWarning)
+        unchecked = synthesize(table, narrow, epsilon=5.0, method="mst", seed=1, check_schema=0)
+        fits = Schema.from_toml('[columns.rank]\nkind = "integer"\nlower = 0\nupper = 7\n')
+        synthesize(table, fits, epsilon=5.0, method="mst", seed=1)
+    assert "schema_check" not in unchecked.receipt.document

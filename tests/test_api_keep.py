@@ -162,7 +162,7 @@ def test_a_frame_is_known_by_its_columns(people: Path, tmp_path: Path) -> None:
         ({"epsilon": 1.0}, "epsilon 2.0, where 1.0"),
         ({"relation": "replace_one"}, 'relation "add_or_remove_one", where "replace_one"'),
         ({"fidelity": 0.1}, "fidelity null"),
-        ({"check_schema": 0.02}, "schema check 0.0, where 0.02"),
+        ({"check_schema": 0.02}, "schema check 0.01, where 0.02"),
         ({"time_limit": 60}, "time limit null, where 60"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_receipt_says_what_it_cost(made: cf.Synthesis) -> None:
     seen = Seen(made.receipt._repr_html_())
     said = {row[0]: row[1] for row in seen.rows}
     assert said["guarantee"] == "epsilon 1 at delta 1e-06"
-    assert said["asked"] == "1 marginal_counts"
+    assert said["asked"] == "1 marginal_counts, 1 schema_placement"
     assert said["protects"] == "each row (add_or_remove_one)"
     assert said["ledger"] == "none counts it"
     assert "73.2%" in said["in plain words"]

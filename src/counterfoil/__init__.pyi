@@ -10,6 +10,7 @@ from counterfoil.curator.curator import Curator as Curator
 from counterfoil.domain.workload import Workload as Workload
 from counterfoil.fidelity.acceptance import Acceptance as Acceptance
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
+from counterfoil.fidelity.schema_check import SchemaWarning as SchemaWarning
 from counterfoil.geometry.euclidean import Ball as Ball
 from counterfoil.geometry.euclidean import Box as Box
 from counterfoil.geometry.table_space import TableSpace as TableSpace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.sanity import require_moderate_delta
+from counterfoil.callers import outside_the_package
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.kept_release import kept_release, place_of_answers
@@ -19,7 +21,7 @@ from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck
+from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, SchemaWarning
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
@@ -52,7 +54,7 @@ def synthesize(
     relation: NeighboringRelation | str | None = None,
     rows: int | None = None,
     fidelity: Fidelity | float | None = None,
-    check_schema: float = 0,
+    check_schema: float | None = None,
     unit_sizes: float = 0,
     confirm_delta: float | None = None,
     accept: Acceptance | None = None,
@@ -76,8 +78,9 @@ def synthesize(
         rows: how many rows to draw; about as many as the table has when None.
         fidelity: the share of the budget that buys error measures of the rows, or a `Fidelity`, which may name a target
             to certify linear models for; nothing is bought when None.
-        check_schema: the share of the budget, such as 0.01, that buys noisy counts of the values which were clamped,
-            moved, sent to `other` or not understood; nothing is bought at 0, and the receipt says so.
+        check_schema: the share of the budget that buys noisy counts of the values which were clamped, moved, sent to
+            `other` or not understood, as on the command line: .01 where None and the method can leave one; nothing is
+            bought at 0, and the receipt says so. What stands out is warned of (`SchemaWarning`).
         unit_sizes: the share of the budget, such as 0.02, that buys a histogram of rows per privacy unit, which the
             identifiers of the synthetic rows then follow; nothing is bought at 0, and the receipt says so.
         confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
@@ -160,7 +163,7 @@ def synthesize(
             time_limit=limit,
         )
         if accept is None:
-            return make(curator)
+            return _warned(make(curator))
         require_judgeable(synthesizer)
         runs = JudgedRuns(curator, accept)
         if ledger is None:
@@ -168,7 +171,14 @@ def synthesize(
         made = runs.first_accepted(make)
         if made is None:
             raise withheld(budget)
-        return made
+        return _warned(made)
+
+
+def _warned(made: SyntheticRelease) -> SyntheticRelease:
+    """The release, of whose values that the schema has no place for the caller was warned."""
+    for sentence in made.receipt.document.get("schema_check", {}).get("warnings", ()):
+        warnings.warn(sentence, SchemaWarning, stacklevel=outside_the_package())
+    return made
 
 
 def _place_of_answers(

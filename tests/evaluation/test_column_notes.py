@@ -151,6 +151,23 @@ def test_numbers_that_lie_in_one_bin(column, noted):
     assert "one_bin" not in notes(column, [*range(40), *range(500, 600)])
 
 
+def test_numbers_that_share_one_of_the_cells_that_wide_bounds_are_cut_into():
+    numbers = np.random.default_rng(0).gamma(0.5, 0.001, 200).tolist()
+    (note,) = (one for one in checked(Real("tiny", 0.0, 1.0), numbers).notes if one.kind == "one_bin")
+    assert "cells that its bounds are cut into, from 0 to 0.0" in note.text
+    assert "closer bounds" in note.text
+    assert "one_bin" not in notes(Real("tiny", 0.0, 0.01), numbers)
+
+
+def test_digits_that_drawn_numbers_would_not_have():
+    cents = (np.random.default_rng(0).integers(100, 500_000, 200) / 100).tolist()
+    (note,) = checked(Real("pay", 0.0, 5000.0), cents).notes
+    assert note.kind == "grid"
+    assert "at most 2 digits after the point, and many drawn ones would have fewer: write `decimals = 2`" in note.text
+    assert notes(Real("pay", 0.0, 5000.0, decimals=2), cents) == {}
+    assert notes(Real("pay", 0.0, 5000.0), np.random.default_rng(0).uniform(0, 5000, 200).tolist()) == {}
+
+
 def test_a_bin_of_one_number_may_hold_most_records():
     assert notes(Real("pay", 0.0, 1000.0, bins=20, points=(0.0,)), [0.0] * 99 + [5.0]) == {}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
@@ -65,6 +67,29 @@ def test_the_refusal_of_a_wide_table_is_short():
     with pytest.raises(ValueError, match=r"joins c0, .* and 592 more in 10\^361 cells") as refused:
         require_model_size(domain, tuple((f"c{i}", f"c{j}") for i in range(600) for j in range(i)), 80)
     assert len(str(refused.value)) < 400
+    names = tuple(f"c{i}" for i in range(3000))
+    with pytest.raises(ValueError, match=r"needs 10\^1801 MB.* in 10\^1806 cells"):
+        require_model_size(Domain(names, (4,) * 3000), (names,), 80)
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_all_marginals_of_a_wide_table_are_refused_without_a_list_of_them(order, monkeypatch):
+    wide = Domain(tuple(f"c{i}" for i in range(60)), (4,) * 60)
+    monkeypatch.setattr(Workload, "of_order", lambda *given: pytest.fail("millions of marginals"))
+    with (
+        opened(wide, [(0,) * 60] * 50) as curator,
+        pytest.raises(ValueError, match=r"joins c0, .* and 52 more"),
+    ):
+        Direct(order).synthesize(curator)
+
+
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=6), st.integers(1, 3))
+def test_columns_that_are_surely_small_enough_are_in_every_marginal_of_the_order(sizes, order):
+    domain = Domain(tuple(f"c{i}" for i in range(len(sizes))), tuple(sizes))
+    within = Workload.surely_within(domain, order)
+    kept = Workload.of_order(domain, order).weights
+    order = min(order, len(sizes))
+    assert all(clique in kept for clique in itertools.combinations(within, order))
 
 
 def test_columns_that_nothing_names_are_measured_alone():

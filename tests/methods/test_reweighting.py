@@ -11,6 +11,7 @@ import pytest
 
 import counterfoil as cf
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.domain.workload import Workload
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.reweighting import (
     BernsteinDensity,
@@ -140,9 +141,17 @@ def test_functions_of_your_own_are_met_and_named():
     assert any("lambda" in warning and "vouches" in warning for warning in made.receipt.document["warnings"])
 
 
+def test_marginals_that_no_fit_could_hold_are_refused_without_a_list_of_them(monkeypatch):
+    wide = Schema.from_toml("".join(f'[columns.c{i}]\nkind = "boolean"\n' for i in range(300)))
+    table = pa.table({f"c{i}": [True, False] * 20 for i in range(300)})
+    monkeypatch.setattr(Workload, "of_order", lambda *given: pytest.fail("millions of marginals"))
+    with pytest.raises(ValueError, match=r"4,455,100 marginals .*: lower `support` to 17, or name fewer marginals"):
+        cf.synthesize(table, wide, epsilon=1.0, method=cf.Reweighting(queries="marginals:3"))
+
+
 def test_a_function_that_leaves_its_range_is_clamped_and_nothing_is_said():
     wild = [("wild", lambda record: record["pay"] * 1e6, 0.0, 1.0)]
-    made = synthesize(cf.Reweighting(queries=wild))
+    made = synthesize(cf.Reweighting(queries=wild), check_schema=0)
     (vouched,) = (sentence for sentence in made.receipt.document["warnings"] if "vouches for" in sentence)
     assert "wild" in vouched or "lambda" in vouched
     assert made.receipt.document["charges"][-1]["sensitivity"] == 2**20

@@ -69,6 +69,12 @@ class Workload:
             "give columns fewer bins or categories in the schema."
         )
 
+    @staticmethod
+    def surely_within(domain: Domain, order: int, *, max_cells: int = DEFAULT_MAX_CELLS) -> Clique:
+        """Columns of which any `order` have at most `max_cells` cells, hence all of them in `of_order`."""
+        order = min(order, len(domain.attributes))
+        return tuple(name for name in domain.attributes if domain[name] ** order <= max_cells)
+
     @classmethod
     def up_to_order(cls, domain: Domain, order: int) -> Workload:
         """Every marginal of 1 to `order` attributes, whatever its size, all with weight 1.

@@ -31,6 +31,7 @@ from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
+_SMALLEST = 1e-300
 MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
 
@@ -258,10 +259,16 @@ class NoteCounts:
         counts = self._all[: column.n_bins]
         most, total = int(counts.argmax()), int(counts.sum())
         lows, highs = column.ranges
-        if not key or column.n_bins < 2 or counts[most] <= MOST_IN_ONE_BIN * total or lows[most] == highs[most]:
+        if column.n_bins < 2 or counts[most] <= MOST_IN_ONE_BIN * total or lows[most] == highs[most]:
+            return
+        share = f"{100 * counts[most] / total:.3g}%"
+        if not key:
+            text = f"{share} of {column.name} lie in one of the {column.n_bins:,} cells that its bounds are cut into, "
+            low = 0.0 if abs(lows[most]) < _SMALLEST else lows[most]  # the cell beside 0 begins at the next number
+            text += f"from {low:.6g} to {highs[most]:.6g}: give closer bounds, or `edges` within it"
+            yield self._note("one_bin", text, int(counts[most]))
             return
         advice = "leave `bins` out, or give `edges`" if key == "bins" else f"leave `{key}` out, or give narrower bins"
-        share = f"{100 * counts[most] / total:.3g}%"
         text = f"{share} of {column.name} lie in one of its {column.n_bins:,} bins: {advice}"
         yield self._note("one_bin", text, int(counts[most]))
 

@@ -96,6 +96,10 @@ class GridCounts:
         if (step := self._grid()) is not None:
             line, proposed = _line(self.column, step)
             yield GridNote("grid", f"all its numbers {_said(step)}, and many drawn ones would not: {line}", self._seen)
+        elif (step := self._finer()) is not None:
+            line, proposed = _line(self.column, step)
+            fewer = f"its numbers {_said(step)}, and many drawn ones would have fewer: {line}"
+            yield GridNote("grid", fewer, self._seen)
         often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
         if often:
             yield self._points(often)
@@ -109,6 +113,18 @@ class GridCounts:
         off = np.array([(one / step).denominator > 1 for one in drawn])[which]
         lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
         return step if self._in_cells[off & (lows < highs)].sum() >= _OFF * self._seen else None
+
+    def _finer(self) -> Fraction | None:
+        """The digits of all numbers, where many drawn ones would have fewer, as those of wide cells do."""
+        plain = not (self.column.step or self.column.decimals is not None)
+        if not plain or self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT or not self._left:
+            return None
+        step = self._left[0]
+        drawn, which = _spacings(self.column)
+        coarser = np.array([one > step for one in drawn])[which]
+        lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
+        many = self._in_cells[coarser & (lows < highs)].sum() >= _OFF * self._seen
+        return step if many and step < 1 and _is_decimal(step) else None
 
     def _often(self) -> Iterator[tuple[float, int]]:
         """Numbers that many records hold, far more than would be drawn, the most frequent first."""

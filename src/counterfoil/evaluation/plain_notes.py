@@ -46,8 +46,8 @@ class PlainCounts:
     @property
     def said(self) -> str:
         """What is lost."""
-        whole = "no decimals, " if self._plain is _WHOLE else ""
-        return (
-            f"{self.count:,} of its cells are written in another way than they come back, in plain digits with {whole}"
-            "no plus sign and no exponent: where the notation matters, list them as texts in `values`, as categories"
-        )
+        said = f"{self.count:,} of its cells are written in another way than they come back, in plain digits with "
+        if self._plain is _DECIMAL:
+            return f"{said}no plus sign and no exponent"
+        codes = "where the notation matters, list them as texts in `values`, as categories"
+        return f"{said}no decimals, no plus sign and no exponent: {codes}"

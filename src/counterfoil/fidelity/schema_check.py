@@ -21,6 +21,10 @@ DEFAULT_SHARE = 0.01
 _PURPOSE = "schema check"
 
 
+class SchemaWarning(UserWarning):
+    """Many of the values were clamped, moved, sent to `other` or not understood, as noisy counts say."""
+
+
 class Receipted(Protocol):
     """A release, as its check sees it."""
 

@@ -23,6 +23,7 @@ from counterfoil.graphical_model.smoothing import Smoothed, spread
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.graphical_model.zero_kinds import kept_apart
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
+from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
@@ -239,7 +240,8 @@ def _warnings(
     unreliable = near_noise(marginals, runs, total) or unreliable_means(columns, total)
     ungrouped = {column.name for column in schema.synthesized if not getattr(column, "groups", ())}
     categories = [one for one in marginals if one.clique[0] in ungrouped - runs.keys()]
-    return (*unreliable, *hidden_sides(columns, total), *hidden_categories(categories, total))
+    crowded = crowded_cells(schema, marginals)
+    return (*unreliable, *crowded, *hidden_sides(columns, total), *hidden_categories(categories, total))
 
 
 def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:

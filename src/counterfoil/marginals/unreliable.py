@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.accounting.row_counts import DEVIATIONS
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out
 from counterfoil.graphical_model.smoothing import Smoothed
@@ -19,11 +20,11 @@ from counterfoil.marginals.column_sums import ColumnSum
 _ERROR = 0.25
 """A mean whose standard error is a larger part of it, or of the typical distance from it, is unreliable, and so is a
 deviation whose standard error is a larger part of it."""
-_UNSEEN = 3.0
-"""A tail is unreliable where a group that noise hides, at the end of the range, would move the mean by more times."""
+_UNSEEN = 0.5
+"""A tail is unreliable where a group that noise hides at the end of the range would move the mean by more of it."""
 _BODY = 0.25
 """A column of whose records a larger share is in no run that stands out is a guess, not its tail alone."""
-_MOST_NAMED = 5
+_MOST_NAMED = 20
 """So many columns are named in one sentence."""
 _LOST = 0.02
 """A larger share of the rows, of numbers on the other side of 0 that noise may hide, is said."""
@@ -188,14 +189,15 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
 def _tails(tails: Sequence[NumberColumn]) -> list[str]:
     if not tails:
         return []
-    named = first_few(
-        [f"{column.marginal.clique[0]} (standard error of its mean {column.mean_error:.0%})" for column in tails]
-    )
     unseen = max(column.rows_unseen for column in tails)
-    its = "its deviation and outer quantiles" if len(tails) == 1 else "their deviations and outer quantiles"
+    named = first_few([column.marginal.clique[0] for column in tails])
+    its, mean = ("Its deviation and outer quantiles", "its mean")
+    if len(tails) > 1:
+        its, mean = "Their deviations and outer quantiles", "their means"
     return [
-        f"Few rows decide the tail of {named}, and noise hides up to {unseen:,.0f} of them at one number: {its} may be "
-        "far off. Closer bounds, where the public knows them, or more epsilon help."
+        f"Few rows decide the tail of {named}, and noise hides up to "
+        f"{unseen:,.0f} of them at one number. {its} may be far off, and so may {mean}, where such a group lies near a "
+        "bound. Closer bounds, where the public knows them, or more epsilon hide less."
     ]
 
 
@@ -248,8 +250,10 @@ def near_noise(marginals: Sequence[NoisyMarginal], runs: Mapping[str, Runs], tot
     if apart < _NEAR_NOISE:
         return []
     deviation = max(one.scale for one in marginals)
+    drowned = total < DEVIATIONS * min(one.scale * math.sqrt(one.counts.size) for one in marginals)
+    known = "The records can't be seen for the noise, and are" if drowned else f"About {total:,.0f} records are"
     return [
-        f"About {max(total, 0.0):,.0f} records are too few for this budget: the noise of the counts (deviation "
+        f"{known} too few for this budget: the noise of the counts (deviation "
         f"{deviation:,.0f} each) moves about {apart / 2:.0%} of the rows of a column to other values, so that rows are "
         "near noise. Give more epsilon, or fewer columns."
     ]

@@ -16,6 +16,7 @@ from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
+from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
@@ -35,7 +36,7 @@ from counterfoil.synthesis.time_limit import TimeLimit
 _LAST_GAP = 2e-3
 _FAILURE = 0.05
 _MOST_NAMED = 8
-_LONG = 1e12
+_LONG = 10**12
 _MEASURED = 0.1
 """The share of the work that is done before the fit: for the progress alone."""
 
@@ -101,6 +102,10 @@ class Direct(Method):
                 too large for the estimator.
         """
         domain = curator.domain
+        if isinstance(self.workload, int) and self.workload > 1 and self.estimator is Estimator.PRIVATE_PGM:
+            # All of these are related with each other, so that the model joins them: known without a list of pairs.
+            joined = Workload.surely_within(domain, self.workload)
+            require_model_size(domain, (joined,) if joined else (), self.max_model_size)
         workload = Workload.of_order(domain, self.workload) if isinstance(self.workload, int) else self.workload
         cliques = dict.fromkeys(map(domain.canonical, workload.weights))
         named = {name for clique in cliques for name in clique}
@@ -228,18 +233,22 @@ def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_si
     Raises:
         ValueError: naming the largest clique of the junction tree and what to change.
     """
-    tree = junction_tree.build(domain, cliques)
-    if tree.megabytes <= max_model_size:
-        return
-    largest = max(tree.cliques, key=domain.size)
+    largest = max(cliques, key=domain.size, default=())
+    cells = domain.size(largest)  # of the model there are at least as many, and of a wide table more than a float holds
+    if cells * BYTES_PER_CELL <= max_model_size * 1_000_000:
+        tree = junction_tree.build(domain, cliques)
+        if tree.megabytes <= max_model_size:
+            return
+        largest, cells = max(tree.cliques, key=domain.size), tree.cells
     more = f" and {len(largest) - _MOST_NAMED} more" if len(largest) > _MOST_NAMED else ""
     raise ValueError(
-        f"The model needs {_amount(tree.megabytes)} MB, more than `max_model_size` = {max_model_size:g}. Its largest "
-        f"part joins {', '.join(largest[:_MOST_NAMED])}{more} in {_amount(domain.size(largest))} cells. Ask for fewer "
-        "marginals that share columns, give these columns fewer bins in the schema, or raise `max_model_size`."
+        f"The model needs {_amount(cells * BYTES_PER_CELL // 1_000_000)} MB, more than `max_model_size` = "
+        f"{max_model_size:g}. Its largest part joins {', '.join(largest[:_MOST_NAMED])}{more} in "
+        f"{_amount(domain.size(largest))} cells. Ask for fewer marginals that share columns, give these columns fewer "
+        "bins in the schema, or raise `max_model_size`."
     )
 
 
-def _amount(number: float) -> str:
+def _amount(number: int) -> str:
     """In digits, and where they are many by the power of ten."""
-    return f"{number:,.0f}" if number < _LONG else f"10^{math.log10(number):.0f}"
+    return f"{number:,}" if number < _LONG else f"10^{math.log10(number):.0f}"

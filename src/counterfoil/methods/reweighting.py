@@ -36,6 +36,7 @@ from counterfoil.reweighting.queries import (
     Wish,
     described,
     every_marginal,
+    fewest_marginals,
     functions_in,
     left_out,
     query_of,
@@ -138,6 +139,7 @@ class Reweighting(Method):
         if points and curator.reserved_for("fidelity"):
             raise ValueError("Fidelity can't be measured for points: leave it out, or use the reference `product`.")
         wish = ("moments:2" if points else "marginals:2") if self.queries is None else self.queries
+        self._require_memory(fewest_marginals(wish, curator.schema))
         query = query_of(wish, curator.schema, counted=not curator.row_count_is_public)
         every = every_marginal(wish, curator.schema)
         merging = self._merges(reference, query, named=not every)
@@ -202,9 +204,11 @@ class Reweighting(Method):
 
     def _require_memory(self, marginals: int) -> None:
         if self.support * marginals > MOST_ENTRIES:
+            most = MOST_ENTRIES // marginals
+            lower = f"lower `support` to {most:,}, or name" if most else "name"
             raise ValueError(
                 f"{self.support:,} records in {marginals:,} marginals are more than the {MOST_ENTRIES:,} entries that "
-                f"a fit may have: lower `support` to {MOST_ENTRIES // marginals:,}, or name fewer marginals."
+                f"a fit may have: {lower} fewer marginals."
             )
 
     def _weights(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Sequence
@@ -64,6 +65,14 @@ def every_marginal(wish: Wish, schema: Schema) -> tuple[Clique, ...]:
         return ()
     names = schema.domain.attributes
     return tuple(combinations(names, min(int(named[2]), len(names))))
+
+
+def fewest_marginals(wish: Wish, schema: Schema) -> int:
+    """How many marginals `wish` has at least, without a list of them; 0 where it names no order."""
+    if not isinstance(wish, str) or not (named := _NAMED.fullmatch(wish)) or named[1] != "marginals":
+        return 0
+    order = min(int(named[2]), len(schema.domain.attributes))
+    return math.comb(len(Workload.surely_within(schema.domain, order)), order)
 
 
 def small_enough(query: MarginalCounts, merged: Domain) -> MarginalCounts:

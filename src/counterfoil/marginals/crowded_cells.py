@@ -1,0 +1,54 @@
+"""Sentences for the receipt on columns of numbers of which most lie in one of the cells that their bounds are cut into.
+
+Public: they follow from noisy counts and from the schema. No record is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.marginals.unreliable import first_few
+from counterfoil.schema import Schema
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
+
+MOST_IN_ONE_CELL = 0.8
+"""The share of a column's numbers in one cell from which on what is drawn within it decides their mean."""
+
+_SMALLEST = 1e-300
+"""The cell beside 0, which has one of its own, begins at the smallest number beyond it."""
+
+
+def crowded_cells(schema: Schema, marginals: Sequence[NoisyMarginal]) -> list[str]:
+    """What is said of columns whose numbers nearly all share a cell; nothing where there are none.
+
+    Args:
+        schema: of the columns.
+        marginals: the noisy counts of all columns.
+    """
+    crowded = list(_crowded(schema, marginals))
+    if not crowded:
+        return []
+    return [
+        f"Most numbers share one of the cells that the bounds are cut into: {first_few(crowded)}. Nothing was measured "
+        "of where they lie within it, over which they are spread: means and quantiles may be far off. Closer bounds, "
+        "where the public knows them, or edges within the cell help."
+    ]
+
+
+def _crowded(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str]:
+    for one in marginals:
+        column = schema[one.clique[0]]
+        if not isinstance(column, Integer | Real):
+            continue
+        counts = one.counts[: column.n_bins].clip(min=0.0)
+        lows, highs = (ends[: column.n_bins] for ends in column.ranges)
+        cell = int(counts.argmax())
+        share = float(counts[cell]) / max(float(counts.sum()), 1.0)
+        if column.n_bins > 1 and share > MOST_IN_ONE_CELL and lows[cell] < highs[cell]:
+            yield f"{share:.0%} of {column.name} lie from {_short(lows[cell])} to {_short(highs[cell])}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.6g}" if abs(number) > _SMALLEST else "0"
