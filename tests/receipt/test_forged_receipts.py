@@ -205,6 +205,9 @@ def test_fields_that_nobody_vouches_for(release: dict[str, Any], receipt_of: Mak
     assert "rows.drawn" not in with_file.verify(tmp_path).unvouched
     assert "rows.how" in with_file.verify(tmp_path).unvouched
     assert {"rows.drawn", "outputs: out.csv"} <= set(with_file.verify().unvouched)
+    emptied = Receipt(with_file.document | {"outputs": []}).verify(tmp_path)
+    assert "outputs: that no file is named" in emptied.unvouched
+    assert "outputs: that no file is named" not in with_file.verify(tmp_path).unvouched
     assert "schema_sha256" in Receipt.load(OLDER[0]).verify().unvouched
 
 

@@ -37,6 +37,8 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
     counted = any(rows_of(_place(output, folder)) == document["rows"]["drawn"] for output in compared if folder)
     if document.get("released", "table") == "table":
         fields += ["rows.how"] if counted else ["rows.drawn", "rows.how"]
+    if not document["outputs"]:
+        fields.append("outputs: that no file is named")
     if "answers" not in document:
         bought = "schema_bought" if "schema_bought" in document else "schema_bought: that it was not bought"
         fields += ["schema_sha256", bought]
