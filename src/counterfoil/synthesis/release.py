@@ -18,6 +18,7 @@ from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.kept import kept_of_model
+from counterfoil.synthesis.redrawn_rows import redrawn_rows
 from counterfoil.synthesis.row_parts import RowParts, draw_parts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -83,6 +84,7 @@ def release(
         kept=kept_of_model(model, fitted.error_bars),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
+            *redrawn_rows(model, curator.schema),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
