@@ -36,6 +36,6 @@ def redrawn_rows(model: TableModel, schema: Schema) -> list[str]:
     names = ", ".join(dict.fromkeys(name for rule in broken for name in rule.columns))
     return [
         f"About {share:.0%} of the rows that the model draws break a rule about {names} that a model of marginals "
-        "can't hold, and were drawn again: counts and means of these columns are moved by that. A `[[derived]]` column, or "
-        "rules on two columns in place of three, move them less."
+        "can't hold, and were drawn again: counts and means of these columns are moved by that. A `[[derived]]` "
+        "column, or rules on two columns in place of three, move them less."
     ]
