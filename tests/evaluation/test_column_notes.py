@@ -15,6 +15,7 @@ from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.placement import Placement
+from counterfoil.schema.placement_words import ColumnWords
 
 
 def checked(column, cells, *, values: bool = False) -> SchemaReport:
@@ -201,6 +202,9 @@ def test_the_remedy_for_numbers_that_no_bound_reaches_is_to_declare_codes():
     assert '"identifier"' in remedy
     near = checked(column, [5, 2**53])
     assert near.columns[0].remedy(near.columns[0].irregular[0]) == "raise `upper`"
+    words = ColumnWords.of(Integer("code", 0, 2**53 - 1))
+    assert words.remedy(Placement.ABOVE) == remedy, "where nobody looked at the numbers"
+    assert words.remedy(Placement.BELOW) == "lower `lower`"
     with pytest.raises(SchemaError, match='declare them as kind = "categorical"'):
         Integer("code", 0, 2**53 + 2)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.marginals import width
-from counterfoil.marginals.width import require_width
+from counterfoil.marginals.width import require_width, too_large_pairs
 from counterfoil.methods.aim import AIM
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
@@ -72,3 +77,19 @@ def test_independent_columns_are_never_too_many(monkeypatch):
     monkeypatch.setattr(width, "MOST_GIGABYTES", 1e-6)
     with opened(FIVE, [(0, 0, 0, 0, 0)] * 50, budget=Budget(1.0, 1e-6)) as curator:
         assert Independent().synthesize(curator, rows=5).rows == 5
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=8), st.integers(1, 2000))
+def test_pairs_that_are_too_large_are_those_with_more_cells_than_fit(sizes, most):
+    domain = Domain(tuple(f"a{i}" for i in range(len(sizes))), tuple(sizes))
+    expected = sum(one * other > most for one, other in itertools.combinations(sizes, 2))
+    said = too_large_pairs(domain, most * 8 / 1e6)
+    assert bool(said) == bool(expected)
+    if expected:
+        assert said[0].startswith(f"{expected:,} of {math.comb(len(sizes), 2):,} pairs of columns have more cells")
+
+
+def test_relations_that_were_lost_to_the_size_of_the_model_are_no_noise():
+    with opened(FIVE, [(0, 0, 0, 0, 0), (1, 1, 1, 1, 1)] * 200, budget=Budget(5.0, 1e-6)) as curator:
+        made = AIM(max_model_size=4 * 8 / 1e6).synthesize(curator)
+    assert any("4 of 10 pairs of columns have more cells" in line for line in made.receipt.document["warnings"])

@@ -93,6 +93,19 @@ def test_every_leaf_that_is_changed_is_noticed(release: dict[str, Any], section:
         assert place[2] in ("rounding", "model") or silent, place
 
 
+def test_measures_that_were_bought_can_not_be_left_out_with_their_certificates(release: dict[str, Any]) -> None:
+    document = deepcopy(release)
+    del document["fidelity"], document["certificates"]
+    assert "14 charges bought measures of fidelity, and 0 measures are on the receipt" in " ".join(problems(document))
+
+
+def test_whom_a_release_protects_and_how_often_it_asked_is_vouched_for_by_signatures_alone(
+    release: dict[str, Any],
+) -> None:
+    named = set(Receipt(release).verify().unvouched)
+    assert {"privacy_unit", "charges: that these were all, with this noise"} <= named
+
+
 def test_the_gaps_of_a_certificate_follow_from_the_measures(release: dict[str, Any]) -> None:
     from counterfoil.receipt.certificate import Gaps
 

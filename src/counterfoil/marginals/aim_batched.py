@@ -51,7 +51,7 @@ from counterfoil.marginals.one_way import OneWay, left_for_pairs, measure_one_wa
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
-from counterfoil.marginals.width import require_width
+from counterfoil.marginals.width import require_width, too_large_pairs
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
 
@@ -201,7 +201,8 @@ class BatchedAIM:
         if not unrelated:
             groups = one_way.groups(self.curator.schema, model)
             unrelated = weak_relations(blurred_counts(estimator.measurements, coarse.total, groups))
-        warnings = (*one_way.warnings, *unrelated, *self.pace.warnings())
+        unmeasured = too_large_pairs(domain, self.max_model_size)
+        warnings = (*one_way.warnings, *unmeasured, *unrelated, *self.pace.warnings())
         return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), warnings)
 
     def _plan(self, account: FilterAccount) -> Plan:

@@ -6,6 +6,7 @@ import math
 
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 
 MOST_GIGABYTES = 8.0
 """More memory than this is not taken for scoring candidates."""
@@ -21,6 +22,29 @@ _NANOSECONDS_PER_ROUND = 30_000
 _LARGER = 400_000
 """Measured: what each candidate takes in a choice, and where estimates are made and counted anew: one of three columns
 and more has an elimination of its own, where pairs share theirs."""
+
+
+def too_large_pairs(domain: Domain, max_model_size: float) -> tuple[str, ...]:
+    """A sentence where pairs of columns have more cells than the model may hold, so that none of them is measured.
+
+    Args:
+        domain: the released domain.
+        max_model_size: the limit in megabytes.
+    """
+    sizes, most = sorted(domain.sizes), max_model_size * 1e6 / BYTES_PER_CELL
+    too_large, place = 0, len(sizes)
+    for rank, size in enumerate(sizes):  # the least column with which a pair is too large moves down as sizes grow
+        while place > 0 and sizes[place - 1] * size > most:
+            place -= 1
+        too_large += len(sizes) - max(place, rank + 1)
+    if not too_large:
+        return ()
+    pairs = math.comb(len(sizes), 2)
+    return (
+        f"{too_large:,} of {pairs:,} pairs of columns have more cells than `max_model_size` = {max_model_size:g} "
+        "megabytes hold, and were not measured: whether their columns are related is not known. Raise it, or give "
+        "these columns fewer values.",
+    )
 
 
 def require_width(method: str, domain: Domain, workload: Workload | int, *, choices: int, rounds: int) -> None:

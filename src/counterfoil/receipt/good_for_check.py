@@ -68,8 +68,9 @@ QUERIES = frozenset({*(bought.query for bought in _BOUGHT.values()), GroupPredic
 def fidelity_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What the section `fidelity` states and its charges do not say."""
     entries = document.get("fidelity")
-    if entries is None:
+    if entries is None and document.get("released", "table") != "table":
         return
+    entries = [] if entries is None else entries
     charges = [(place, charge) for place, charge in enumerate(document["charges"], 1) if charge["query"] in QUERIES]
     if "acceptance" in document:  # its measures are asked last, and checked by `acceptance_check`
         charges = charges[: max(len(charges) - len(document["acceptance"]["measures"]), 0)]

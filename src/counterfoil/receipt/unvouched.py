@@ -17,6 +17,8 @@ _ALWAYS = (
     "method.name",
     "method.parameters",
     "noise_source",
+    "privacy_unit",
+    "charges: that these were all, with this noise",
     "charges: parameters beyond the sensitivity",
     "composition: whether runs were repeated, or the release had to be accepted",
 )

@@ -9,6 +9,7 @@ from typing import Any
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
+from counterfoil.schema.integer import AS_CODES, EXACT
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.placement import Placement
 
@@ -95,13 +96,18 @@ class ColumnWords:
         if way is Placement.UNREADABLE:
             return self._notation()
         return {
-            Placement.BELOW: "lower `lower`",
-            Placement.ABOVE: "raise `upper`",
+            Placement.BELOW: AS_CODES if self._is_farthest(self.lower) else "lower `lower`",
+            Placement.ABOVE: AS_CODES if self._is_farthest(self.upper) else "raise `upper`",
             Placement.MOVED: self._finer(),
             Placement.OTHER: "add categories to `values`",
             Placement.MISSING: "declare `missing = true`",
             Placement.INFINITE: self._infinite(),
         }[way]
+
+    def _is_farthest(self, bound: str) -> bool:
+        """Whether no bound of whole numbers can lie farther out: numbers beyond are not exact."""
+        digits = bound.removeprefix("-")
+        return self.kind == "integer" and digits.isdecimal() and int(digits) >= EXACT - 1
 
     def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
