@@ -62,6 +62,17 @@ def test_a_large_budget_gives_the_marginals_back(budget):
     assert made.marginal("abc") == pytest.approx(counts_of(TRIPLE, ROWS, ("a", "b", "c")), abs=8)
 
 
+def test_columns_that_drown_in_the_noise_of_their_marginals_are_said():
+    wide = Domain(("a", "b"), (100, 30))
+    rows = [(i % 100, i % 30) for i in range(1000)]
+    with opened(wide, rows, budget=Budget(0.5, 1e-6)) as curator:
+        (said,) = (one for one in Direct(2).synthesize(curator).receipt.document["warnings"] if "too few" in one)
+    assert "of the rows of a column to other values" in said
+    few = Domain(("a", "b"), (3, 2))
+    with opened(few, [(i % 3, i % 2) for i in range(1000)], budget=Budget(5.0, 1e-6)) as curator:
+        assert not any("too few" in one for one in Direct(2).synthesize(curator).receipt.document["warnings"])
+
+
 def test_the_refusal_of_a_wide_table_is_short():
     domain = Domain(tuple(f"c{i}" for i in range(600)), (4,) * 600)
     with pytest.raises(ValueError, match=r"joins c0, .* and 592 more in 10\^361 cells") as refused:

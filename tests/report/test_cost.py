@@ -167,7 +167,7 @@ def test_a_query_that_nobody_knows_is_a_noisy_statistic(plain: cf.Synthesis) -> 
     document["charges"][0]["query"] = SCRIPT
     found = parts_of(document)
     assert found is not None
-    assert [name for name, _ in found[0]] == ["a noisy statistic"]
+    assert [name for name, _ in found[0]] == ["a noisy statistic", "checking the schema"]
 
 
 def test_the_ledger_tells_neither_places_nor_words_nor_refusals(tmp_path) -> None:

@@ -211,16 +211,29 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
 
 
 def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...]:
-    """Public sentences for the receipt on what the noise of independent columns hides.
+    """Public sentences for the receipt on what the noise of columns hides that were measured alone or with others.
 
     Args:
         schema: of the columns.
-        estimator: fitted to one-way marginals alone.
+        estimator: fitted to marginals that name every column.
     """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
-    runs = _runs_of_columns(estimator.measurements, spans)
-    smoothed = _smoothed(schema, runs, estimator.measurements, estimator.public_total)
-    return _warnings(schema, estimator.measurements, runs, smoothed, estimator.counted, {})
+    columns = _columns_within(estimator.measurements)
+    runs = _runs_of_columns(columns, spans)
+    smoothed = _smoothed(schema, runs, columns, estimator.public_total)
+    return _warnings(schema, columns, runs, smoothed, estimator.counted, {})
+
+
+def _columns_within(marginals: Sequence[NoisyMarginal]) -> list[NoisyMarginal]:
+    """The counts of each column, summed from the marginal that says most about it."""
+    best: dict[str, NoisyMarginal] = {}
+    for one in marginals:
+        for axis, name in enumerate(one.clique):
+            others = tuple(other for other in range(one.counts.ndim) if other != axis)
+            scale = one.scale * math.sqrt(one.counts.size / max(one.counts.shape[axis], 1))
+            if name not in best or scale < best[name].scale:
+                best[name] = NoisyMarginal((name,), one.counts.sum(axis=others), scale)
+    return list(best.values())
 
 
 def _warnings(

@@ -180,10 +180,7 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
         return []
     shares = first_few([f"{column.hidden_share:.0%} of the rows of {column.marginal.clique[0]}" for column in guessed])
     its = "its mean and quantiles are" if len(guessed) == 1 else "their means and quantiles are"
-    return [
-        f"No count that stands out from the noise says where {shares} lie, which is guessed by a smooth curve: {its} "
-        "unreliable."
-    ]
+    return [f"No count that stands out from the noise says where {shares} lie, which is guessed: {its} unreliable."]
 
 
 def _tails(tails: Sequence[NumberColumn]) -> list[str]:

@@ -159,6 +159,7 @@ def synthesize_cliques(
     warnings: tuple[str, ...] = ()
     if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
         model = smooth_columns(curator.schema, warm_estimator, model)
+    if estimator is Estimator.PRIVATE_PGM:
         warnings = one_way_warnings(curator.schema, warm_estimator)
     if len(curator.domain.attributes) > 1:
         alone = all(len(clique) == 1 for clique in cliques)
@@ -166,7 +167,7 @@ def synthesize_cliques(
             warnings = (*warnings, unrelated(curator.schema))
         else:
             groups = groups_of_model(curator.schema, model)
-            warnings = weak_relations(blurred_counts(measurements, model.total, groups))
+            warnings = (*warnings, *weak_relations(blurred_counts(measurements, model.total, groups)))
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)
