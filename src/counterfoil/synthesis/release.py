@@ -84,7 +84,7 @@ def release(
         kept=kept_of_model(model, fitted.error_bars),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
-            *redrawn_rows(model, curator.schema),
+            *(redrawn_rows(model, curator.schema) if drawn == n else ()),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
