@@ -6,6 +6,8 @@ import io
 from datetime import date, datetime
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from command_line import Ended, Office, make_office
@@ -93,6 +95,15 @@ def test_moments_with_an_offset_are_asked_where_their_days_begin(
     assert isinstance(on, Date)
     assert (at.format, at.zone) == ("%Y-%m-%dT%H:%M:%S%:z", "Europe/Zurich")
     assert (on.format, on.zone) == ("%Y-%m-%d %H:%M%z", "UTC")
+
+
+def test_cells_without_a_text_are_proposed_to_be_left_out(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    stays = pa.table({"stay": pa.array([90], pa.duration("s")), "age": [7]})
+    pq.write_table(stays, office.path / "town.parquet")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ninteger\n0\n9\n\n"))
+    ended = office.run("schema", "town.parquet", "--confirm", "--piped", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    assert Schema.from_toml("t.toml").ignore == ("stay",)
 
 
 def test_mistakes_are_answered_with_a_sentence_and_asked_again(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

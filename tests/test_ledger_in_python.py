@@ -212,6 +212,19 @@ def test_the_commands_write_a_move_down_and_warn_of_absurd_totals(place, capsys)
     assert "Warning: Delta 0.5 allows everything to be revealed with that probability" in said
 
 
+def test_budgets_that_protect_little_are_warned_of_in_python(place):
+    with pytest.warns(cf.LooseBudgetWarning, match="Epsilon 20 protects hardly anybody"):
+        cf.Ledger.create("b.ledger", source="people.csv", total=(20, 1e-6)).close()
+    with pytest.warns(cf.LooseBudgetWarning) as said:
+        synthesize(epsilon=11, ledger="b.ledger")
+    assert [str(one.message).startswith("Epsilon 11 protects") for one in said] == [True]
+    assert Path(said[0].filename).name == Path(__file__).name  # the line of the caller, not one of the package
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cf.LooseBudgetWarning)
+        cf.Ledger.create("c.ledger", source="people.csv", total=(10, 1e-6)).close()
+        synthesize(epsilon=1, ledger="c.ledger")
+
+
 def test_what_a_ledger_refuses_names_no_second_ledger(place):
     synthesize(privacy_unit=("sex", 3))
     synthesize(privacy_unit=("sex", 1))

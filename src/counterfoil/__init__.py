@@ -7,6 +7,6 @@ The public names and their homes are listed in `__init__.pyi`, and are imported 
 
 from counterfoil.public_names import lazily
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 
 __getattr__, __dir__ = lazily(__name__)

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
-from counterfoil.accounting.sanity import require_moderate_delta
+from counterfoil.accounting.sanity import require_moderate_delta, warn_of_loose_budget
 from counterfoil.callers import outside_the_package
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given, schema_given
@@ -70,7 +70,7 @@ def synthesize(
             states are taken as public. Those of a frame that `pandas.read_csv` made were guessed from the records, so
             that one record can change them: give the path of the file instead, whose types are then bought.
         schema: the public facts about the table, or the path of the TOML file that states them.
-        epsilon: of the guarantee; positive.
+        epsilon: of the guarantee; positive. One above 10 is warned of (`LooseBudgetWarning`).
         delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy.
         method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer with its own parameters.
         relation: which tables are neighbors; where None, what the method needs (`replace_one` for
@@ -121,6 +121,7 @@ def synthesize(
     limit = time_limit_for(time_limit, synthesizer)
     budget = Budget(epsilon, delta)
     require_moderate_delta(budget.delta, confirm_delta)
+    warn_of_loose_budget(budget)
     if relation is None:
         relation = getattr(synthesizer, "default_relation", NeighboringRelation.ADD_OR_REMOVE_ONE)
     place = None

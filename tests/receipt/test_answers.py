@@ -137,6 +137,14 @@ def test_answers_that_do_not_fit_are_refused(change):
         read_answers(document)
 
 
+def test_counts_that_do_not_fill_the_table_are_refused_in_a_sentence():
+    document = release(cf.MST()).receipt.to_json()
+    first = document["answers"]["marginals"][0]
+    BROKEN["of another length"](document["answers"], document)
+    with pytest.raises(ValueError, match=f"5 counts are recorded for columns '{first['attributes'][0]}', which have "):
+        read_answers(document)
+
+
 def test_a_receipt_whose_answers_are_of_another_schema_does_not_hold():
     receipt = release(cf.MST()).receipt
     assert receipt.verify().holds

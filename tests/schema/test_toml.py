@@ -203,6 +203,16 @@ def test_a_name_proves_nothing_so_the_draft_asks(name: str, typed: bool) -> None
         assert "or its own kind" not in draft({plain: pa.int64()})
 
 
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.list_(pa.int64()), pa.struct({"a": pa.int64()})])
+def test_the_draft_proposes_no_categories_for_cells_without_a_text(kind: pa.DataType) -> None:
+    text = draft({"stay": kind, "age": pa.int64()})
+    about = text.split("\n[columns.")[1]
+    assert 'kind = "?"' in about
+    assert f"# Stored as {kind}, which has no single value" in about
+    assert "has no single value" not in text.split("\n[columns.")[2]
+    assert "has no single value" not in draft({"stay": kind}, typed=False)
+
+
 def test_a_draft_is_usable_once_every_fact_is_said() -> None:
     text = draft({"age": pa.int64(), "sick": pa.bool_()}, name="people")
     half = text.replace('lower = "?"', "lower = 0").replace('upper = "?"', "upper = 99")

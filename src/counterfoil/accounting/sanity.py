@@ -7,14 +7,29 @@ this file depends on a record in any other way.
 from __future__ import annotations
 
 import math
+import warnings
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.callers import outside_the_package
 
 LARGE_EPSILON = 10.0
 """Above it a warning is given: the odds on a person may change by a factor of exp(10), about 22,026."""
 
 LARGE_DELTA = 0.1
 """From it on a delta must be said twice: one in ten releases may reveal everything."""
+
+
+class LooseBudgetWarning(UserWarning):
+    """A release, or the total of a ledger, whose budget protects little: an epsilon above 10, or a delta of .1 or more.
+
+    Given before anything is charged. What a delta means for the table's own number of rows is on the receipt.
+    """
+
+
+def warn_of_loose_budget(budget: Budget) -> None:
+    """Gives the warning, for callers in Python; the command line prints the same sentences."""
+    for sentence in budget_warnings(budget, None):
+        warnings.warn(sentence, LooseBudgetWarning, stacklevel=outside_the_package())
 
 
 def budget_warnings(budget: Budget, rows: float | None) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from counterfoil.accounting.sanity import LooseBudgetWarning
 from counterfoil.cli.certify import certify
 from counterfoil.cli.check import check
 from counterfoil.cli.demo import demo
@@ -83,7 +84,8 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         with ended_like_an_interrupt(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NoLedgerWarning)  # commands say it themselves
+            for said in (NoLedgerWarning, LooseBudgetWarning):  # commands say it themselves
+                warnings.simplefilter("ignore", said)
             status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:

@@ -131,7 +131,10 @@ def _asked(answers: Answers, column: str, storage: pa.DataType | None, place: st
 def _guess(column: str, storage: pa.DataType | None) -> str:
     """What the storage's type says, where the column's name does not look like an identifier's."""
     from counterfoil.schema.drafting import guess, may_name_somebody
+    from counterfoil.schema.spelling import has_no_text
 
+    if storage is not None and has_no_text(storage):
+        return "ignore"
     return "" if storage is None or may_name_somebody(column) else str(guess(column, storage)["kind"])
 
 

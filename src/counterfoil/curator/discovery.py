@@ -34,7 +34,7 @@ from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
 from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, RawCells
 from counterfoil.schema.schema import Schema
-from counterfoil.schema.spelling import is_duration
+from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
@@ -371,7 +371,7 @@ def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[
         given = stated.get(name, Stated())
         known = given.kind or (_stored_kind(kind) if columns.typed else None)
         whole = Stated(known, given.ranged, given.listed, given.ignored)
-        if name != unit and not whole.closed and not _unreadable(kind):
+        if name != unit and not whole.closed and not has_no_text(kind):
             asked[name] = whole
     if not asked:
         raise ValueError(
@@ -398,8 +398,3 @@ def _stored_kind(kind: pa.DataType) -> Kind:
     if pa.types.is_date(kind):
         return "date"
     return "datetime" if pa.types.is_timestamp(kind) else "text"
-
-
-def _unreadable(kind: pa.DataType) -> bool:
-    """Whether no cell of the type has a single value, or a text."""
-    return (pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)) or is_duration(kind)

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.sanity import require_moderate_delta
+from counterfoil.accounting.sanity import require_moderate_delta, warn_of_loose_budget
 from counterfoil.inert import inert
 from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
@@ -124,6 +124,8 @@ class Ledger:
             timeout: seconds to wait for other processes.
             confirm_delta: the total's delta again, which one of .1 or more needs.
 
+        A total that protects little is warned of (`LooseBudgetWarning`).
+
         Raises:
             LedgerError: when something is at `path` already.
             LedgerUnwritable: when it can't be written there.
@@ -136,6 +138,7 @@ class Ledger:
             identity.require_there()
         require_moderate_delta(budget.delta, confirm_delta)
         require_apart(ledger_outputs(Path(path)), kept_source(identity.location))
+        warn_of_loose_budget(budget)
         LedgerFile.create(Path(path), _first_entry(identity, budget))
         return cls.open(path, source=identity, timeout=timeout)
 

@@ -252,8 +252,13 @@ def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
         if len(of) != schema.domain[name] or not np.array_equal(np.unique(of), np.arange(of.max() + 1)):
             raise ValueError(f"the groups of column {name!r} are not those of its codes.")
     shape = tuple(int(groups[name].max()) + 1 if name in groups else schema.domain[name] for name in clique)
-    counts = _numbers(entry["values"]).reshape(shape)
-    return RecordedMarginal(clique, counts, groups, *_noise(entry, document, MarginalCounts.name))
+    counts = _numbers(entry["values"])
+    if counts.size != math.prod(shape):
+        raise ValueError(
+            f"{counts.size:,} counts are recorded for columns {', '.join(map(repr, clique))}, which have "
+            f"{math.prod(shape):,} cells by the schema of the receipt."
+        )
+    return RecordedMarginal(clique, counts.reshape(shape), groups, *_noise(entry, document, MarginalCounts.name))
 
 
 def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedAverages:

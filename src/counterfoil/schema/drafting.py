@@ -11,6 +11,7 @@ import pyarrow as pa
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.scale import LOG
+from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
@@ -61,6 +62,10 @@ _CODE = """\
 # Its name may be that of a code. If it may begin with 0, as 00123 does, list the codes as texts (kind = "categorical",
 # values or values_from), or declare digits = 5: an "integer" is written without its zeros otherwise.
 """
+_NO_TEXT = """\
+# Stored as {kind}, which has no single value that could be synthesized. Store it as a number or a text (a length of
+# time as its seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
+"""
 
 
 def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = True) -> str:
@@ -81,6 +86,7 @@ def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = T
             toml_table(f"[columns.{toml_key(column)}]", facts)
             + (_choices(str(guessed["kind"])) if asks else "")
             + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
+            + (_NO_TEXT.format(kind=kind) if typed and has_no_text(kind) else "")
             + (_CODE if not typed and may_be_code(column) else "")
         )
     return "\n".join(parts)
@@ -120,4 +126,4 @@ def guess(column: str, kind: pa.DataType) -> dict[str, Any]:
         return {"kind": "date"} | bounds
     if pa.types.is_timestamp(kind):
         return {"kind": "datetime"} | bounds | {"resolution": "1d"} | ({} if kind.tz is None else {"zone": UNKNOWN})
-    return {"kind": "categorical", "values": []}
+    return {"kind": UNKNOWN} if has_no_text(kind) else {"kind": "categorical", "values": []}

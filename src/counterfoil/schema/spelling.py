@@ -164,6 +164,11 @@ def is_duration(kind: pa.DataType) -> bool:
     return pa.types.is_duration(kind) or pa.types.is_interval(kind)
 
 
+def has_no_text(kind: pa.DataType) -> bool:
+    """Whether no cell of the type has a single value, or a text: nested types and lengths of time."""
+    return (pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)) or is_duration(kind)
+
+
 def _is_binary(kind: pa.DataType) -> bool:
     return (
         pa.types.is_binary(kind)
