@@ -35,7 +35,7 @@ from counterfoil.graphical_model.interactions import Interactions, Vector
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.outcome import FitOutcome, Status
 from counterfoil.graphical_model.program_search import cheap_program
-from counterfoil.graphical_model.propagation import Propagation
+from counterfoil.graphical_model.repeated_propagation import RepeatedPropagation
 from counterfoil.threads import on_one_thread
 
 _MEMORY = 10
@@ -175,7 +175,8 @@ class _Dual:
         self._constants = [*zeros.values(), *(np.zeros(domain.shape(clique)) for clique in lone)]
         tree = junction_tree.build(domain, cliques)
         axes = [domain.axes(clique) for clique in cliques + lone]
-        self._propagation = Propagation(cheap_program(domain.sizes, axes, domain.axes(tree.elimination_order)))
+        program = cheap_program(domain.sizes, axes, domain.axes(tree.elimination_order))
+        self._propagation = RepeatedPropagation(program)
 
     def margins(self) -> dict[str, Vector]:
         """One-way distributions that the measurements suggest, none of them zero."""

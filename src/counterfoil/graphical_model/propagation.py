@@ -18,12 +18,14 @@ import numpy as np
 from counterfoil.graphical_model.elimination import Program, Step
 from counterfoil.graphical_model.tensor_product import Table, TensorProduct, broadcast, spread
 
-# Rescale a message whose largest entry leaves this range: rare enough to be free, far from overflow.
-_LARGEST, _SMALLEST = 1e20, 1e-20
-# An entry that fell below 1e-308 adds at most 1e-308 times its derivative (relative to the total).
-_LARGEST_DERIVATIVE = 1e200
-# A tensor whose largest entry is below this kept too few digits.
-_LOST = 1e-200
+LARGEST_ENTRY, SMALLEST_ENTRY = 1e20, 1e-20
+"""A message whose largest entry leaves this range is rescaled: rare enough to be free, far from overflow."""
+
+LARGEST_DERIVATIVE = 1e200
+"""An entry that fell below 1e-308 adds at most 1e-308 times its derivative (relative to the total)."""
+
+LOST_ENTRY = 1e-200
+"""A tensor whose largest entry is below this kept too few digits."""
 
 
 class Underflow(Exception):
@@ -60,17 +62,8 @@ class Propagation:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        sizes = program.sizes
-        self._forward = [_forward_product(sizes, step) for step in program.steps]
-        self._reverse = [
-            (
-                TensorProduct(sizes, s.out_axes, s.right_axes, s.left_axes),
-                TensorProduct(sizes, s.out_axes, s.left_axes, s.right_axes),
-            )
-            if s.right >= 0
-            else None
-            for s in program.steps
-        ]
+        self._forward: dict[int, TensorProduct | None] = {}
+        self._reverse: dict[int, tuple[TensorProduct, TensorProduct]] = {}
 
     def calibrate(self, log_inputs: Sequence[Table]) -> Calibration:
         """Both sweeps, from log potentials over the program's inputs (-inf allowed).
@@ -86,60 +79,92 @@ class Propagation:
 
     def marginals(self, log_inputs: Sequence[Table]) -> tuple[float, list[Table]]:
         """Log partition function and the probability table of every input's axes, as new arrays."""
-        calibration = self.calibrate(log_inputs)
+        return self._marginals(self.calibrate(log_inputs))
+
+    def marginals_by_logarithms(self, log_inputs: Sequence[Table]) -> tuple[float, list[Table]]:
+        """The same where it is known that the range of numbers was not enough."""
+        return self._marginals(self._calibrate_log(log_inputs))
+
+    def _marginals(self, calibration: Calibration) -> tuple[float, list[Table]]:
         tables = [calibration.probabilities(slot) for slot in range(self.program.n_inputs)]
         return calibration.log_partition, tables
 
+    def forward(self, i: int, tables: Sequence[Table]) -> tuple[Table, float]:
+        """The tensor that step `i` makes, and the logarithm of what it was multiplied with to stay in range.
+
+        Raises:
+            Underflow: where it kept too few digits.
+        """
+        table = self._applied(i, tables, logarithmic=False)
+        return table, _rescale(table)
+
+    def _applied(self, i: int, tables: Sequence[Table], *, logarithmic: bool) -> Table:
+        step = self.program.steps[i]
+        if i not in self._forward:
+            self._forward[i] = _forward_product(self.program.sizes, step)
+        right = tables[step.right] if step.right >= 0 else None
+        return _apply(step, self._forward[i], tables[step.left], right, logarithmic=logarithmic)
+
+    def reverse(self, i: int, above: Table, tables: Sequence[Table], derivatives: list[Table]) -> None:
+        """Puts the derivatives of what went into step `i` in their slots, from that of what came out.
+
+        Raises:
+            Underflow: where one of them is so large that what fell below the smallest float may matter.
+        """
+        self._reversed(i, above, tables, derivatives, logarithmic=False)
+        step = self.program.steps[i]
+        if step.right >= 0:
+            for slot in (step.left, step.right):
+                if not derivatives[slot].max() < LARGEST_DERIVATIVE:
+                    raise Underflow
+
+    def _reversed(
+        self, i: int, above: Table, tables: Sequence[Table], derivatives: list[Table], *, logarithmic: bool
+    ) -> None:
+        step, sizes = self.program.steps[i], self.program.sizes
+        if step.right < 0:
+            above = spread(above, broadcast(step.out_axes, step.left_axes, sizes))
+            derivatives[step.left] = np.broadcast_to(above, tuple(sizes[x] for x in step.left_axes))
+            return
+        if i not in self._reverse:
+            self._reverse[i] = (
+                TensorProduct(sizes, step.out_axes, step.right_axes, step.left_axes),
+                TensorProduct(sizes, step.out_axes, step.left_axes, step.right_axes),
+            )
+        for product, mine, other in zip(
+            self._reverse[i], (step.left, step.right), (step.right, step.left), strict=True
+        ):
+            derivatives[mine] = (product.log if logarithmic else product.real)(above, tables[other])
+
     def _calibrate_real(self, log_inputs: Sequence[Table]) -> Calibration:
-        tables, log_peaks = _exponentials(log_inputs)
+        tables, log_peaks = exponentials(log_inputs)
         log_factors = [0.0] * len(tables)
-        for step, product in zip(self.program.steps, self._forward, strict=True):
-            right = tables[step.right] if step.right >= 0 else None
-            table = _apply(step, product, tables[step.left], right, logarithmic=False)
-            log_factors.append(_rescale(table))
+        for i in range(len(self.program.steps)):
+            table, log_factor = self.forward(i, tables)
             tables.append(table)
+            log_factors.append(log_factor)
         total = float(tables[self.program.output])
         derivatives: list[Table] = [np.empty(0)] * len(tables)
         derivatives[self.program.output] = np.asarray(1.0 / total)
         for i in reversed(range(len(self.program.steps))):
             out = self.program.steps[i].out
             factor = math.exp(log_factors[out])
-            above = derivatives[out] if factor == 1.0 else derivatives[out] * factor
-            self._reverse_step(i, above, tables, derivatives, False)
+            self.reverse(i, derivatives[out] if factor == 1.0 else derivatives[out] * factor, tables, derivatives)
         log_partition = log_peaks + math.log(total) - math.fsum(log_factors)
         return Calibration(log_partition, tables, derivatives, log_factors, logarithmic=False)
 
     def _calibrate_log(self, log_inputs: Sequence[Table]) -> Calibration:
         tables = [np.asarray(table, dtype=np.float64) for table in log_inputs]
-        for step, product in zip(self.program.steps, self._forward, strict=True):
-            right = tables[step.right] if step.right >= 0 else None
-            tables.append(_apply(step, product, tables[step.left], right, logarithmic=True))
+        for i in range(len(self.program.steps)):
+            tables.append(self._applied(i, tables, logarithmic=True))
         log_total = float(tables[self.program.output])
         if not math.isfinite(log_total):
             raise ValueError("Some combination of values must have a positive probability. Found none.")
         derivatives: list[Table] = [np.empty(0)] * len(tables)
         derivatives[self.program.output] = np.asarray(-log_total)
         for i in reversed(range(len(self.program.steps))):
-            self._reverse_step(i, derivatives[self.program.steps[i].out], tables, derivatives, True)
+            self._reversed(i, derivatives[self.program.steps[i].out], tables, derivatives, logarithmic=True)
         return Calibration(log_total, tables, derivatives, [0.0] * len(tables), logarithmic=True)
-
-    def _reverse_step(
-        self, i: int, above: Table, tables: list[Table], derivatives: list[Table], logarithmic: bool
-    ) -> None:
-        step, pair = self.program.steps[i], self._reverse[i]
-        if pair is None:
-            sizes = self.program.sizes
-            above = spread(above, broadcast(step.out_axes, step.left_axes, sizes))
-            derivatives[step.left] = np.broadcast_to(above, tuple(sizes[x] for x in step.left_axes))
-        elif logarithmic:
-            derivatives[step.left] = pair[0].log(above, tables[step.right])
-            derivatives[step.right] = pair[1].log(above, tables[step.left])
-        else:
-            derivatives[step.left] = pair[0].real(above, tables[step.right])
-            derivatives[step.right] = pair[1].real(above, tables[step.left])
-            for slot in (step.left, step.right):
-                if not derivatives[slot].max() < _LARGEST_DERIVATIVE:
-                    raise Underflow
 
 
 def evaluate(program: Program, inputs: Sequence[Table]) -> tuple[Table, float]:
@@ -182,9 +207,9 @@ def multiplied(sizes: tuple[int, ...], step: Step, left: Table, right: Table | N
 def _rescale(table: Table) -> float:
     """Divide a table in place by its largest entry if that is extreme; returns the log of what it was times."""
     peak = float(table.max())
-    if not peak > _LOST:
+    if not peak > LOST_ENTRY:
         raise Underflow
-    if _SMALLEST < peak < _LARGEST:
+    if SMALLEST_ENTRY < peak < LARGEST_ENTRY:
         return 0.0
     table *= 1.0 / peak
     return -math.log(peak)
@@ -205,7 +230,7 @@ def _apply(step: Step, product: TensorProduct | None, left: Table, right: Table 
     return np.asarray(left)
 
 
-def _exponentials(log_inputs: Sequence[Table]) -> tuple[list[Table], float]:
+def exponentials(log_inputs: Sequence[Table]) -> tuple[list[Table], float]:
     """Inputs divided by their largest entries, and the logarithm of what was divided by."""
     scale = 0.0
     tables = []

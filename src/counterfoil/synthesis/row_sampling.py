@@ -100,8 +100,9 @@ class RowMaker:
         """Codes and values of `n` rows; fewer, where the model hardly ever meets the rules."""
         codes = self.sample(n, rng)
         values = self.values(codes, rng)
-        good = rows_that_hold(self.schema.row_rules, values)
-        codes, values, drawn = codes[good], values.filter(pa.array(good)), n
+        good, drawn = rows_that_hold(self.schema.row_rules, values), n
+        if not good.all():  # a copy of a wide table takes as long as drawing it
+            codes, values = codes[good], values.filter(pa.array(good))
         for _ in range(MOST_TRIES):
             missing = n - len(codes)
             if missing == 0:
