@@ -88,7 +88,7 @@ class _Layout:
         summed = tuple(x for x in left if x not in out)
         columns = tuple(x for x in out if x not in left)
         kind, n = _ANYWHERE, len(columns)
-        if right and out[len(rows) :] == right:
+        if right and not summed and out[len(rows) :] == right:
             kind, batch, columns = _SPREAD, (), right
         elif n and right[-n:] == columns == out[-n:]:
             kind = _SIDE_BY_SIDE
