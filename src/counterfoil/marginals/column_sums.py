@@ -107,7 +107,7 @@ class SumBuyer:
             smoothed: the counts of columns of numbers.
             better: see `SumQuestion.share_wanted`.
         """
-        questions = {name: self._question(name, one) for name, one in smoothed.items()}
+        questions = {name: self._question(name, one) for name, one in smoothed.items() if self.schema[name].has_zero}
         wanted = {name: one.share_wanted(better) for name, one in questions.items()}
         worth = [
             name

@@ -32,7 +32,7 @@ from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_no
 from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.schema import Categorical, Schema
+from counterfoil.schema import Categorical, Column, Schema
 
 _MANY = 64
 """A column of numbers with more codes is measured in two steps."""
@@ -245,7 +245,7 @@ def _warnings(
     sums: Mapping[str, ColumnSum],
 ) -> tuple[str, ...]:
     columns = [
-        NumberColumn(one, runs[name], smoothed[name], schema[name].centers[: len(runs[name].of_cell)], sums.get(name))
+        NumberColumn(one, runs[name], smoothed[name], _places(schema[name], smoothed[name].counts), sums.get(name))
         for one in marginals
         if (name := one.clique[0]) in runs
     ]
@@ -255,6 +255,14 @@ def _warnings(
     categories = [one for one in marginals if one.clique[0] in ungrouped - runs.keys()]
     crowded = crowded_cells(schema, marginals)
     return (*unreliable, *crowded, *hidden_sides(columns, total), *hidden_categories(categories, total))
+
+
+def _places(column: Column, counts: np.ndarray) -> np.ndarray:
+    """float64 [bins]: the number in the middle of each cell, counted from the mean where nothing is at 0."""
+    centers = column.centers[: len(counts)]
+    if column.has_zero:
+        return centers
+    return np.asarray(centers - float(counts @ centers) / max(float(counts.sum()), 1.0))
 
 
 def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:
@@ -282,7 +290,8 @@ def _smoothed(
         column, bins = schema[name], len(of_name.of_cell)
         assert column.spans is not None
         records, error = _with_a_number(name, bins, marginals, public)
-        smoothed[name] = spread(of_name, column.spans, column.centers[:bins], records=records, records_error=error)
+        sizes = column.centers[:bins] if column.has_zero else None
+        smoothed[name] = spread(of_name, column.spans, sizes, records=records, records_error=error)
     return smoothed
 
 

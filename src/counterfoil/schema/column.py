@@ -213,6 +213,11 @@ class Column(ABC):
         """
         return None
 
+    @property
+    def has_zero(self) -> bool:
+        """Whether 0 is none of what its numbers count or measure, so that they have a size; dates have none."""
+        return True
+
     def drawn_means(self, counts: np.ndarray) -> np.ndarray:
         """float64 [n_bins]: the mean of the numbers that `decode` draws in each bin, but for their rounding.
 

@@ -37,7 +37,7 @@ _HEAD = """\
 #                bins or edges, digits = 5 where 123 is written as 00123
 #   real         lower, upper; optional scale, decimals = 2 for cents or step = 0.5 for halves, and one of bins,
 #                resolution, edges; points = [0] for exact values
-#   date         lower, upper (2020-01-31); optional resolution = "7d" or "1mo", or bins, or edges; format, zone
+#   date         lower, upper (2020-01-31); optional resolution = "1d", "7d" or "1mo", bins, or edges; format, zone
 #   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format, zone
 #   identifier   replace = "drop", "sequence" or "uuid"; never read
 #

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import directives, text_of
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
 from counterfoil.schema.zone import (
     EPOCH,
@@ -37,6 +39,9 @@ _DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"),
 """Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
 """Bins in which a `format` is tried."""
+_MANY_DAYS = (("1mo", 10.5), ("3mo", 32.0), ("1y", 128.0), ("10y", math.inf))
+"""Bins of dates that nobody divided, and for how many years at most: hardly more than a hundred, as of numbers."""
+_DAYS_OF_A_YEAR = 365.25
 
 
 @dataclass(frozen=True)
@@ -207,6 +212,14 @@ class Instant(NumberColumn):
     def n_bins(self) -> int:
         return len(self._starts)
 
+    @cached_property
+    def spans(self) -> np.ndarray:
+        return (self._stops - self._starts).astype(np.float64)
+
+    @property
+    def has_zero(self) -> bool:
+        return False
+
     @property
     def bounds(self) -> tuple[float, float]:
         return float(self._number(self.lower)), float(self._number(self.upper))
@@ -295,18 +308,27 @@ class Instant(NumberColumn):
 class Date(Instant):
     """Days from `lower` to `upper`, both included.
 
-    One code per day, unless `resolution` ("7d", "1mo", "1y"), `bins` or `edges` (the first day of each
-    bin) groups them; months and years are the calendar's. Text is ISO 8601, or in the `strptime` format `format`.
-    With a `zone`, an instant counts for the day on which it was there.
+    `resolution` ("1d", "7d", "1mo", "1y"), `bins` or `edges` (the first day of each bin) group them; months and years
+    are the calendar's. Without any of these, up to 1,000 days have a code each, and more get the `resolution` that
+    makes about a hundred bins: the noise of so many counts would hide in which part of the range days are. Text is ISO
+    8601, or in the `strptime` format `format`. With a `zone`, an instant counts for the day on which it was there.
+
+    `by_the_day` is for what versions before 0.13 released: there each day had a code where nothing was said.
     """
 
     kind: ClassVar[str] = "date"
     unit: ClassVar[int] = SECONDS_PER_DAY
     default_resolution: ClassVar[str] = "1d"
 
+    by_the_day: bool = field(default=False, repr=False, compare=False)
+
     def _check(self) -> None:
         if any(isinstance(moment, datetime) for moment in (self.lower, self.upper, *self.edges)):
             raise self.mistake("bounds and edges must be dates without a time")
+        days = (self.upper - self.lower).days + 1
+        if days > MANY_NUMBERS and not (self.by_the_day or self.bins or self.resolution or self.edges):
+            years = days / _DAYS_OF_A_YEAR
+            object.__setattr__(self, "resolution", next(name for name, most in _MANY_DAYS if years <= most))
         super()._check()
 
     def _moment(self, number: int) -> date:

@@ -169,6 +169,7 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
     tables = facts.get("columns")
     if not isinstance(tables, dict) or not tables:
         raise SchemaError("there must be one table `[columns.NAME]` for each column.")
+    released = exact
     exact = _checked("", "exact_names", facts.get("exact_names", False), FLAG) or exact
     items: list[Item] = []
     confirm: list[Unconfirmed] = []
@@ -178,7 +179,7 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         if _checked(name, "confirm", table.get("confirm", False), FLAG):
             confirm.append(Unconfirmed(name, _open_facts(table)))
         else:
-            column = read_column(name, table, lists)
+            column = read_column(name, table, lists, released=released)
             items.append(Pattern(column) if is_pattern(name) and not exact else column)
     derived = _tables(facts, "derived")
     if not confirm:  # a draft has columns that are not declared yet, which these may follow
@@ -216,13 +217,16 @@ def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"`kind = {kind!r}` and everything below it must be true of every record",)
 
 
-def read_column(name: str, table: Mapping[str, Any], lists: CodeLists) -> Column | Identifier:
+def read_column(
+    name: str, table: Mapping[str, Any], lists: CodeLists, *, released: bool = False
+) -> Column | Identifier:
     """The column that a table of the document states.
 
     Args:
         name: of the column.
         table: its facts.
         lists: reads those that it names.
+        released: whether it is of a release, which says all but what every version takes where nothing is said.
     """
     kind = str(table.get("kind", ""))
     if kind not in KINDS:
@@ -249,6 +253,8 @@ def read_column(name: str, table: Mapping[str, Any], lists: CodeLists) -> Column
             raise SchemaError(f"column {name!r} ({kind}) needs `{key}`: {keys[key].words}.")
     if make is Datetime:
         said = {key: _moments(value) for key, value in said.items()}
+    if make is Date and released:
+        said["by_the_day"] = True
     return make(name, **{key: _frozen(value) for key, value in said.items()})
 
 
