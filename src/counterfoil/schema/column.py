@@ -236,13 +236,12 @@ class Column(ABC):
 
     def stated(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
         """Decoded values [n] as tables hold them: in a column of texts, missing ones are the missing word."""
-        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        plain = _joined(values)
         return plain.fill_null(self.missing_word) if self.missing_word and pa.types.is_string(plain.type) else plain
 
     def written(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
         """string [n]: decoded or stated values as a CSV file holds them; null where a cell is empty."""
-        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        texts = self._spelled(plain)
+        texts = self._spelled(_joined(values))
         return texts.fill_null(self.missing_word) if self.missing_word else texts
 
     @property
@@ -294,6 +293,8 @@ class Column(ABC):
         return SchemaError(f"Column {self.name!r} ({self.kind}): {problem}{end}")
 
     def _check_texts(self, key: str, texts: tuple[str, ...]) -> None:
+        if not texts:
+            return
         spelled = spell(pa.array(texts, type=pa.string())).to_pylist()
         if any(text.startswith(BYTES) for text in texts):
             raise self.mistake(
@@ -305,3 +306,10 @@ class Column(ABC):
                 f"`{key}` must be texts without surrounding white space, and not empty"
                 " (an empty cell always counts as missing)"
             )
+
+
+def _joined(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The values in one array: what is one chunk is not copied."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()

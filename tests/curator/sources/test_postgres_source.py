@@ -153,7 +153,7 @@ def test_not_a_number_is_missing(postgres: Server, name: str) -> None:
         f"INSERT INTO {name} VALUES ('NaN', 'NaN', 'NaN')",
     )
     [batch] = open_source(postgres.url(name)).batches(["a", "b", "c"])
-    assert [texts_of(column)[1].tolist() for column in batch.columns] == [[-1]] * 3
+    assert [texts_of(column)[1].tolist() for column in batch.rows.columns] == [[-1]] * 3
 
 
 def test_types_are_declared_for_a_draft(postgres: Server, of_every_type: str) -> None:

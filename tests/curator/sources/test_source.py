@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources import file_source, sqlite_source
+from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
 from counterfoil.curator.sources.file_source import even_batches
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.source import Source, value_of
+from counterfoil.curator.sources.source import Source, TableBatch, value_of
 
 SECRET = "zebra"
 
@@ -332,34 +332,17 @@ def test_even_batches_keep_every_row_in_order(sizes: list[int], batch_rows: int)
     assert all(batch.num_rows == batch_rows for batch in found[:-1])
 
 
-class StaysInChunks:
-    """What a table of texts longer together than 2 GiB did: its chunks stay apart."""
+def test_a_column_that_one_array_cannot_hold_is_refused_by_name() -> None:
+    """As texts of more than 2 GiB with offsets of 32 bits, of which Arrow says so."""
+    rows = pa.table({"a": pa.chunked_array([["x"], ["y"]]), "b": pa.chunked_array([[1], [2]])})
+    assert TableBatch(rows).column("a").to_pylist() == ["x", "y"]
+    assert TableBatch(rows).whole() == pa.record_batch({"a": ["x", "y"], "b": [1, 2]})
 
-    def __init__(self, batches: list[pa.RecordBatch]):
-        self._batches = batches
-        self.num_rows = sum(batch.num_rows for batch in batches)
-
-    @staticmethod
-    def from_batches(batches: list[pa.RecordBatch]) -> StaysInChunks:
-        return StaysInChunks(batches)
-
-    def unify_dictionaries(self) -> StaysInChunks:
-        return self
-
-    def combine_chunks(self) -> StaysInChunks:
-        return self
-
-    def to_batches(self) -> list[pa.RecordBatch]:
-        return [half for batch in self._batches for half in (batch.slice(0, 1), batch.slice(1))]
-
-
-def test_a_batch_that_arrow_leaves_in_chunks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("a\n" + "x\n" * 5000)
-    assert [batch.num_rows for batch in open_source(path).batches(["a"])] == [5000]
-    monkeypatch.setattr(file_source.pa, "Table", StaysInChunks)
-    with pytest.raises(SourceError, match=r"t\.csv"):
-        list(open_source(path).batches(["a"]))
+    offsets = pa.py_buffer(np.array([0, 2**31 - 1], dtype=np.int32))
+    untouched = pa.py_buffer(np.zeros(2**31 - 1, dtype=np.uint8))  # no memory is taken before it is written
+    long = pa.Array.from_buffers(pa.string(), 1, [None, offsets, untouched])
+    with pytest.raises(SourceError, match=r"Column 'a' has more text than one batch of rows can hold"):
+        TableBatch(pa.table({"a": pa.chunked_array([long, long])})).column(0)
 
 
 def test_unsigned_integers_of_128_bits_are_not_negative(tmp_path: Path) -> None:
@@ -380,7 +363,7 @@ def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.csv", "t.db::t"):
         source = open_source(tmp_path / name)
         (batch,) = source.batches(source.column_names)
-        assert [*batch.schema.types] == [pa.large_string(), pa.large_binary()][: len(source.column_names)]
+        assert [*batch.rows.schema.types] == [pa.large_string(), pa.large_binary()][: len(source.column_names)]
 
 
 def test_a_file_larger_than_a_batch_comes_in_order(tmp_path: Path) -> None:

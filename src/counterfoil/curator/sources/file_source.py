@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header, require_whole_gzip
-from counterfoil.curator.sources.source import BATCH_ROWS, unique_names, unreadable
+from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.spelling import is_duration
 
@@ -91,7 +91,7 @@ class FileSource:
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Iterator[TableBatch]:
         if stamp(self.path) != self._stamp:
             raise SourceError(f"{self.name} has changed since it was opened. Start again.")
         if self.unchecked_gzip:
@@ -110,8 +110,8 @@ class FileSource:
                 if self.setup:
                     opened.execute(self.setup)
                 rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
-                for table in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
-                    yield table.rename_columns(list(names))
+                for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
+                    yield TableBatch(batch.rows.rename_columns(list(names)))
         except failures() as error:
             raise explained(error, self.name) from None
 
@@ -195,7 +195,7 @@ def _tables(opened: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str]]:
     return {(table if schema == "main" else f"{schema}.{table}"): (schema, table) for schema, table in tables}
 
 
-def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator[pa.RecordBatch]:
+def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator[TableBatch]:
     """The same rows, with exactly `batch_rows` in each batch but the last."""
     held: list[pa.RecordBatch] = []
     n_held = 0
@@ -204,19 +204,11 @@ def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator
         n_held += batch.num_rows
         while n_held >= batch_rows:
             rows = pa.Table.from_batches(held)
-            yield _one_batch(rows.slice(0, batch_rows))
+            yield TableBatch(rows.slice(0, batch_rows).unify_dictionaries())
             rest = rows.slice(batch_rows)
             held, n_held = rest.to_batches(), rest.num_rows
     if n_held:
-        yield _one_batch(pa.Table.from_batches(held))
-
-
-def _one_batch(rows: pa.Table) -> pa.RecordBatch:
-    batches = rows.unify_dictionaries().combine_chunks().to_batches()
-    if [batch.num_rows for batch in batches] != [rows.num_rows]:
-        # Arrow leaves a column in several chunks where one array can't hold it: a first batch would lose rows.
-        raise pa.ArrowInvalid("Some rows don't fit in one batch.")
-    return batches[0]
+        yield TableBatch(pa.Table.from_batches(held).unify_dictionaries())
 
 
 def explained(error: Exception, name: str) -> SourceError:

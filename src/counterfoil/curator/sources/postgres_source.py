@@ -21,7 +21,7 @@ from counterfoil.curator.sources.postgres_types import (
     why_unreadable,
 )
 from counterfoil.curator.sources.scratch_rows import ScratchRows
-from counterfoil.curator.sources.source import BATCH_ROWS, unique_names
+from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.table_url import TableURL
 
@@ -103,7 +103,7 @@ class PostgresSource:
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Iterator[TableBatch]:
         names = tuple(columns) or self._some_column()
         readings = {name: self._reading(name) for name in names}
         rows = self._streamed(readings, skip_rows) if self._facts.in_order else self._kept(names, skip_rows)
@@ -190,7 +190,8 @@ class PostgresSource:
         readings = {name: reading for name, reading in known.items() if reading is not None}
         schema = pa.schema([(name, reading.cells) for name, reading in readings.items()])
         try:
-            return ScratchRows(schema, even_batches(self._streamed(readings, 0), BATCH_ROWS))
+            batches = even_batches(self._streamed(readings, 0), BATCH_ROWS)
+            return ScratchRows(schema, (batch.whole() for batch in batches))
         except pa.ArrowException:
             raise self._damaged() from None
         except OSError:

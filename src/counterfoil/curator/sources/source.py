@@ -16,7 +16,7 @@ BATCH_ROWS = 131_072
 
 
 class Batch(Protocol):
-    """Some rows of a few columns: a `pyarrow.RecordBatch`, or a `MixedBatch`."""
+    """Some rows of a few columns: a `pyarrow.RecordBatch`, a `TableBatch`, or a `MixedBatch`."""
 
     @property
     def num_rows(self) -> int: ...
@@ -24,6 +24,37 @@ class Batch(Protocol):
     def column(self, i: int | str) -> Values:
         """The cells of one column, by its place or its name."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class TableBatch:
+    """Rows of a table in chunks, each column of which is joined when it is asked for.
+
+    A thousand columns of texts that are joined at once fill new memory, which takes longer than to encode them; one
+    after another they use the same.
+    """
+
+    rows: pa.Table
+
+    @property
+    def num_rows(self) -> int:
+        return int(self.rows.num_rows)
+
+    def column(self, i: int | str) -> pa.Array:
+        cells = self.rows.column(i)
+        try:
+            joined = cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
+        except pa.ArrowException:
+            joined = cells
+        if isinstance(joined, pa.ChunkedArray):  # one array can't hold them
+            name = i if isinstance(i, str) else self.rows.column_names[i]
+            raise SourceError(f"Column {name!r} has more text than one batch of rows can hold. Split the file.")
+        return joined
+
+    def whole(self) -> pa.RecordBatch:
+        """The same rows with all columns joined."""
+        names = self.rows.column_names
+        return pa.RecordBatch.from_arrays([self.column(i) for i in range(len(names))], schema=self.rows.schema)
 
 
 @dataclass(frozen=True, eq=False)
