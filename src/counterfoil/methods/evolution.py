@@ -11,6 +11,7 @@ import numpy as np
 
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
+from counterfoil.evolution.leftover_noise import MOST_COLUMNS, leftover_noise, many_columns, simulated_errors
 from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds
 from counterfoil.evolution.survivors import Multiplicities, Resample, Selection
 from counterfoil.evolution.voting_run import VotingRun, open_voting_run
@@ -18,6 +19,8 @@ from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
 from counterfoil.measures.cleanup import Cleanup, Projection, Threshold
 from counterfoil.methods.method import Method
+from counterfoil.schema import Boolean
+from counterfoil.schema.number import NumberColumn
 from counterfoil.synthesis.point_rows import Placed
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
@@ -142,7 +145,7 @@ class PrivateEvolution(Method):
             total=run.voting.total,
             rows=rows,
             counted=(run.voting.records.counted, run.voting.records.deviation),
-            warnings=run.warnings,
+            warnings=[*run.warnings, *run.doubts(points, weights)],
         )
 
     def describe(self) -> dict[str, Any]:
@@ -236,6 +239,30 @@ class _Run:
             self._save()
             progress(f"iteration {done} of {self.voting.iterations}", done / self.voting.iterations)
         return self.arrays["candidates"], self.arrays["weights"]
+
+    def doubts(self, points: np.ndarray, weights: np.ndarray) -> list[str]:
+        """Which columns may be far off: all of many; of few, those of numbers that the last round's noise may move.
+
+        Noise on positive votes leaves exact zeros, and so is not spread over the candidates: nothing is said of it.
+        """
+        schema = self.curator.schema
+        if len(schema.synthesized) > MOST_COLUMNS:
+            return many_columns(len(schema.synthesized))
+        if not isinstance(self.method.rounds, GaussianRounds):
+            return []
+        embedded = self.space.embed(points)
+        support = self.space.table(points, schema, self.rng)
+        numbers = {
+            column.name: column.numbers(support[column.name])
+            for column in schema.synthesized
+            if isinstance(column, NumberColumn) and not isinstance(column, Boolean)
+        }
+        noise = self.voting.deviations[-1]
+
+        def clean(shares: np.ndarray) -> np.ndarray | None:
+            return self.method.cleanup.weights(shares, noise, embedded, self.space)
+
+        return leftover_noise(simulated_errors(weights, noise, clean, numbers, self.rng))
 
     def _vary(self, points: np.ndarray, progress: float) -> np.ndarray:
         return self.space.variations(points, resolution=self.voting.resolution, progress=progress, rng=self.rng)
