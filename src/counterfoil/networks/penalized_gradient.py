@@ -180,8 +180,10 @@ def _of_transport(
 ) -> Tensor:
     """The penalty's coefficients of the outputs, [b, d], Jacobians clipped."""
     bounded = bounded_jacobians(outputs, gram, link=term.link, bound=term.jacobian_norm, clipping=term.clipping)
-    # Records without finite scores are put at the center, where they stay in the ball, and add no gradient.
-    scores = _in_ball((bounded.scores - term.center).cpu().numpy(), term.bound)
+    # Records that overflow are put at the center, also where a link makes finite scores of infinite outputs: whether a
+    # sum overflows to infinity or to no number depends on the processor.
+    finite = torch.isfinite(outputs).all(1, keepdim=True)
+    scores = _in_ball(torch.where(finite, bounded.scores - term.center, 0.0).cpu().numpy(), term.bound)
     of_scores = np.zeros_like(scores)
     for one, other, weight in term.pairs:
         here, there = slice(starts[one], starts[one + 1]), slice(starts[other], starts[other + 1])
