@@ -164,7 +164,7 @@ class GraphicalModel:
 
     @cached_property
     def _swapping(self) -> Swapping | None:
-        return Swapping.of(self.domain, self.tree, self.marginals)
+        return Swapping.of(self.domain, self.potentials, self.marginals)
 
     @cached_property
     def _relevance(self) -> "_Relevance":
@@ -182,7 +182,7 @@ class GraphicalModel:
         """Draw `n` rows [n, attributes] of codes (int32), columns in domain order, rows in random order.
 
         Rows are rounded so that marginals hold as closely as integers can (see `sampling`), and up to
-        `swapping.MOST_ROWS` of them, without `where`, exchange parts until pairs that no clique holds are near the
+        `swapping.MOST_ROWS` of them, without `where`, exchange values until their pairs of columns are near the
         model's too (see `swapping`); or with `independent` they are independent draws. `where` maps attributes to the
         code, or codes, that every row must have there: the rows follow the model's exact conditional distribution,
         without rejection.

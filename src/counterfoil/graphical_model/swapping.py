@@ -1,14 +1,16 @@
-"""Drawn rows exchange parts, so that pairs of columns that no clique holds come nearer to the model's counts.
+"""Drawn rows exchange values, so that their pairs of columns come nearer to the model's counts.
 
-Rows that are drawn column after column hold the counts of the junction tree's cliques within rounding. Counts of two
-columns that are in no clique together vary as those of random rows do, which for some thousand rows is as much as what
-the noise of a generous budget leaves. Where two rows agree on a separator S, they may exchange all on one side of
-it: each clique lies within one side and S, so that no count of a clique changes, and the two rows that come out are as
-probable, together, as the two that went in. Of such exchanges those are made that bring the counts of pairs across S
-nearer to what the model expects.
+Rows that are drawn column after column hold the counts of a small clique within rounding. In a large one most cells
+expect less than one row, and its pairs vary as those of random rows do; so do pairs that no clique holds. For some
+thousand rows that is as much as what the noise of a generous budget leaves.
 
-A cell in which less than one row is expected does not count. It would be the same rare cells that are left empty each
-time; as it is, how many rows such a cell has stays random.
+So two rows exchange their values of one column where that brings the counts of pairs nearer to what the model expects.
+Where it makes both rows together less probable, by a factor r, it happens with the probability r (Metropolis et al.
+1953): what the model knows of more than two columns stays. Counts of single columns never change. Larger marginals that
+the model has a potential for are mended beside the pairs.
+
+Cells in which less than one row is expected count together, all of one table as one. Each by itself, it would be the
+same rare cells that are left empty each time; as it is, how many rows such a cell has stays random.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from numpy.typing import NDArray
 
 from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.junction_tree import JunctionTree
 from counterfoil.graphical_model.sampling import Codes
 
 Table = NDArray[np.float64]
@@ -31,24 +32,92 @@ Table = NDArray[np.float64]
 MOST_ROWS = 1 << 17
 """More rows are near enough as they are drawn: what an exchange could mend falls with the root of their number."""
 
-_MOST_PAIRS, _MOST_CELLS, _MOST_OF_PAIR = 2_000, 1 << 21, 10_000
-"""Pairs whose expected counts are computed, their cells in all, and the most cells of one of them."""
+_MOST_PAIRS, _MOST_CELLS, _MOST_OF_TABLE = 2_000, 1 << 21, 10_000
+"""Pairs whose expected counts are computed, the cells of all tables, and the most cells of one that is mended."""
 
-_MOST_TREE_CELLS = 12_000_000
-"""Of a model of more cells, the counts of pairs take longer than the exchanges are worth."""
+_SWEEPS, _LEAST_SWEEP, _WORK = 24.0, 0.2, 100_000_000
+"""How often each value of each row is tried, where few columns or rows leave time for as many; the least that is worth
+the trouble; and how many tables are looked at in all, which takes about two seconds."""
 
-_PROPOSALS, _FEWEST_PROPOSALS, _WORK = 4.0, 0.25, 300_000_000
-"""Exchanges that are looked at for each row and separator, where few separators or rows leave time for as many; the
-least that is worth the trouble; and how many pairs of cells are looked at in all, which takes about a second."""
+_FEW = 5e-4
+"""A sweep that exchanges no more than this part of the values is the last one."""
+
+_MOST_KEYS = 1 << 16
+"""Values that partners agree on, in all combinations: as many as a sort by counting takes."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Separation:
-    """A separator with the two sides that it keeps apart: axes of the domain."""
+class _Counting:
+    """Counts of some rows, changed as they exchange values.
 
-    separator: tuple[int, ...]
-    inside: tuple[int, ...]
-    outside: tuple[int, ...]
+    Args:
+        places: int64 [cells of all tables]: where each is counted.
+        counts: int64 [places].
+        expected: float64 [places]; negative where what is counted does not matter.
+    """
+
+    places: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    expected: Table
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Marginals of two columns and more, their cells one after the other.
+
+    Args:
+        starts: int64 [tables]: where the cells of each begin.
+        bounds: int64 [tables + 1]: where the axes of each begin in the two that follow.
+        axes, strides: int64: the axes of each, and by how many cells a code moves there.
+        of_axis: for each axis of the domain, int64: the tables that have it.
+        shares: float64 [cells]: probabilities, negative where counts are not mended.
+        potentials: float64 [cells]: logarithms of factors of the model.
+    """
+
+    starts: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    axes: NDArray[np.int64]
+    strides: NDArray[np.int64]
+    of_axis: tuple[NDArray[np.int64], ...]
+    shares: Table
+    potentials: Table
+
+    @staticmethod
+    def of(domain: Domain, shares: Mapping[Clique, Table], potentials: Mapping[Clique, Table]) -> _Tables:
+        """Those of `shares`, and of `potentials` that have two columns and more."""
+        cliques = list(dict.fromkeys([*shares, *(clique for clique in potentials if len(clique) > 1)]))
+        shapes = [domain.shape(clique) for clique in cliques]
+        sizes = np.array([math.prod(shape) for shape in shapes], dtype=np.int64)
+        steps = [[math.prod(shape[k + 1 :]) for k in range(len(shape))] for shape in shapes]
+        on = [domain.axes(clique) for clique in cliques]
+        flat = {
+            name: [given.get(c, np.full(shape, missing)).ravel() for c, shape in zip(cliques, shapes, strict=True)]
+            for name, given, missing in (("shares", shares, -1.0), ("potentials", potentials, 0.0))
+        }
+        return _Tables(
+            starts=np.cumsum(sizes) - sizes,
+            bounds=np.cumsum([0, *map(len, on)]),
+            axes=np.array([axis for axes in on for axis in axes], dtype=np.int64),
+            strides=np.array([step for each in steps for step in each], dtype=np.int64),
+            of_axis=tuple(
+                np.array([k for k, axes in enumerate(on) if axis in axes], dtype=np.int64)
+                for axis in range(len(domain.attributes))
+            ),
+            **{name: np.concatenate(tables) for name, tables in flat.items()},
+        )
+
+    def counting(self, rows: Codes) -> _Counting:
+        """Where these rows are counted, how many are, and how many are expected."""
+        table_of = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.shares))))
+        wanted = len(rows) * self.shares
+        places = np.where(wanted >= 1, np.arange(len(wanted)) + len(self.starts), table_of)
+        expected = np.bincount(places, weights=wanted, minlength=len(wanted) + len(self.starts))
+        counts = np.zeros(len(expected), dtype=np.int64)
+        for k, start in enumerate(self.starts.tolist()):
+            span = slice(self.bounds[k], self.bounds[k + 1])
+            cells = rows[:, self.axes[span]].astype(np.int64) @ self.strides[span]
+            np.add.at(counts, places[start + cells], 1)
+        return _Counting(places, counts, np.where(expected >= 1, expected, -1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,179 +125,159 @@ class Swapping:
     """What exchanges need to know of a model.
 
     Args:
-        domain: the columns.
-        separations: of its junction tree.
-        shares: by axes of pairs that no clique holds, in both orders, float64 [sizes]: their probabilities.
+        sizes: of the columns.
+        tables: the pairs of columns, and whatever else the model has a potential for.
+        related: by column: those that share a potential with it.
     """
 
-    domain: Domain
-    separations: tuple[_Separation, ...]
-    shares: Mapping[tuple[int, int], Table]
+    sizes: tuple[int, ...]
+    tables: _Tables
+    related: tuple[tuple[int, ...], ...]
 
     @staticmethod
     def of(
-        domain: Domain, tree: JunctionTree, marginals: Callable[[Sequence[Clique]], Mapping[Clique, Table]]
+        domain: Domain,
+        potentials: Mapping[Clique, Table],
+        marginals: Callable[[Sequence[Clique]], Mapping[Clique, Table]],
     ) -> Swapping | None:
-        """Of a model with that junction tree; None where nothing can be exchanged, or it would take too long.
+        """Of a model with these potentials; None where nothing can be exchanged, or it would take too long.
 
         Args:
             domain: the columns.
-            tree: of the model.
-            marginals: expected counts of pairs.
+            potentials: of the model, on cliques in the order of the domain.
+            marginals: expected counts.
         """
-        names = domain.attributes
-        together = {pair for clique in tree.cliques for pair in combinations(sorted(domain.axes(clique)), 2)}
-        apart = (
-            (a, b)
-            for a, b in combinations(range(len(names)), 2)
-            if domain.sizes[a] * domain.sizes[b] <= _MOST_OF_PAIR and (a, b) not in together
-        )
-        pairs = list(islice(apart, _MOST_PAIRS + 1))  # of a thousand columns half a million
-        cells = sum(domain.sizes[a] * domain.sizes[b] for a, b in pairs)
-        if not pairs or len(pairs) > _MOST_PAIRS or cells > _MOST_CELLS or tree.cells > _MOST_TREE_CELLS:
+        pairs = list(
+            islice(combinations(domain.attributes, 2), _MOST_PAIRS + 1)
+        )  # of a thousand columns half a million
+        cliques = list(dict.fromkeys([*pairs, *(clique for clique in potentials if len(clique) > 1)]))
+        mended = [clique for clique in cliques if domain.size(clique) <= _MOST_OF_TABLE]
+        if not mended or len(pairs) > _MOST_PAIRS or sum(map(domain.size, cliques)) > _MOST_CELLS:
             return None
-        counts = marginals([(names[a], names[b]) for a, b in pairs])
-        shares: dict[tuple[int, int], Table] = {}
-        for a, b in pairs:
-            table = counts[names[a], names[b]]
-            shares[a, b] = table / table.sum()
-            shares[b, a] = np.ascontiguousarray(shares[a, b].T)
-        return Swapping(domain, _separations(domain, tree), shares)
+        shares = {clique: table / table.sum() for clique, table in marginals(mended).items()}
+        axes = [domain.axes(clique) for clique in potentials]
+        related = (sorted({y for some in axes if x in some for y in some} - {x}) for x in range(len(domain.sizes)))
+        return Swapping(domain.sizes, _Tables.of(domain, shares, potentials), tuple(map(tuple, related)))
 
     def swapped(self, rows: Codes, rng: np.random.Generator) -> Codes:
-        """The rows after exchanges, int32 [n, attributes]; the counts of each clique are those of `rows`.
+        """The rows after exchanges, int32 [n, attributes]; each column has the values that it had.
 
         Args:
             rows: drawn from the model.
             rng: of the exchanges that are tried.
         """
-        work = len(rows) * sum(len(one.inside) * len(one.outside) for one in self.separations)
-        proposals = min(_PROPOSALS, _WORK / max(work, 1))
-        if len(rows) > MOST_ROWS or proposals < _FEWEST_PROPOSALS:
+        sweeps = min(_SWEEPS, _WORK / max(len(rows) * sum(map(len, self.tables.of_axis)), 1))
+        if len(rows) > MOST_ROWS or sweeps < _LEAST_SWEEP:
             return rows
         made = np.ascontiguousarray(rows)
         made = made.copy() if made is rows else made
-        for one in self.separations:
-            self._exchange(made, one, proposals, rng)
+        counting = self.tables.counting(made)
+        tried = math.ceil(min(sweeps, 1.0) * len(rows))
+        for _ in range(math.floor(max(sweeps, 1.0))):
+            exchanged = 0
+            for axis in rng.permutation(len(self.sizes)).tolist():
+                first = self._ordered(made, axis, rng.permutation(len(rows))[:tried], rng)
+                exchanged += _exchange_where_nearer(
+                    made,
+                    axis,
+                    first,
+                    np.roll(first, -1),
+                    rng.random(tried),
+                    self.tables.of_axis[axis],
+                    self.tables.starts,
+                    self.tables.bounds,
+                    self.tables.axes,
+                    self.tables.strides,
+                    self.tables.potentials,
+                    counting.places,
+                    counting.counts,
+                    counting.expected,
+                )
+            if exchanged <= _FEW * tried * len(self.sizes):
+                break
         return np.asfortranarray(made)
 
-    def _exchange(self, rows: Codes, one: _Separation, proposals: float, rng: np.random.Generator) -> None:
-        """Exchanges what lies inside, in place."""
-        starts = np.full((len(one.inside), len(one.outside)), -1, dtype=np.int64)
-        counts, expected, at = [], [], 0
-        for i, a in enumerate(one.inside):
-            for j, b in enumerate(one.outside):
-                if (a, b) not in self.shares:
-                    continue
-                wanted = len(rows) * self.shares[a, b].ravel()
-                cells = rows[:, a].astype(np.int64) * self.domain.sizes[b] + rows[:, b]
-                counts.append(np.bincount(cells, minlength=len(wanted)))
-                expected.append(np.where(wanted >= 1, wanted, -1.0))
-                starts[i, j], at = at, at + len(wanted)
-        if counts:
-            _exchange_where_nearer(
-                rows,
-                *_partners(rows[:, one.separator], proposals, rng),
-                np.array(one.inside),
-                np.array(one.outside),
-                starts,
-                np.array(self.domain.sizes),
-                np.concatenate(counts),
-                np.concatenate(expected),
-            )
-
-
-def _separations(domain: Domain, tree: JunctionTree) -> tuple[_Separation, ...]:
-    """One for each edge of the tree, and for each component of a forest."""
-    below = [set(domain.axes(clique)) for clique in tree.cliques]
-    found = []
-    for place, parent in enumerate(tree.parents):  # a parent comes after its children
-        separator = set(domain.axes(tree.separators[place]))
-        inside = below[place] - separator
-        outside = set(range(len(domain.attributes))) - inside - separator
-        if inside and outside:
-            found.append(_Separation(tuple(sorted(separator)), tuple(sorted(inside)), tuple(sorted(outside))))
-        if parent >= 0:
-            below[parent] |= below[place]
-    return tuple(found)
-
-
-def _partners(
-    separators: Codes, proposals: float, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Two rows for each exchange that is tried, which agree on the separator.
-
-    Args:
-        separators: the separator's codes [n, k].
-        proposals: how often each row is tried, on average.
-        rng: of the partners.
-    """
-    n = len(separators)
-    if separators.shape[1]:
-        keys = np.unique(separators, axis=0, return_inverse=True)[1].reshape(-1)
-    else:
-        keys = np.zeros(n, dtype=np.int64)
-    order = np.argsort(keys, kind="stable")
-    sizes = np.bincount(keys)
-    first_of = np.cumsum(sizes) - sizes
-    tried = np.tile(np.arange(n), math.ceil(proposals))
-    if proposals < len(tried) / max(n, 1):
-        tried = tried[rng.random(len(tried)) < proposals * n / len(tried)]
-    group = keys[order[tried]]
-    others = first_of[group] + (rng.random(len(tried)) * sizes[group]).astype(np.int64)
-    return order[tried], order[others]
+    def _ordered(
+        self, rows: Codes, axis: int, chosen: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """`chosen` rows in an order in which neighbors agree on some of what a column is related to."""
+        keys, combinations = np.zeros(len(chosen), dtype=np.int64), 1
+        for other in rng.permutation(self.related[axis]).astype(np.int64).tolist():
+            if combinations * self.sizes[other] <= _MOST_KEYS:
+                combinations *= self.sizes[other]
+                keys = keys * self.sizes[other] + rows[chosen, other]
+        return chosen[np.argsort(keys.astype(np.uint16), kind="stable")]
 
 
 @compiled
 def _exchange_where_nearer(
     rows: Codes,
+    axis: int,
     first: NDArray[np.int64],
     second: NDArray[np.int64],
-    inside: NDArray[np.int64],
-    outside: NDArray[np.int64],
+    uniform: Table,
+    tables: NDArray[np.int64],
     starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    axes: NDArray[np.int64],
+    strides: NDArray[np.int64],
+    potentials: Table,
+    places: NDArray[np.int64],
     counts: NDArray[np.int64],
-    expected: NDArray[np.float64],
-) -> None:  # pragma: no cover - compiled
-    """Exchanges `inside` of rows first[t] and second[t] where the counts across come nearer to `expected`, in L1.
+    expected: Table,
+) -> int:  # pragma: no cover - compiled
+    """Rows first[t] and second[t] exchange their codes of `axis`, if counts come nearer to `expected`, in L1.
 
-    The table of inside[p] and outside[q] begins at starts[p, q] in `counts` and `expected`, or nowhere where that is
-    negative; cells that do not count have a negative expectation.
+    Of those that do, an exchange that multiplies the probability of both rows by r < 1 is made where uniform[t] < r.
+    `tables` are those that have the axis; places with a negative expectation do not matter. Returns how many are made.
     """
+    made = 0
+    stride = np.zeros(len(tables), dtype=np.int64)
+    for k in range(len(tables)):
+        for q in range(bounds[tables[k]], bounds[tables[k] + 1]):
+            if axes[q] == axis:
+                stride[k] = strides[q]
+    here, there = np.empty(len(tables), dtype=np.int64), np.empty(len(tables), dtype=np.int64)
     for t in range(len(first)):
         i, j = first[t], second[t]
-        if i == j:
+        a, b = rows[i, axis], rows[j, axis]
+        if a == b:
             continue
         change = 0.0
-        for p in range(len(inside)):
-            a, b = rows[i, inside[p]], rows[j, inside[p]]
-            if a == b:
+        for k in range(len(tables)):
+            table, step = tables[k], stride[k]
+            here[k] = there[k] = starts[table]
+            for q in range(bounds[table], bounds[table + 1]):
+                if axes[q] != axis:
+                    here[k] += rows[i, axes[q]] * strides[q]
+                    there[k] += rows[j, axes[q]] * strides[q]
+            if here[k] == there[k]:
                 continue
-            for q in range(len(outside)):
-                start, width = starts[p, q], sizes[outside[q]]
-                c, d = rows[i, outside[q]], rows[j, outside[q]]
-                if start < 0 or c == d:
-                    continue
-                for cell, step in (
-                    (start + a * width + c, -1),
-                    (start + b * width + d, -1),
-                    (start + a * width + d, 1),
-                    (start + b * width + c, 1),
-                ):
-                    if expected[cell] >= 0:
-                        off = counts[cell] - expected[cell]
-                        change += abs(off + step) - abs(off)
+            # One after the other, as cells may be counted in the same place; then all as before.
+            cells = (here[k] + a * step, there[k] + b * step, here[k] + b * step, there[k] + a * step)
+            for cell, more in ((cells[0], -1), (cells[1], -1), (cells[2], 1), (cells[3], 1)):
+                place = places[cell]
+                off = counts[place] - expected[place]
+                counts[place] += more
+                if expected[place] >= 0:
+                    change += abs(off + more) - abs(off)
+            for cell, more in ((cells[0], 1), (cells[1], 1), (cells[2], -1), (cells[3], -1)):
+                counts[places[cell]] += more
         if change >= -1e-9:
             continue
-        for p in range(len(inside)):
-            a, b = rows[i, inside[p]], rows[j, inside[p]]
-            for q in range(len(outside)):
-                start, width = starts[p, q], sizes[outside[q]]
-                if start >= 0:
-                    c, d = rows[i, outside[q]], rows[j, outside[q]]
-                    counts[start + a * width + c] -= 1
-                    counts[start + b * width + d] -= 1
-                    counts[start + a * width + d] += 1
-                    counts[start + b * width + c] += 1
-            rows[i, inside[p]], rows[j, inside[p]] = b, a
+        gain = 0.0
+        for k in range(len(tables)):
+            step = stride[k]
+            gain += potentials[here[k] + b * step] - potentials[here[k] + a * step]
+            gain += potentials[there[k] + a * step] - potentials[there[k] + b * step]
+        if not (gain >= 0 or uniform[t] < math.exp(gain)):
+            continue
+        for k in range(len(tables)):
+            step = stride[k]
+            counts[places[here[k] + a * step]] -= 1
+            counts[places[there[k] + b * step]] -= 1
+            counts[places[here[k] + b * step]] += 1
+            counts[places[there[k] + a * step]] += 1
+        rows[i, axis], rows[j, axis] = b, a
+        made += 1
+    return made
