@@ -162,6 +162,10 @@ def test_many_categories_that_noise_hides_are_named():
     assert "town" not in one
     assert f"fewer than about {deviations_to_stand_out(10_000) * 10:,.0f} rows" in one
     assert hidden_categories([seen], 1000.0) == []
+    (one,) = hidden_categories([many], 1000.0, {"code"})
+    assert "of code (10,000 values in groups)" in one
+    assert "spread over all of their group" in one
+    assert "`groups`" not in one, "what was done already is no advice"
     few = NoisyMarginal(("answer",), np.full(4, 20.0), 10.0)
     assert hidden_categories([few], 80.0) == [], "rows that are spread over four categories are near all of them"
 
@@ -180,8 +184,20 @@ def test_numbers_that_nearly_all_share_a_cell_are_named():
 
     sexes = NoisyMarginal(("sex",), np.array([990.0, 10.0]), 1.0)
     (one,) = crowded_cells(schema, [counted("tiny", 0.004), sexes, counted("paid", 0.0)])
-    assert re.search(r": 9\d% of tiny lie from 0 to 0\.01\d*\. Nothing was measured", one)
+    assert re.search(r": (99|100)% of the numbers of tiny lie from 0 to 0\.01\d*\. Nothing was measured", one)
     assert crowded_cells(schema, [sexes, counted("paid", 0.0)]) == [], "0 is a cell of its own"
+
+
+def test_the_share_of_a_crowded_cell_counts_no_noise_as_numbers():
+    """With negative counts left out, noise of 10 in a hundred cells would be 400 numbers beside 1,000."""
+    schema = Schema.from_toml('[columns.tiny]\nkind = "real"\nlower = 0\nupper = 1\n')
+    column, shares = schema["tiny"], []
+    for seed in range(20):
+        counts = np.random.default_rng(seed).normal(0, 10, column.size)
+        counts[column.codes_of(np.array([0.004]))[0]] += 1000
+        (one,) = crowded_cells(schema, [NoisyMarginal(("tiny",), counts, 10.0)])
+        shares.append(int(re.search(r": (\d+)% of", one)[1]))
+    assert np.mean(shares) > 94, "the share is 100%, and what is off is the noise of the sum, of which half is cut off"
 
 
 def test_a_table_is_near_noise_by_the_expected_distance():

@@ -42,12 +42,14 @@ def _crowded(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str
         column = schema[one.clique[0]]
         if not isinstance(column, Integer | Real):
             continue
-        counts = one.counts[: column.n_bins].clip(min=0.0)
+        counts = one.counts[: column.n_bins]
         lows, highs = (ends[: column.n_bins] for ends in column.ranges)
         cell = int(counts.argmax())
-        share = float(counts[cell]) / max(float(counts.sum()), 1.0)
+        most = float(counts[cell])
+        # Noise of either sign cancels in the sum: without the negative counts, that of a hundred cells would seem rows.
+        share = most / max(float(counts.sum()), most, 1.0)
         if column.n_bins > 1 and share > MOST_IN_ONE_CELL and lows[cell] < highs[cell]:
-            yield f"{share:.0%} of {column.name} lie from {_short(lows[cell])} to {_short(highs[cell])}"
+            yield f"{share:.0%} of the numbers of {column.name} lie from {_short(lows[cell])} to {_short(highs[cell])}"
 
 
 def _short(number: float) -> str:

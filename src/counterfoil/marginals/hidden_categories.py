@@ -5,7 +5,7 @@ Public: they follow from noisy counts alone. No record is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import deviations_to_stand_out
@@ -17,27 +17,35 @@ _MANY = 20
 """Where no more categories than that are hidden, rows are spread over few."""
 
 
-def hidden_categories(marginals: Sequence[NoisyMarginal], total: float) -> list[str]:
-    """What is said of columns of categories, most of whose records are in categories that do not stand out from noise.
+def hidden_categories(
+    marginals: Sequence[NoisyMarginal], total: float, grouped: Collection[str] = frozenset()
+) -> list[str]:
+    """What is said of columns of categories, many of whose records are in categories that do not stand out from noise.
 
     Args:
-        marginals: of single columns of categories without `groups`.
+        marginals: of single columns of categories.
         total: the number of records, as noise leaves it.
+        grouped: those whose categories have groups, within which rows are spread.
     """
-    hidden = []
+    hidden, all_grouped = [], True
     for one in marginals:
         counts = one.counts.ravel()
         least = deviations_to_stand_out(len(counts)) * one.scale
         seen = counts >= least
         share = 1 - min(float(counts[seen].sum()) / max(total, 1.0), 1.0)
         if share > _HIDDEN and len(counts) - int(seen.sum()) > _MANY:
-            hidden.append((share, f"{share:.0%} of the rows of {one.clique[0]} ({len(counts):,} values)", least))
+            (name,) = one.clique
+            values = f"{len(counts):,} values" + (" in groups" if name in grouped else "")
+            hidden.append((share, f"{share:.0%} of the rows of {name} ({values})", least))
+            all_grouped &= name in grouped
     if not hidden:
         return []
     hidden.sort(key=lambda found: -found[0])
     named = first_few([text for _, text, _ in hidden])
+    over = "all of their group" if all_grouped else "all of them"
+    remedy = "Fewer categories" if all_grouped else "Fewer categories, `groups`,"
     return [
         f"Noise hides in which categories {named} are: those of fewer than about {max(row[2] for row in hidden):,.0f} "
-        "rows do not stand out, and rows are spread over all of them, also over those that no record has. Fewer "
-        "categories, `groups`, or more epsilon help."
+        f"rows do not stand out, and rows are spread over {over}, also over those that no record has. {remedy} or more "
+        "epsilon help."
     ]

@@ -251,10 +251,9 @@ def _warnings(
     ]
     # Where rows are near noise, so is every mean: one sentence says it.
     unreliable = near_noise(marginals, runs, total) or unreliable_means(columns, total)
-    ungrouped = {column.name for column in schema.synthesized if not getattr(column, "groups", ())}
-    categories = [one for one in marginals if one.clique[0] in ungrouped - runs.keys()]
-    crowded = crowded_cells(schema, marginals)
-    return (*unreliable, *crowded, *hidden_sides(columns, total), *hidden_categories(categories, total))
+    categories = [one for one in marginals if one.clique[0] not in runs]
+    hidden = hidden_categories(categories, total, _groups(schema).keys())
+    return (*unreliable, *crowded_cells(schema, marginals), *hidden_sides(columns, total), *hidden)
 
 
 def _places(column: Column, counts: np.ndarray) -> np.ndarray:
