@@ -56,6 +56,21 @@ def test_drawn_rows_have_a_receipt_that_names_them(office):
     assert office.run("receipt", "verify", "nine.receipt.json").status == 0
 
 
+def test_rows_of_a_release_with_measures_have_a_receipt_that_holds(office):
+    """The measures are of the rows that were released: on the receipt of others they are missing, and it says so."""
+    given = ("--schema", "people.toml", "--epsilon", "9", "--method", "mst", "--fidelity", "0.1", "--keep-model")
+    assert office.run("synth", "people.csv", *given, "--out", "m.csv").status == 0
+    assert office.run("sample", "m.csv", "--rows", "9", "--out", "nine.csv").status == 0
+    told = office.run("receipt", "verify", "nine.receipt.json", "--json")
+    assert told.status == 0, told.out
+    assert "fidelity: that what was measured was of other rows" in told.document["unvouched"]
+    released = json.loads((office.path / "m.receipt.json").read_text())
+    released.pop("fidelity")
+    released.pop("certificates", None)
+    (office.path / "m.receipt.json").write_text(json.dumps(released))
+    assert office.run("receipt", "verify", "m.receipt.json").status == 1, "that of the release has to have them"
+
+
 def test_counts_come_with_labels_in_the_order_asked_for_and_an_error_bar(office):
     shown = office.run("marginal", KEPT, "income", "sex")
     assert shown.status == 0, shown.err

@@ -106,6 +106,19 @@ def test_a_source_that_is_itself_a_link(office: Office, trick: str) -> None:
     refused(office, *synth("--out", source, "--force", source=source), because="is the sensitive table")
 
 
+def test_rows_drawn_later_do_not_replace_a_table_of_the_name_that_the_receipt_has(office: Office) -> None:
+    given = ("--schema", "people.toml", "--epsilon", "1", "--method", "mst", "--keep-model", "--out", "s.csv")
+    assert office.run("synth", "people.csv", *given).status == 0
+    before = contents(office.path)
+    ended = office.run("sample", "s.csv", "--rows", "3", "--out", "people.csv", "--force")
+    assert ended.status == 2
+    assert "people.csv is named like the sensitive table that the release was made of" in " ".join(ended.err.split())
+    assert contents(office.path) == before
+    assert office.run("sample", "s.csv", "--rows", "3", "--out", "more.csv").status == 0
+    Path("elsewhere").mkdir()
+    assert office.run("sample", "s.csv", "--rows", "3", "--out", "elsewhere/people.csv").status == 0, "nothing is there"
+
+
 def test_the_default_output_may_be_the_source(office: Office) -> None:
     """Named people.synthetic.parquet, a table would be replaced by its own copy."""
     parquet.write_table(csv.read_csv("people.csv"), "people.synthetic.parquet")

@@ -224,6 +224,24 @@ def test_fields_that_nobody_vouches_for(release: dict[str, Any], receipt_of: Mak
     assert "schema_sha256" in Receipt.load(OLDER[0]).verify().unvouched
 
 
+def test_what_is_left_out_is_named(release: dict[str, Any]) -> None:
+    """Whoever deletes a digest or noisy answers must not delete the name of what nobody vouches for with it."""
+    kept, marginals, bars = (
+        f"{name}: that none is recorded" for name in ("kept", "answers.marginals", "answers.error_bars")
+    )
+    assert not {kept, marginals, bars} & set(Receipt(release).verify().unvouched)
+    document = deepcopy(release)
+    document.pop("kept")
+    document["answers"] |= {"marginals": [], "error_bars": []}
+    assert {kept, marginals, bars} <= set(Receipt(document).verify().unvouched)
+    document.pop("answers")
+    assert kept in Receipt(document).verify().unvouched
+
+
+def test_a_budget_that_was_larger_is_named(release: dict[str, Any]) -> None:
+    assert "budget: that no larger one was fixed beforehand" in Receipt(release).verify().unvouched
+
+
 def features_of(document: dict[str, Any]) -> dict[str, Any]:
     return next(one["parameters"] for one in document["charges"] if one["query"] == "largest_moment_gap")
 

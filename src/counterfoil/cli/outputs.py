@@ -153,6 +153,14 @@ def inputs(source: str | None = None, *, ledger: Path | None = None, schema: Pat
     return kept + ([] if schema is None else [KeptFile(schema, "the schema")])
 
 
+def table_of(receipt: Receipt, output: Path) -> list[KeptFile]:
+    """What `output` would destroy, if it is the table that a release was made of: a receipt knows the name alone."""
+    name = Path(str(receipt.document.get("source") or "").partition("::")[0]).name
+    if not name or not output.exists():
+        return []
+    return [KeptFile(output.with_name(name), "named like the sensitive table that the release was made of")]
+
+
 def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table: Path | None = None) -> None:
     """Refuses outputs that would destroy what is still needed; `table` is the one whose own receipt may be replaced.
 

@@ -9,7 +9,7 @@ import typer
 
 from counterfoil.cli.model_kinds import loaded_model
 from counterfoil.cli.options import Force, Json, Quiet, ShowValues
-from counterfoil.cli.outputs import require_free, require_harmless
+from counterfoil.cli.outputs import require_free, require_harmless, table_of
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.kept_files import KeptFile, kept_source
@@ -42,6 +42,7 @@ def predict(
     require_harmless([out], [*kept, *(KeptFile(path, "a file of the model") for path in _files(model))])
     require_free([out], force=force)
     trained = loaded_model(model)
+    require_harmless([out], table_of(trained.receipt, out))
     with showing_values(rows, show=show_values):
         table = predictions(trained, rows)
     write_table(table, out)

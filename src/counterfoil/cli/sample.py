@@ -46,7 +46,7 @@ def sample(
 
     The rows get a receipt of their own beside them, which is the release's, with the new file and the condition.
     """
-    from counterfoil.cli.outputs import Outputs
+    from counterfoil.cli.outputs import Outputs, table_of
     from counterfoil.synthesis.release import check_rows
     from counterfoil.synthesis.saved import load_kept
 
@@ -56,6 +56,7 @@ def sample(
     outputs.require_harmless([])
     outputs.require_possible(force=force)
     kept = load_kept(release)
+    outputs.require_harmless(table_of(kept.receipt, outputs.table))
     outputs.write(Drawn(kept, receipt_of_rows(kept.receipt, rows, where), rows, where, seed))
     terminal.say(f"Drew {rows:,} rows{f' where {where}' if where else ''}. Nothing was charged.")
     terminal.say(f"  table    {outputs.table}")

@@ -24,6 +24,7 @@ from counterfoil.features.linear_model import LOSS_UNIT
 from counterfoil.receipt.certificate import MEASURED, Gaps, measured_gaps
 from counterfoil.receipt.noisy_groups import GROUP_PREDICTIONS, NoisyGroups
 from counterfoil.receipt.noisy_measure import NoisyMeasure
+from counterfoil.receipt.wording import drawn_later
 from counterfoil.schema import Schema
 
 
@@ -68,7 +69,7 @@ QUERIES = frozenset({*(bought.query for bought in _BOUGHT.values()), GroupPredic
 def fidelity_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What the section `fidelity` states and its charges do not say."""
     entries = document.get("fidelity")
-    if entries is None and document.get("released", "table") != "table":
+    if entries is None and (document.get("released", "table") != "table" or drawn_later(document)):
         return
     entries = [] if entries is None else entries
     charges = [(place, charge) for place, charge in enumerate(document["charges"], 1) if charge["query"] in QUERIES]

@@ -9,6 +9,7 @@ from typing import Any
 from counterfoil.inert import inert
 from counterfoil.receipt.beside import rows_of
 from counterfoil.receipt.certificate import MEASURED
+from counterfoil.receipt.wording import drawn_later
 
 _ALWAYS = (
     "source",
@@ -21,7 +22,10 @@ _ALWAYS = (
     "charges: that these were all, with this noise",
     "charges: parameters beyond the sensitivity",
     "composition: whether runs were repeated, or the release had to be accepted",
+    "budget: that no larger one was fixed beforehand",
 )
+
+_NONE = "that none is recorded"
 
 _OF_SCHEMA = "bounds, categories, whether it was bought"
 
@@ -48,8 +52,11 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
         answers = document["answers"]
         fields.append(f"answers.schema: {_OF_SCHEMA}")
         fields += [f"answers.{name}" for name in ("marginals", "averages", "error_bars") if answers.get(name)]
+        fields += [f"answers.{name}: {_NONE}" for name in ("marginals", "error_bars") if not answers.get(name)]
     fields += [f"outputs: {output['file']}" for output in absent]
-    fields += [f"kept.{name}" for name in document.get("kept", ())]
+    fields += [f"kept.{name}" for name in document.get("kept", ())] or [f"kept: {_NONE}"]
+    if drawn_later(document):
+        fields.append("fidelity: that what was measured was of other rows")
     if document.get("fidelity"):
         fields.append("fidelity: noisy answers, numbers of records, rounding, names of models")
     if "acceptance" in document:

@@ -15,6 +15,12 @@ from counterfoil.receipt.terms import neighbors_of
 DRAWN_LATER = "These rows were drawn later from the release's model"
 """How a receipt begins to say it."""
 
+
+def drawn_later(document: Mapping[str, Any]) -> bool:
+    """Whether a receipt is that of rows which were drawn from a release's model after it was made."""
+    return any(str(sentence).startswith(DRAWN_LATER) for sentence in document.get("warnings", ()))
+
+
 COMPOSITION_SENTENCES = {
     "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
     "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",

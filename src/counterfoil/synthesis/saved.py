@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.receipt.wording import DRAWN_LATER
+from counterfoil.receipt.wording import drawn_later
 from counterfoil.synthesis.folder import INDEX, RECEIPT, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import POINTS_FORMAT, PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -70,7 +70,7 @@ def _drawn_later(receipt: Path) -> bool:
     """Whether a receipt says that its rows were drawn from a kept model, after its release."""
     if not receipt.is_file():
         return False
-    return any(sentence.startswith(DRAWN_LATER) for sentence in Receipt.load(receipt).document["warnings"])
+    return drawn_later(Receipt.load(receipt).document)
 
 
 def kept_beside(table: Path) -> Path:
