@@ -311,6 +311,16 @@ def test_moments_in_another_notation_than_they_come_back_in(zone, text_format, c
         assert sum(seen for _, seen in note.values) == count
 
 
+def test_moments_with_the_offset_of_another_zone_are_named():
+    ends = dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31)
+    column = Datetime("at", *ends, resolution="1d", format="%Y-%m-%dT%H:%M:%S%:z", zone="Europe/Zurich")
+    own, other = "2024-01-15T00:30:00+01:00", "2024-06-15T10:30:00-04:00"
+    assert "offset" not in {note.kind for note in checked(column, [own, own]).notes}
+    (note,) = (note for note in checked(column, [own, other, other]).notes if note.kind == "offset")
+    assert note.count == 2
+    assert "state another offset from UTC than Europe/Zurich has" in note.text
+
+
 def test_the_texts_that_are_kept_do_not_grow_with_the_table():
     tally = TextTally()
     for number in range(3000):

@@ -179,3 +179,12 @@ def test_numbers_are_shown_in_the_unit_of_the_column():
     assert in_units(day, 1e12) == "1e+12"
     assert in_units(Real("x", 0.0, 1.0, bins=1), 0.123456789) == "0.123457"
     assert in_units(day, float("nan")) == "-"
+
+
+def test_moments_are_shown_as_a_clock_in_their_zone_shows_them():
+    """Half an hour after midnight in Zurich is still the day before in UTC."""
+    ends = dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31)
+    column = Datetime("at", *ends, resolution="1d", zone="Europe/Zurich")
+    cells = pd.DataFrame({"at": ["2024-01-15 00:30:00"] * 3})
+    (found,) = compare(cells, cells, Schema((column,))).columns
+    assert in_units(column, found.numbers.real.mean) == "2024-01-15 00:30:00"

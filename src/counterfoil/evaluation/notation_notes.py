@@ -16,6 +16,7 @@ from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.notation import format_of, shape_of
 
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
+_OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z)$", re.ASCII)
 _FRACTION = re.compile(r":\d\d:\d\d[.,]\d*[1-9]|[T ]\d{6}[.,]\d*[1-9]", re.ASCII)
 
 
@@ -24,7 +25,7 @@ class NotationNote:
     """What the texts of a column show.
 
     Args:
-        kind: "notation" or "left_out".
+        kind: "notation", "offset" or "left_out".
         text: a sentence, without its full stop.
         count: of cells.
         values: the most frequent of their texts, with their counts.
@@ -48,6 +49,7 @@ class NotationCounts:
         self._otherwise = TextTally()
         self._formats: Counter[str] = Counter()
         self._finer = TextTally()
+        self._offsets = TextTally()
 
     def add(self, found: Counter[str], *, texts: bool) -> None:
         """Sees canonical texts with their counts.
@@ -59,9 +61,13 @@ class NotationCounts:
         for text, count in found.items():
             if self._leaves_out(text):
                 self._finer.add(text, count)
-            if texts and (written := self.column.rewritten(text)) and shape_of(written) != shape_of(text):
+            if not (texts and (written := self.column.rewritten(text))):
+                continue
+            if shape_of(written) != shape_of(text):
                 self._otherwise.add(text, count)
                 self._formats[format_of(text)] += count
+            elif self.column.zone and _offset(written) != _offset(text):
+                self._offsets.add(text, count)
 
     def _leaves_out(self, text: str) -> bool:
         """Whether a text states more than the unit of the column."""
@@ -71,6 +77,11 @@ class NotationCounts:
         """What comes back otherwise, and what does not come back."""
         if self._otherwise.count:
             yield NotationNote("notation", self._said(), self._otherwise.count, self._otherwise.top)
+        if self._offsets.count:
+            count, zone = self._offsets.count, self.column.zone
+            said = f"{count:,} of its cells state another offset from UTC than {zone} has: the same moments come back "
+            said += "with the offset of the zone"
+            yield NotationNote("offset", said, count, self._offsets.top)
         if self._finer.count:
             what = (
                 'a time of day, which is left out: declare kind = "datetime" to keep it'
@@ -96,3 +107,9 @@ class NotationCounts:
         except SchemaError:
             return False
         return True
+
+
+def _offset(text: str) -> str:
+    """What a text ends with that says how far its clock is from UTC; empty where nothing does."""
+    found = _OFFSET.search(text)
+    return found.group() if found else ""

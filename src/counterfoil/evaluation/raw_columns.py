@@ -21,6 +21,7 @@ from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.real import Real
+from counterfoil.schema.zone import find_zone
 from counterfoil.transport import wasserstein
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -190,12 +191,13 @@ def _categories(column: Categorical, real: WholeTable, counts: list[np.ndarray])
 
 
 def in_units(column: Column, number: float) -> str:
-    """A number of a column as a person reads it: a date for dates, a moment for datetimes."""
+    """A number of a column as a person reads it: a date for dates, for datetimes what a clock in their zone shows."""
     if not math.isfinite(number):
         return "-"
     if isinstance(column, Instant):
         try:
             moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=round(number) * column.unit)
+            moment = moment.astimezone(find_zone(column.zone)) if column.zone else moment
         except OverflowError:
             return f"{number:.4g}"
         return moment.date().isoformat() if column.kind == "date" else moment.replace(tzinfo=None).isoformat(" ")
