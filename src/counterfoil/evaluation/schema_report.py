@@ -16,6 +16,7 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.integer import AS_CODES
+from counterfoil.schema.lookup_gaps import lookup_gaps
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
@@ -181,6 +182,7 @@ def check_without_privacy(
     word, numbers = table.numbered(sorted(firsts | {row for fact in facts for row in fact.rows}))
     columns = tuple(counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in synthesized)
     notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
+    notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     return SchemaReport(table.name, counting.rows, word, columns, facts, notes)
 

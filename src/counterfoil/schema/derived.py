@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -14,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.arithmetic import MOST_DECIMALS, Arithmetic, round_to
+from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
-from counterfoil.schema.spelling import spell
-from counterfoil.schema.values import parse_number
+from counterfoil.schema.lookup import Entry, Lookup, declared_texts, key_texts, numbers_in, truth_of
 
 RESULTS: Mapping[str, pa.DataType] = {
     "categorical": pa.string(),
@@ -29,8 +28,6 @@ RESULTS: Mapping[str, pa.DataType] = {
 }
 """What a derived column can hold, and how a table stores it."""
 
-Entry = str | int | float | bool | date
-
 
 @dataclass(frozen=True)
 class Derived:
@@ -38,10 +35,10 @@ class Derived:
 
     Either `expression` gives it, an arithmetic one for numbers (`schema.arithmetic`) and a condition in the language of
     rules for booleans, or `lookup` does: a public table with one row for each combination of values of the columns
-    `on`, its last entry the result. Values match as categories do, texts with the same text and else equal numbers.
-    A row is given no value where one that it depends on is missing, where the lookup table does not have it, and where
-    the result is no number. A real result is written with `decimals` digits after the point; without it with as many as
-    follow from those of its columns and constants (`Arithmetic.decimals`), where they do.
+    `on`, its last entry the result (`schema.lookup` says which row values have). A row is given no value where one that
+    an expression depends on is missing, where the lookup table does not have it, and where the result is no number. A
+    real result is written with `decimals` digits after the point; without it with as many as follow from those of its
+    columns and constants (`Arithmetic.decimals`), where they do.
 
     Args:
         name: of the column.
@@ -88,7 +85,7 @@ class Derived:
                 )
             if not _holds(self.result, row[-1]):
                 raise self.mistake(f"the result in row {position} of `lookup` must be {_WORDS[self.result]}")
-        repeated = [key for key, count in Counter(map(_texts, (row[:-1] for row in self.lookup))).items() if count > 1]
+        repeated = [key for key, count in Counter(key_texts(row[:-1]) for row in self.lookup).items() if count > 1]
         if repeated:
             raise self.mistake(f"`lookup` must have one row for each {', '.join(self.on)}; found two for one of them")
 
@@ -116,11 +113,12 @@ class Derived:
         """Refuses keys that the column never has, such as those of another notation: no row would get a value."""
         lows, highs = column.ranges
         if column.is_ordered and (lows != highs)[: column.n_bins].any():
-            return  # which of the many values within its bins occur can't be listed
-        values = column.decode(np.arange(column.n_bins), np.random.default_rng(0))
-        listed = set(_encoded(pa.chunked_array([values]))[0])
-        found = {texts[place] for texts in self._by_text}
-        if not listed & found and not set(_numbers(tuple(listed))) & set(_numbers(tuple(found))):
+            return  # any number within its bins may be drawn: see `lookup_gaps`
+        found = set(self.table.keys[place])
+        if isinstance(column, Boolean) and any(truth_of(column, text) in (0, 1) for text in found):
+            return
+        listed = set(declared_texts(column))
+        if not listed & found and not set(numbers_in(tuple(listed))) & set(numbers_in(tuple(found))):
             raise self.mistake(
                 f"`lookup` must have rows for values of {column.name!r}; found none of them among its keys. Write keys "
                 "as the column's values are, and dates as 2020-01-31"
@@ -135,7 +133,8 @@ class Derived:
             rounded: whether reals are rounded to their decimals.
         """
         if self.lookup:
-            return self._looked_up(table)
+            cells, on = [table.column(name) for name in self.on], [columns[name] for name in self.on]
+            return self.table.results(cells, on, RESULTS[self.result])
         expression = self._expression(columns)
         numbers = {name: columns[name].positions(table.column(name)) for name in expression.columns}
         if isinstance(expression, Arithmetic):
@@ -161,28 +160,9 @@ class Derived:
         return read
 
     @cached_property
-    def _by_text(self) -> dict[tuple[str, ...], int]:
-        return {_texts(row[:-1]): i for i, row in enumerate(self.lookup)}
-
-    @cached_property
-    def _by_number(self) -> dict[tuple[str | float, ...], int]:
-        """Rows by keys in which texts that are numbers count as these; those that equal another row's left out."""
-        counts = Counter(map(_numbers, self._by_text))
-        return {key: i for texts, i in self._by_text.items() if counts[key := _numbers(texts)] == 1}
-
-    def _looked_up(self, table: pa.Table) -> pa.Array:
-        spelled = [_encoded(table.column(name)) for name in self.on]
-        codes = np.stack([positions for _, positions in spelled])
-        distinct, inverse = np.unique(codes, axis=1, return_inverse=True)
-        found = [self._row_of([texts[i] for (texts, _), i in zip(spelled, key, strict=True)]) for key in distinct.T]
-        results = pa.array([None if i is None else self.lookup[i][-1] for i in found], type=RESULTS[self.result])
-        return results.take(pa.array(inverse.reshape(-1)))
-
-    def _row_of(self, texts: list[str]) -> int | None:
-        if not all(texts):
-            return None
-        key = tuple(texts)
-        return self._by_text.get(key, self._by_number.get(_numbers(key)))
+    def table(self) -> Lookup:
+        """The lookup table, by its keys."""
+        return Lookup(self.lookup)
 
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values."""
@@ -211,23 +191,3 @@ def _holds(kind: str, entry: Entry) -> bool:
     if kind == "integer":
         return isinstance(entry, int) and abs(entry) < 2**63
     return abs(entry) <= _LARGEST_REAL
-
-
-def _encoded(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
-    """Canonical texts, "" for a missing value, and which of them each cell has."""
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    encoded = plain.combine_chunks().dictionary_encode(null_encoding="encode")
-    texts = [text or "" for text in spell(encoded.dictionary).to_pylist()]
-    return texts, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _texts(entries: tuple[Entry, ...]) -> tuple[str, ...]:
-    """Keys of a lookup table in the spelling of values."""
-    return tuple(
-        entry.strip() if isinstance(entry, str) else str(spell(pa.array([entry])).to_pylist()[0]) for entry in entries
-    )
-
-
-def _numbers(texts: tuple[str, ...]) -> tuple[str | float, ...]:
-    numbers = ((text, parse_number(text, {})) for text in texts)
-    return tuple(number if math.isfinite(number) else text for text, number in numbers)

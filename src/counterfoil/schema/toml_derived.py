@@ -10,9 +10,10 @@ from typing import Any
 
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
-from counterfoil.schema.derived import Derived, Entry
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.lookup import Entry
 from counterfoil.schema.patterns import Pattern, matches
 from counterfoil.schema.values import parse_number
 
