@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.arithmetic import MOST_DECIMALS, Arithmetic, round_to
+from counterfoil.schema.arithmetic import Arithmetic, round_to
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived_notation import DerivedNotation, Label
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
 from counterfoil.schema.lookup import Entry, Lookup, declared_texts, key_texts, numbers_in, truth_of
@@ -46,7 +47,10 @@ class Derived:
         expression: of other columns.
         on: the columns that `lookup` is about.
         lookup: rows of `len(on)` keys and a result.
-        decimals: digits after the point of a real that an expression gives; None for those that follow.
+        decimals: digits after the point of a real; None for those that follow.
+        true, false: the labels of a boolean.
+        format: of a date.
+        digits: of an integer, leading zeros included.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -60,6 +64,10 @@ class Derived:
     on: tuple[str, ...] = ()
     lookup: tuple[tuple[Entry, ...], ...] = ()
     decimals: int | None = None
+    true: Label | None = None
+    false: Label | None = None
+    format: str = ""
+    digits: int = 0
 
     def __post_init__(self) -> None:
         if self.result not in RESULTS:
@@ -71,10 +79,6 @@ class Derived:
             raise self.mistake("`lookup` and `on` belong together: the table, and the columns that it is about")
         if self.expression and self.result not in ("boolean", "integer", "real"):
             raise self.mistake(f"an expression gives numbers, true or false; for {self.result!r} use `lookup`")
-        if self.decimals is not None and not (self.expression and self.result == "real"):
-            raise self.mistake('`decimals` goes with an `expression` of kind "real"')
-        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
-            raise self.mistake(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
         if len(set(self.on)) < len(self.on):
             raise self.mistake("`on` names a column twice")
         for position, row in enumerate(self.lookup, 1):
@@ -85,9 +89,39 @@ class Derived:
                 )
             if not _holds(self.result, row[-1]):
                 raise self.mistake(f"the result in row {position} of `lookup` must be {_WORDS[self.result]}")
+        self._check_notation()
         repeated = [key for key, count in Counter(key_texts(row[:-1]) for row in self.lookup).items() if count > 1]
         if repeated:
             raise self.mistake(f"`lookup` must have one row for each {', '.join(self.on)}; found two for one of them")
+
+    def _check_notation(self) -> None:
+        try:
+            self.notation.check(self.name, self.result, tuple(row[-1] for row in self.lookup))
+        except SchemaError as error:
+            text = str(error)
+            raise error if text.startswith("Column ") else self.mistake(text) from None
+
+    @cached_property
+    def notation(self) -> DerivedNotation:
+        """How its values are written."""
+        return DerivedNotation(
+            true=self.true, false=self.false, format=self.format, digits=self.digits, decimals=self.decimals
+        )
+
+    @property
+    def is_spelled_plainly(self) -> bool:
+        """Whether the text of each value is Arrow's."""
+        return self.notation.is_plain
+
+    @property
+    def missing_word(self) -> str:
+        """How a missing value is written: by an empty cell."""
+        return ""
+
+    def written(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """string [n]: values as a CSV file holds them; null where a cell is empty."""
+        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        return self.notation.written(plain)
 
     def mistake(self, problem: str) -> SchemaError:
         """An error about the facts themselves."""
@@ -124,14 +158,20 @@ class Derived:
                 "as the column's values are, and dates as 2020-01-31"
             )
 
-    def compute(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool = True) -> pa.Array:
+    def compute(self, table: pa.Table, columns: Mapping[str, Column], *, stated: bool = True) -> pa.Array:
         """The values [n] that follow from decoded rows; null where there are none.
 
         Args:
             table: n rows of values.
             columns: the synthesized columns by name.
-            rounded: whether reals are rounded to their decimals.
+            stated: whether as a release has them: reals rounded to their decimals, booleans as labels.
         """
+        values = self._computed(table, columns, rounded=stated)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        return self.notation.stated(values) if stated else values
+
+    def _computed(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool) -> pa.Array:
         if self.lookup:
             cells, on = [table.column(name) for name in self.on], [columns[name] for name in self.on]
             return self.table.results(cells, on, RESULTS[self.result])
@@ -167,7 +207,7 @@ class Derived:
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values."""
         said = {"expression": self.expression} if self.expression else {"on": self.on, "lookup": self.lookup}
-        return {"kind": self.result} | said | ({} if self.decimals is None else {"decimals": self.decimals})
+        return {"kind": self.result} | said | self.notation.facts
 
 
 _LARGEST_REAL = 1.7976931348623157e308
