@@ -28,6 +28,7 @@ from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRele
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.schema.lookup_gaps import lookup_gaps, require_lookups_met
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
@@ -154,6 +155,7 @@ def synthesize(
         require_rows_fit(rows, len(curator.domain.attributes))
         if kept is not None:
             kept.keep(curator)
+        _warn_of_lookups(curator.schema)
         make = partial(
             release_from,
             synthesizer=synthesizer,
@@ -173,6 +175,17 @@ def synthesize(
         if made is None:
             raise withheld(budget)
         return _warned(made)
+
+
+def _warn_of_lookups(schema: Schema) -> None:
+    """Says, before anything is charged, where derived columns will be empty.
+
+    Raises:
+        SchemaError: where a lookup table can only be met by chance.
+    """
+    require_lookups_met(schema)
+    for gap in lookup_gaps(schema):
+        warnings.warn(gap.text, SchemaWarning, stacklevel=outside_the_package())
 
 
 def _warned(made: SyntheticRelease) -> SyntheticRelease:

@@ -34,7 +34,7 @@ def test_no_mark_is_left_that_could_be_obeyed(text: str) -> None:
     bare = re.sub(r"\\.", "", shown)
     assert not re.search(r"[\\`*\[\]<>|~#$]", bare), shown
     assert not re.search(r"(^|\W)_|_(\W|$)", bare.replace("\\", "")), shown
-    assert "://" not in shown
+    assert "://" not in bare
     for word in shown.split():
         assert word not in ("-", "+", "=", "---", "1.", "1)"), shown
 

@@ -268,7 +268,10 @@ def test_the_draft_names_derived_columns() -> None:
     [
         (Boolean("k"), "true", True),
         (Boolean("k"), True, True),
-        (Boolean("k"), "yes", False),
+        (Boolean("k"), "yes", True),
+        (Boolean("k", true="J", false="N"), True, True),
+        (Boolean("k", true="J", false="N"), "yes", True),
+        (Boolean("k"), "ja", False),
         (Integer("k", 0, 9), "3.0", True),
         (Integer("k", 0, 9), 12, False),
         (Categorical("k", ("01", "2")), 1, True),
@@ -285,6 +288,15 @@ def test_keys_that_no_value_has_are_refused(column: Column, key: str | int | dat
     else:
         with pytest.raises(SchemaError, match="`lookup` must have rows for values of 'k'; found none"):
             Schema((column, made))
+
+
+def test_a_row_for_the_missing_word_is_for_missing_cells() -> None:
+    state = Categorical("state", ("CA", "TX"), missing=True, missing_values=("?", "NA"))
+    old = Boolean("old", missing=True)
+    lookup = (("CA", "yes", 1), ("CA", False, 2), ("?", "1", 3), ("TX", "", 4))
+    schema = Schema((state, old, Derived("v", "integer", on=("state", "old"), lookup=lookup)))
+    table = decode(schema, {"state": np.array([0, 0, 2, 2, 1, 1]), "old": np.array([1, 0, 1, 0, 2, 0])}, None)
+    assert table.column("v").to_pylist() == [1, 2, 3, None, 4, None]
 
 
 def test_what_is_written_can_be_read_by_anybody(tmp_path: Path) -> None:
@@ -337,7 +349,10 @@ def test_reals_have_the_decimals_that_follow(expression: str, decimals: int | No
 
 
 def test_decimals_of_what_has_none_are_refused() -> None:
-    for change, message in (({"decimals": 16}, "from 0 to 15; found 16"), ({"result": "integer"}, "goes with an")):
+    for change, message in (
+        ({"decimals": 16}, "from 0 to 15; found 16"),
+        ({"result": "integer"}, 'goes with kind = "real"'),
+    ):
         facts = {"result": "real", "decimals": 2, "expression": "a"} | change
         with pytest.raises(SchemaError, match=message):
             Derived("d", **facts)

@@ -102,10 +102,24 @@ def test_a_release_says_that_rows_are_unrelated() -> None:
     assert words in plain.receipt.document["warnings"]
     assert "Each row has a 'patient' of its own" in words
     assert len(set(plain.to_arrow().column("patient").to_pylist())) == plain.rows
-    for unit in (None, PrivacyUnit("patient", 1)):
-        assert unrelated_rows(Neighbors(NeighboringRelation.ADD_OR_REMOVE_ONE, unit), schema()) == []
+    one_each = Neighbors(NeighboringRelation.ADD_OR_REMOVE_ONE, PrivacyUnit("patient", 1))
+    assert unrelated_rows(one_each, schema()) == []
     (dropped,) = unrelated_rows(Neighbors(NeighboringRelation.REPLACE_ONE, UNITS), schema("drop"))
     assert "of its own" not in dropped
+
+
+@pytest.mark.parametrize("method", ["independent", "evolution"])
+def test_without_a_unit_a_release_says_that_each_row_has_identifiers_of_its_own(method: str) -> None:
+    facts = Schema((Identifier("patient", "sequence"), Identifier("visit", "uuid"), Integer("n", 0, 3)))
+    table = VISITS.append_column("visit", pa.array(["v"] * len(VISITS)))
+    made = cf.synthesize(table, facts, epsilon=1.0, delta=1e-6, method=method, seed=1)
+    (words,) = [line for line in made.receipt.document["warnings"] if line.startswith("Rows are unrelated")]
+    assert "has a 'patient' of its own and 'visit' of its own" in words
+    assert "`--unit-sizes 0.02` keeps how many rows each has" in words
+    assert made.receipt.verify().holds
+    alone = Neighbors(NeighboringRelation.ADD_OR_REMOVE_ONE)
+    assert unrelated_rows(alone, schema("drop")) == []
+    assert unrelated_rows(alone, Schema((Integer("n", 0, 3),))) == []
 
 
 @pytest.mark.parametrize("replace", ["sequence", "uuid"])

@@ -23,7 +23,7 @@ from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
-from counterfoil.schema.derived_match import differing, followed
+from counterfoil.schema.derived_match import Match, followed, matched
 from counterfoil.schema.placement import PlacedCells, place, taken
 from counterfoil.schema.values import Values, texts_of
 
@@ -37,14 +37,15 @@ class RawBatch:
         rows: how many there are.
         cells: by column, those that could be read.
         problems: by column, why one could not be read: its type, whatever its values.
-        differing: by derived column that the table has too, bool [rows]: where its cell is not what is derived.
+        derived: by derived column that the table has too: where its cells are not what is derived, or are written in
+            another way.
     """
 
     first_row: int
     rows: int
     cells: Mapping[str, PlacedCells]
     problems: Mapping[str, str]
-    differing: Mapping[str, np.ndarray]
+    derived: Mapping[str, Match]
     _values: Mapping[str, Values]
 
     def tally(self, name: str) -> Counter[str]:
@@ -131,20 +132,21 @@ class RawTable:
                     problems[name] = str(unreadable(name, self.name, values[name].type, error))
                 except ValueError as error:
                     problems[name] = str(error)
-            differs = {column.name: self._differing(column, part, cells, problems) for column in held}
-        found = {name: where for name, where in differs.items() if where is not None}
+            matches = {column.name: self._matched(column, part, cells, problems) for column in held}
+        found = {name: match for name, match in matches.items() if match is not None}
+        values |= {column.name: part.column(column.name) for column in held}
         return RawBatch(row, part.num_rows, cells, problems, found, values)
 
-    def _differing(
+    def _matched(
         self, column: Derived, part: Batch, cells: Mapping[str, PlacedCells], problems: dict[str, str]
-    ) -> np.ndarray | None:
+    ) -> Match | None:
         """Where a derived column that the table has is not what is derived; None where that can't be told."""
         name, about = column.name, self._followed[column.name]
         if any(other not in cells for other in about):
             return None
         values = part.column(name)
         try:
-            return differing(column, about, cells, values)
+            return matched(column, about, cells, values)
         except (TypeError, pa.ArrowException, UnicodeError) as error:
             problems[name] = str(unreadable(name, self.name, values.type, error))
             return None

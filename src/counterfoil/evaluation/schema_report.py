@@ -12,10 +12,12 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
 from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
+from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.integer import AS_CODES
+from counterfoil.schema.lookup_gaps import lookup_gaps
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
@@ -171,16 +173,21 @@ def check_without_privacy(
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
+    written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):
         counting.add(batch)
         rules.add(batch)
         for name, count in derived.items():
             _add_derived(count, batch, name)
+        for one in written:
+            one.add(batch)
     facts = (*rules.found, *(count.found for count in derived.values()))
     firsts = {row for cells in counting.columns.values() for rows in cells.first.values() for row in rows}
     word, numbers = table.numbered(sorted(firsts | {row for fact in facts for row in fact.rows}))
     columns = tuple(counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in synthesized)
     notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
+    notes += tuple(note for one in written for note in one.notes())
+    notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     return SchemaReport(table.name, counting.rows, word, columns, facts, notes)
 
@@ -190,8 +197,8 @@ def _derivation(column: Derived) -> str:
 
 
 def _add_derived(count: FactCount, batch: RawBatch, name: str) -> None:
-    if name in batch.differing:
-        count.add(batch.differing[name], batch.first_row)
+    if name in batch.derived:
+        count.add(batch.derived[name].differs, batch.first_row)
     else:
         count.fail(batch.problems.get(name, "Not checked: a column that it follows from can't be read."))
 

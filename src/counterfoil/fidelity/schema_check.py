@@ -22,7 +22,10 @@ _PURPOSE = "schema check"
 
 
 class SchemaWarning(UserWarning):
-    """Many of the values were clamped, moved, sent to `other` or not understood, as noisy counts say."""
+    """Many of the values were clamped, moved, sent to `other` or not understood, as noisy counts say.
+
+    Also given, before anything is charged, where a derived column is empty for values that its lookup table lacks.
+    """
 
 
 class Receipted(Protocol):

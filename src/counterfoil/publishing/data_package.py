@@ -165,7 +165,11 @@ def _is_value(column: Column | Identifier | Derived, word: str) -> bool:
     if isinstance(column, Identifier):
         return column.replace != "drop" and (word.isdecimal() or word.count("-") == 4)
     if isinstance(column, Derived):
+        if column.true is not None:
+            return word in (str(column.true), str(column.false))
         looked_up = {str(row[-1]) for row in column.lookup}
+        if looked_up and not column.is_spelled_plainly:
+            looked_up = set(column.written(pa.array([row[-1] for row in column.lookup])).to_pylist())
         return word in looked_up if looked_up else not word.isalpha() or word.casefold() in ("true", "false")
     if word == column.missing_word:
         return False
@@ -187,7 +191,7 @@ def _field(column: Column | Identifier | Derived, notation: Notation) -> dict[st
             "description": f"Made anew: it identifies nobody. {made}",
         }
     if isinstance(column, Derived):
-        return field | {"type": _DERIVED[column.result], "description": "Follows from other columns of the same row."}
+        return field | _derived(column, notation)
     constraints: dict[str, Any] = {} if column.missing else {"required": True}
     described = _described(column, notation)
     own = notation.by_column.get(column.name)
@@ -202,6 +206,17 @@ def _field(column: Column | Identifier | Derived, notation: Notation) -> dict[st
         }
     constraints |= described.pop("constraints", {})
     return field | described | ({"constraints": constraints} if constraints else {}) | {"counterfoil:kind": column.kind}
+
+
+def _derived(column: Derived, notation: Notation) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": _DERIVED[column.result]}
+    if column.notation.labels is not None:
+        described = _boolean(column.notation.labels)
+    if column.format and not notation.typed:
+        described["format"] = of_python(column.format)
+    if column.digits:
+        described["counterfoil:digits"] = column.digits
+    return described | {"description": "Follows from other columns of the same row."}
 
 
 def _described(column: Column, notation: Notation) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -16,7 +16,9 @@ from counterfoil.publishing.noisy_tables import alike
 from counterfoil.publishing.readme import README, REPORT
 from counterfoil.publishing.release_folder import noisy_of, package_of, readme_of
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.synthesis.csv_writing import write_csv
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
+from counterfoil.synthesis.csv_writing import notations_of, write_csv
 from counterfoil.synthesis.folder import RECEIPT, parquet_parts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder
@@ -96,9 +98,19 @@ def _same_rows(path: Path, release: Synthesis | PointSynthesis) -> bool:
     saved = release.drawn.tables() if isinstance(release, Synthesis) else iter([release.table])
     if path.suffix == ".parquet":
         return _are_equal(parquet_parts(path), saved)
+    if _same_lines(path, saved, notations_of(release.schema)):
+        return True
+    # Versions before 0.13 wrote the decimals of derived columns without the zeros at their end.
+    decimals = [column for column in release.schema.derived if column.decimals]
+    saved = release.drawn.tables() if isinstance(release, Synthesis) else iter([release.table])
+    plain = {column.name: column for column in release.schema.synthesized}
+    return bool(decimals) and _same_lines(path, saved, plain)
+
+
+def _same_lines(path: Path, saved: Iterator[pa.Table], columns: Mapping[str, Column | Derived]) -> bool:
     with path.open("rb") as file:
         compared = _Comparison(file)
-        write_csv(saved, {column.name: column for column in release.schema.synthesized}, compared)
+        write_csv(saved, columns, compared)
         return compared.equal and not file.read(1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -13,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.arithmetic import MOST_DECIMALS, Arithmetic, round_to
+from counterfoil.schema.arithmetic import Arithmetic, round_to
+from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived_notation import DerivedNotation, Label
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
-from counterfoil.schema.spelling import spell
-from counterfoil.schema.values import parse_number
+from counterfoil.schema.lookup import Entry, Lookup, declared_texts, key_texts, numbers_in, truth_of
 
 RESULTS: Mapping[str, pa.DataType] = {
     "categorical": pa.string(),
@@ -29,8 +29,6 @@ RESULTS: Mapping[str, pa.DataType] = {
 }
 """What a derived column can hold, and how a table stores it."""
 
-Entry = str | int | float | bool | date
-
 
 @dataclass(frozen=True)
 class Derived:
@@ -38,10 +36,10 @@ class Derived:
 
     Either `expression` gives it, an arithmetic one for numbers (`schema.arithmetic`) and a condition in the language of
     rules for booleans, or `lookup` does: a public table with one row for each combination of values of the columns
-    `on`, its last entry the result. Values match as categories do, texts with the same text and else equal numbers.
-    A row is given no value where one that it depends on is missing, where the lookup table does not have it, and where
-    the result is no number. A real result is written with `decimals` digits after the point; without it with as many as
-    follow from those of its columns and constants (`Arithmetic.decimals`), where they do.
+    `on`, its last entry the result (`schema.lookup` says which row values have). A row is given no value where one that
+    an expression depends on is missing, where the lookup table does not have it, and where the result is no number. A
+    real result is written with `decimals` digits after the point; without it with as many as follow from those of its
+    columns and constants (`Arithmetic.decimals`), where they do.
 
     Args:
         name: of the column.
@@ -49,7 +47,10 @@ class Derived:
         expression: of other columns.
         on: the columns that `lookup` is about.
         lookup: rows of `len(on)` keys and a result.
-        decimals: digits after the point of a real that an expression gives; None for those that follow.
+        decimals: digits after the point of a real; None for those that follow.
+        true, false: the labels of a boolean.
+        format: of a date.
+        digits: of an integer, leading zeros included.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -63,6 +64,10 @@ class Derived:
     on: tuple[str, ...] = ()
     lookup: tuple[tuple[Entry, ...], ...] = ()
     decimals: int | None = None
+    true: Label | None = None
+    false: Label | None = None
+    format: str = ""
+    digits: int = 0
 
     def __post_init__(self) -> None:
         if self.result not in RESULTS:
@@ -74,10 +79,6 @@ class Derived:
             raise self.mistake("`lookup` and `on` belong together: the table, and the columns that it is about")
         if self.expression and self.result not in ("boolean", "integer", "real"):
             raise self.mistake(f"an expression gives numbers, true or false; for {self.result!r} use `lookup`")
-        if self.decimals is not None and not (self.expression and self.result == "real"):
-            raise self.mistake('`decimals` goes with an `expression` of kind "real"')
-        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
-            raise self.mistake(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
         if len(set(self.on)) < len(self.on):
             raise self.mistake("`on` names a column twice")
         for position, row in enumerate(self.lookup, 1):
@@ -88,9 +89,39 @@ class Derived:
                 )
             if not _holds(self.result, row[-1]):
                 raise self.mistake(f"the result in row {position} of `lookup` must be {_WORDS[self.result]}")
-        repeated = [key for key, count in Counter(map(_texts, (row[:-1] for row in self.lookup))).items() if count > 1]
+        self._check_notation()
+        repeated = [key for key, count in Counter(key_texts(row[:-1]) for row in self.lookup).items() if count > 1]
         if repeated:
             raise self.mistake(f"`lookup` must have one row for each {', '.join(self.on)}; found two for one of them")
+
+    def _check_notation(self) -> None:
+        try:
+            self.notation.check(self.name, self.result, tuple(row[-1] for row in self.lookup))
+        except SchemaError as error:
+            text = str(error)
+            raise error if text.startswith("Column ") else self.mistake(text) from None
+
+    @cached_property
+    def notation(self) -> DerivedNotation:
+        """How its values are written."""
+        return DerivedNotation(
+            true=self.true, false=self.false, format=self.format, digits=self.digits, decimals=self.decimals
+        )
+
+    @property
+    def is_spelled_plainly(self) -> bool:
+        """Whether the text of each value is Arrow's."""
+        return self.notation.is_plain
+
+    @property
+    def missing_word(self) -> str:
+        """How a missing value is written: by an empty cell."""
+        return ""
+
+    def written(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """string [n]: values as a CSV file holds them; null where a cell is empty."""
+        plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        return self.notation.written(plain)
 
     def mistake(self, problem: str) -> SchemaError:
         """An error about the facts themselves."""
@@ -116,26 +147,34 @@ class Derived:
         """Refuses keys that the column never has, such as those of another notation: no row would get a value."""
         lows, highs = column.ranges
         if column.is_ordered and (lows != highs)[: column.n_bins].any():
-            return  # which of the many values within its bins occur can't be listed
-        values = column.decode(np.arange(column.n_bins), np.random.default_rng(0))
-        listed = set(_encoded(pa.chunked_array([values]))[0])
-        found = {texts[place] for texts in self._by_text}
-        if not listed & found and not set(_numbers(tuple(listed))) & set(_numbers(tuple(found))):
+            return  # any number within its bins may be drawn: see `lookup_gaps`
+        found = set(self.table.keys[place])
+        if isinstance(column, Boolean) and any(truth_of(column, text) in (0, 1) for text in found):
+            return
+        listed = set(declared_texts(column))
+        if not listed & found and not set(numbers_in(tuple(listed))) & set(numbers_in(tuple(found))):
             raise self.mistake(
                 f"`lookup` must have rows for values of {column.name!r}; found none of them among its keys. Write keys "
                 "as the column's values are, and dates as 2020-01-31"
             )
 
-    def compute(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool = True) -> pa.Array:
+    def compute(self, table: pa.Table, columns: Mapping[str, Column], *, stated: bool = True) -> pa.Array:
         """The values [n] that follow from decoded rows; null where there are none.
 
         Args:
             table: n rows of values.
             columns: the synthesized columns by name.
-            rounded: whether reals are rounded to their decimals.
+            stated: whether as a release has them: reals rounded to their decimals, booleans as labels.
         """
+        values = self._computed(table, columns, rounded=stated)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        return self.notation.stated(values) if stated else values
+
+    def _computed(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool) -> pa.Array:
         if self.lookup:
-            return self._looked_up(table)
+            cells, on = [table.column(name) for name in self.on], [columns[name] for name in self.on]
+            return self.table.results(cells, on, RESULTS[self.result])
         expression = self._expression(columns)
         numbers = {name: columns[name].positions(table.column(name)) for name in expression.columns}
         if isinstance(expression, Arithmetic):
@@ -161,33 +200,14 @@ class Derived:
         return read
 
     @cached_property
-    def _by_text(self) -> dict[tuple[str, ...], int]:
-        return {_texts(row[:-1]): i for i, row in enumerate(self.lookup)}
-
-    @cached_property
-    def _by_number(self) -> dict[tuple[str | float, ...], int]:
-        """Rows by keys in which texts that are numbers count as these; those that equal another row's left out."""
-        counts = Counter(map(_numbers, self._by_text))
-        return {key: i for texts, i in self._by_text.items() if counts[key := _numbers(texts)] == 1}
-
-    def _looked_up(self, table: pa.Table) -> pa.Array:
-        spelled = [_encoded(table.column(name)) for name in self.on]
-        codes = np.stack([positions for _, positions in spelled])
-        distinct, inverse = np.unique(codes, axis=1, return_inverse=True)
-        found = [self._row_of([texts[i] for (texts, _), i in zip(spelled, key, strict=True)]) for key in distinct.T]
-        results = pa.array([None if i is None else self.lookup[i][-1] for i in found], type=RESULTS[self.result])
-        return results.take(pa.array(inverse.reshape(-1)))
-
-    def _row_of(self, texts: list[str]) -> int | None:
-        if not all(texts):
-            return None
-        key = tuple(texts)
-        return self._by_text.get(key, self._by_number.get(_numbers(key)))
+    def table(self) -> Lookup:
+        """The lookup table, by its keys."""
+        return Lookup(self.lookup)
 
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values."""
         said = {"expression": self.expression} if self.expression else {"on": self.on, "lookup": self.lookup}
-        return {"kind": self.result} | said | ({} if self.decimals is None else {"decimals": self.decimals})
+        return {"kind": self.result} | said | self.notation.facts
 
 
 _LARGEST_REAL = 1.7976931348623157e308
@@ -211,23 +231,3 @@ def _holds(kind: str, entry: Entry) -> bool:
     if kind == "integer":
         return isinstance(entry, int) and abs(entry) < 2**63
     return abs(entry) <= _LARGEST_REAL
-
-
-def _encoded(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
-    """Canonical texts, "" for a missing value, and which of them each cell has."""
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    encoded = plain.combine_chunks().dictionary_encode(null_encoding="encode")
-    texts = [text or "" for text in spell(encoded.dictionary).to_pylist()]
-    return texts, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _texts(entries: tuple[Entry, ...]) -> tuple[str, ...]:
-    """Keys of a lookup table in the spelling of values."""
-    return tuple(
-        entry.strip() if isinstance(entry, str) else str(spell(pa.array([entry])).to_pylist()[0]) for entry in entries
-    )
-
-
-def _numbers(texts: tuple[str, ...]) -> tuple[str | float, ...]:
-    numbers = ((text, parse_number(text, {})) for text in texts)
-    return tuple(number if math.isfinite(number) else text for text, number in numbers)

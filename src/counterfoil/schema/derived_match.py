@@ -5,7 +5,9 @@ Each synthetic row gets the derived value, whatever the table had: where the two
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
@@ -14,10 +16,11 @@ import pyarrow as pa
 from counterfoil.schema.boolean import WORDS, Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
-from counterfoil.schema.derived import Derived
+from counterfoil.schema.derived import RESULTS, Derived
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.placement import PlacedCells, Placement, taken
+from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
 from counterfoil.schema.zone import SECONDS_PER_DAY
@@ -36,10 +39,22 @@ def followed(derived: Derived, columns: Mapping[str, Column]) -> tuple[str, ...]
     return tuple(name for name in columns if names_column(derived.expression, name))
 
 
-def differing(
-    derived: Derived, columns: Mapping[str, Column], cells: Mapping[str, PlacedCells], values: Values
-) -> np.ndarray:
-    """bool [n]: which cells differ from what the others of their rows imply.
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A derived column that a table has beside what is derived.
+
+    Args:
+        differs: bool [n], which cells hold another value.
+        otherwise: of the others, the texts that would be written in another way, each with what would be written, and
+            their counts.
+    """
+
+    differs: np.ndarray
+    otherwise: Counter[tuple[str, str]]
+
+
+def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str, PlacedCells], values: Values) -> Match:
+    """Which cells differ from what the others of their rows imply. Values are compared, in whatever notation they are.
 
     Rows are left out, as equal, where one of the columns that it follows from is neither as declared nor missing as
     declared. Reals may differ by `RELATIVE` and by a rounding to as many decimals as nearly all cells have; a cell
@@ -60,14 +75,13 @@ def differing(
         known &= np.isin(cells[name].placements, ways)
     kept = np.flatnonzero(known)
     if not len(kept):
-        return known
+        return Match(known, Counter())
     table = pa.table({name: _values(column, cells[name], kept) for name, column in columns.items()})
     # Cells may have more digits than their columns declare, and then so has what follows from them.
-    expected = derived.compute(table, columns, rounded=False)
-    if isinstance(expected, pa.ChunkedArray):
-        expected = expected.combine_chunks()
-    known[kept] = _differ(derived.result, expected, taken(values, kept))
-    return known
+    expected = derived.compute(table, columns, stated=False)
+    found = taken(values, kept)
+    known[kept], held = _differ(derived, expected, found)
+    return Match(known, _written_otherwise(derived, found, held, ~known[kept]))
 
 
 def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
@@ -88,23 +102,69 @@ def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
     return pa.array(whole * 1_000_000, mask=absent).cast(column.arrow_type)
 
 
-def _differ(result: str, expected: pa.Array, found: Values) -> np.ndarray:
+def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.ndarray, np.ndarray]:
+    """bool [n], which cells differ, and float64 [n], the numbers that they hold; NaN where they hold none."""
+    result = derived.result
     if result == "categorical":
         texts, positions = texts_of(found)
         held = np.array([*texts, ""], dtype=object)[positions]
         implied = np.array([text or "" for text in expected.to_pylist()], dtype=object)
-        return np.asarray(held != implied, dtype=bool)
+        return np.asarray(held != implied, dtype=bool), np.full(len(found), np.nan)
     if result == "date":
-        return _unequal(_floats(expected.cast(pa.int32())), instants_of(found, SECONDS_PER_DAY))
+        return _days_differ(derived.format, _floats(expected.cast(pa.int32())), found)
     if result == "boolean":
-        return _unequal(_floats(expected.cast(pa.int8())), numbers_of(found, WORDS))
-    implied, held = _floats(expected), numbers_of(found)
+        return _truths_differ(derived.notation.labels, _floats(expected.cast(pa.int8())), found)
+    implied, numbers = _floats(expected), numbers_of(found)
+    differs = _unequal(implied, numbers)
     if result == "integer":
-        return _unequal(implied, held)
-    differs = _unequal(implied, held) & ~_near(implied, held, 0.0)
-    if not differs.any():
-        return differs
-    return differs & ~_near(implied, held, 0.5 * 10.0 ** -_usual_decimals(found))
+        return differs, numbers
+    differs &= ~_near(implied, numbers, 0.0)
+    if differs.any():
+        differs &= ~_near(implied, numbers, 0.5 * 10.0 ** -_usual_decimals(found))
+    return differs, numbers
+
+
+def _days_differ(text_format: str, implied: np.ndarray, found: Values) -> tuple[np.ndarray, np.ndarray]:
+    """As `_differ`. What the stated notation does not read is read in the one that agrees most often."""
+    held = instants_of(found, SECONDS_PER_DAY, text_format)
+    if not _unequal(implied, held).any():
+        return np.zeros(len(held), dtype=bool), held
+    others = [instants_of(found, SECONDS_PER_DAY, other) for other in ("", *DATE_FORMATS)]
+    best = max(others, key=lambda days: int((days == implied).sum()))
+    held = np.where(np.isnan(held), best, held)
+    return _unequal(implied, held), held
+
+
+def _truths_differ(labels: Boolean | None, implied: np.ndarray, found: Values) -> tuple[np.ndarray, np.ndarray]:
+    """As `_differ`. Where no labels are stated, two texts that are no truths are read as the labels that agree."""
+    held = numbers_of(found, WORDS) if labels is None else labels.parsed(found)
+    _, positions = texts_of(found)
+    unread = np.isnan(held) & (positions >= 0) & ~np.isnan(implied)
+    pairs = {*zip(positions[unread].tolist(), implied[unread].tolist(), strict=True)}
+    if labels is None and len(pairs) == 2 and all(len({*side}) == 2 for side in zip(*pairs, strict=True)):
+        held[unread] = implied[unread]
+    return _unequal(implied, held), held
+
+
+def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: np.ndarray) -> Counter[tuple[str, str]]:
+    """The texts of equal cells that hold numbers, where a release would write others."""
+    texts, positions = texts_of(found)
+    seen = np.flatnonzero(same & (positions >= 0) & ~np.isnan(held))
+    counts = np.bincount(positions[seen], minlength=len(texts))
+    numbers = np.full(len(texts), np.nan)
+    numbers[positions[seen]] = held[seen]
+    which = np.flatnonzero(counts)
+    kind = RESULTS[derived.result]
+    whole = pa.array(numbers[which]) if kind == pa.float64() else pa.array(numbers[which].astype(np.int64))
+    values = whole.cast(pa.int32()).cast(kind) if kind == pa.date32() else whole.cast(kind)
+    written = derived.written(_stated(derived, values))
+    found_texts = ((texts[i], text, int(counts[i])) for i, text in zip(which, written.to_pylist(), strict=True))
+    return Counter({(text, other): count for text, other, count in found_texts if text != other})
+
+
+def _stated(derived: Derived, values: pa.Array) -> pa.Array:
+    """With labels; numbers keep all their digits."""
+    return values if derived.notation.labels is None else derived.notation.stated(values)
 
 
 def _floats(values: pa.Array) -> np.ndarray:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.lookup_gaps import require_lookups_met
 from counterfoil.schema.schema import Schema
 
 TRIED_AT_ONCE = 1000
@@ -24,9 +25,12 @@ def require_possible(schema: Schema) -> None:
     a rule that it breaks anew, and keeps that if no more rules are broken. So a long chain of rules is met, of which
     uniform records hardly ever meet all; an exact equation between columns with fractions is not.
 
+    Lookup tables whose rows are met by chance alone are refused too.
+
     Raises:
-        SchemaError: naming the rules.
+        SchemaError: naming the rules, or the columns of the lookup table.
     """
+    require_lookups_met(schema)
     facts = _Facts.of(schema)
     if not facts.names:
         return

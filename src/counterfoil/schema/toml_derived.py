@@ -10,14 +10,26 @@ from typing import Any
 
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
-from counterfoil.schema.derived import Derived, Entry
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.lookup import Entry
 from counterfoil.schema.patterns import Pattern, matches
 from counterfoil.schema.values import parse_number
 
 Item = Column | Identifier | Pattern | Derived
-_KEYS = ("name", "kind", "expression", "lookup", "on", "value", "decimals", "after", "description")
+_KEYS = (
+    *("name", "kind", "expression", "lookup", "on", "value", "after", "description"),
+    *("true", "false", "format", "digits", "decimals"),
+)
+_NOTATION: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "true": ((str, int), "a text or a whole number"),
+    "false": ((str, int), "a text or a whole number"),
+    "format": (str, "a text"),
+    "digits": (int, "a whole number"),
+    "decimals": (int, "a whole number"),
+}
+"""What a key that says how values are written must hold, by its type and in words."""
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -40,11 +52,15 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
     on = table.get("on", [])
     if not isinstance(on, list) or not all(isinstance(column, str) for column in on):
         raise SchemaError(f'{place}`on` must be a list of texts, such as ["district"]; found {on!r}.')
-    decimals = table.get("decimals")
-    if decimals is not None and type(decimals) is not int:
-        raise SchemaError(f"{place}`decimals` must be a whole number; found {decimals!r}.")
+    notation = {key: table[key] for key in _NOTATION if key in table}
+    for key, value in notation.items():
+        kinds, words = _NOTATION[key]
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise SchemaError(f"{place}`{key}` must be {words}; found {value!r}.")
+        if key in ("format", "digits") and not value:
+            raise SchemaError(f"{place}`{key}` must be something; found {value!r}. Leave it out to have none.")
     lookup = _lookup(place, table, kind, lists)
-    return Derived(name, kind, expression=expression, on=tuple(on), lookup=lookup, decimals=decimals)
+    return Derived(name, kind, expression=expression, on=tuple(on), lookup=lookup, **notation)
 
 
 def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]]) -> list[Item]:
@@ -107,7 +123,7 @@ def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -
         *keys, text = cells
         if not text:
             continue  # a key without a result, as one that is not listed
-        result = _result(kind, text)
+        result = _result(kind, text, {str(table[key]).casefold(): key == "true" for key in _TRUTHS if key in table})
         if result is None:
             raise SchemaError(f"{place}row {position} of {name} must have a value of kind {kind!r} in {value!r}.")
         made.append((*keys, result))
@@ -116,14 +132,14 @@ def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -
     return tuple(made)
 
 
-def _result(kind: str, text: str) -> Entry | None:
+def _result(kind: str, text: str, labels: Mapping[str, bool]) -> Entry | None:
     if kind == "integer":
         return int(text) if re.fullmatch(r"[+-]?\d{1,19}", text, re.ASCII) else None
     if kind == "real":
         number = parse_number(text, {})
         return number if abs(number) < float("inf") else None
     if kind == "boolean":
-        return _TRUTHS.get(text.casefold())
+        return {**_TRUTHS, **labels}.get(text.casefold())
     if kind == "date":
         try:
             return date.fromisoformat(text)

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.schema import Schema
 from counterfoil.threads import in_order
 
 _BLOCK_ROWS = 1 << 16
@@ -27,7 +29,13 @@ class Sink(Protocol):
         """Takes the next bytes."""
 
 
-def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column], file: Sink) -> None:
+def notations_of(schema: Schema) -> dict[str, Column | Derived]:
+    """The columns of a table whose notation the schema states."""
+    stated: dict[str, Column | Derived] = {column.name: column for column in schema.synthesized}
+    return stated | {column.name: column for column in schema.derived}
+
+
+def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column | Derived], file: Sink) -> None:
     """Writes all rows, under one header. Lines are made on several threads, some thousand at a time.
 
     Args:
@@ -51,7 +59,7 @@ def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Colum
         file.write(lines)
 
 
-def _lines(columns: Mapping[str, Column], block: pa.Table) -> bytes:
+def _lines(columns: Mapping[str, Column | Derived], block: pa.Table) -> bytes:
     """The rows of `block`, at least one."""
     cells = [_cells(columns.get(name), block.column(name)) for name in block.column_names]
     # A line of one empty cell would be no line at all.
@@ -62,7 +70,7 @@ def _lines(columns: Mapping[str, Column], block: pa.Table) -> bytes:
     return ("\n".join(lines.to_pylist()) + "\n").encode()
 
 
-def _cells(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
+def _cells(column: Column | Derived | None, values: pa.ChunkedArray) -> pa.Array:
     """large_string [n]: the values as they stand in a file; null for an empty cell."""
     texts, kind = _texts(column, values), values.type
     digits = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
@@ -72,7 +80,7 @@ def _cells(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
     return _quoted(texts, _IN_CELLS)
 
 
-def _texts(column: Column | None, values: pa.ChunkedArray) -> pa.Array:
+def _texts(column: Column | Derived | None, values: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_nested(values.type):
         raise pa.ArrowInvalid(f"A CSV file has no cells of type {values.type}.")
     texts = values.combine_chunks().cast(pa.string()) if column is None else column.written(values)

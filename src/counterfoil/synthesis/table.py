@@ -16,7 +16,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.schema import Schema
-from counterfoil.synthesis.csv_writing import write_csv
+from counterfoil.synthesis.csv_writing import notations_of, write_csv
 from counterfoil.synthesis.parquet_label import labeled_table
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def write_parts(
     check_suffix(path)
     with replacing(path) as file:
         if Path(path).suffix.lower() == ".csv":
-            write_csv(parts, {column.name: column for column in schema.synthesized} if schema else {}, file)
+            write_csv(parts, notations_of(schema) if schema else {}, file)
         else:
             write_parquet(parts if receipt is None else (labeled_table(part, receipt) for part in parts), file)
 

@@ -10,7 +10,8 @@ from counterfoil.schema.schema import Schema
 def unrelated_rows(neighbors: Neighbors, schema: Schema, *, sizes_bought: bool = False) -> list[str]:
     """The warning of a release of single rows from a table in which a privacy unit may have several.
 
-    It depends on public facts alone: the unit's column, its most rows, and the schema.
+    Without a privacy unit, identifiers that are made anew may have had several rows each. It depends on public facts
+    alone: the unit's column, its most rows, and the schema.
 
     Args:
         neighbors: whose rows belong together.
@@ -18,7 +19,9 @@ def unrelated_rows(neighbors: Neighbors, schema: Schema, *, sizes_bought: bool =
         sizes_bought: whether the synthetic units have as many rows as a noisy histogram says.
     """
     unit = neighbors.unit
-    if unit is None or unit.max_rows == 1:
+    if unit is None:
+        return _one_row_each([column.name for column in _made_anew(schema)])
+    if unit.max_rows == 1:
         return []
     if sizes_bought:
         return [
@@ -32,7 +35,23 @@ def unrelated_rows(neighbors: Neighbors, schema: Schema, *, sizes_bought: bool =
         f"{unit.max_rows:,} of them were counted), while each synthetic row was drawn by itself. Nothing about several "
         "rows of one unit can be read off this table."
     )
-    made = [column for column in schema.columns if isinstance(column, Identifier) and column.name == unit.column]
-    if made and made[0].replace != "drop":
+    if any(column.name == unit.column for column in _made_anew(schema)):
         words += f" Each row has a {unit.column!r} of its own, so that there are more units than in the real table."
     return [words]
+
+
+def _made_anew(schema: Schema) -> list[Identifier]:
+    """The identifiers that a release has."""
+    return [column for column in schema.columns if isinstance(column, Identifier) and column.replace != "drop"]
+
+
+def _one_row_each(names: list[str]) -> list[str]:
+    """The warning where nobody said that rows belong together, and rows have identifiers made anew."""
+    if not names:
+        return []
+    own = " and ".join(f"{name!r} of its own" for name in names)
+    return [
+        f"Rows are unrelated: each was drawn by itself and has a {own}. Where the real table has several rows of one "
+        f"{' or '.join(map(repr, names))}, that is not kept; a privacy unit (`--privacy-unit COLUMN --max-rows K`) "
+        "with `--unit-sizes 0.02` keeps how many rows each has."
+    ]

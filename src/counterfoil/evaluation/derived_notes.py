@@ -1,0 +1,107 @@
+"""Derived columns that come back in another notation than the table's own, and the line that keeps it.
+
+NOT PRIVATE: how the records are written is an exact fact about them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.column_notes import TOP_TEXTS, ColumnNote
+from counterfoil.evaluation.text_tally import TextTally
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.derived_notation import DerivedNotation
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.notation import format_of, moment_of
+from counterfoil.schema.raw_cell import DATE_FORMATS
+from counterfoil.schema.toml_text import toml_value
+
+_ZEROS = re.compile(r"0\d+", re.ASCII)
+_DECIMALS = re.compile(r"[+-]?\d+\.(\d+)", re.ASCII)
+
+
+class DerivedNotes:
+    """What was seen so far of how one derived column is written.
+
+    Args:
+        column: that is derived, and that the table has too.
+        values: whether to keep texts of records.
+    """
+
+    def __init__(self, column: Derived, *, values: bool):
+        self.column = column
+        self._with_values = values
+        self._otherwise = TextTally()
+        self._facts: Counter[tuple[str, str, str | int]] = Counter()
+
+    def add(self, batch: RawBatch) -> None:
+        """Sees the cells of a batch that hold what is derived."""
+        match = batch.derived.get(self.column.name)
+        if match is None or not batch.holds_texts(self.column.name):
+            return
+        for (text, written), count in match.otherwise.items():
+            if self.column.decimals and len(text) < len(written):
+                continue  # of a number that is rounded zeros at the end say nothing
+            self._otherwise.add(text, count)
+            for fact in _facts(self.column, text, written):
+                self._facts[fact] += count
+
+    def notes(self) -> Iterable[ColumnNote]:
+        """A note where cells come back otherwise."""
+        if not (count := self._otherwise.count):
+            return
+        how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
+        line = self._line()
+        text = f"{how}: {line or 'write all alike'}"
+        values = self._otherwise.top[:TOP_TEXTS] if self._with_values else ()
+        yield ColumnNote(self.column.name, "notation", f"{text}.", count, (), tuple(values))
+
+    def _line(self) -> str:
+        """What to do, as an imperative; empty where none would help."""
+        chosen: dict[str, str | int] = {}
+        for key, written, fact in (fact for fact, _ in self._facts.most_common()):
+            # Of labels the one for what is written as true, and the one for false; of others the most frequent.
+            chosen.setdefault(key if key not in ("true", "false") else written, fact)
+        if self.column.result == "boolean":
+            labels = self.column.notation.labels
+            usual = dict(zip(("false", "true"), labels.labels if labels else ("false", "true"), strict=True))
+            chosen = {key: chosen.get(word, word) for key, word in usual.items()} if chosen else {}
+            chosen = dict(sorted(chosen.items(), reverse=True))
+        if not chosen or not _is_possible(self.column, chosen):
+            return ""
+        if chosen.get("format") == "%Y-%m-%d":
+            return "leave `format` out"
+        return "write " + " and ".join(f"`{key} = {toml_value(value)}`" for key, value in chosen.items())
+
+
+def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str, str | int]]:
+    """The keys with which a text would come back as it is, each with what is written now."""
+    if column.result == "boolean":
+        yield "true", written, text
+    elif column.result == "integer" and _ZEROS.fullmatch(text):
+        yield "digits", "", len(text)
+    elif column.result == "real" and (found := _DECIMALS.fullmatch(text)):
+        yield "decimals", "", len(found[1])
+    elif column.result == "date":
+        day = moment_of(written, column.format).date()
+        yield from (("format", "", one) for one in (format_of(text), *DATE_FORMATS) if one and _reads(text, one, day))
+
+
+def _reads(text: str, text_format: str, day: date) -> bool:
+    try:
+        return moment_of(text, text_format).date() == day
+    except ValueError:
+        return False
+
+
+def _is_possible(column: Derived, chosen: Mapping[str, str | int]) -> bool:
+    results = tuple(row[-1] for row in column.lookup)
+    try:
+        DerivedNotation(**chosen).check(column.name, column.result, results)  # type: ignore[arg-type]
+    except SchemaError:
+        return False
+    return True

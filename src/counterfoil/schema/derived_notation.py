@@ -1,0 +1,139 @@
+"""How the values of a derived column are written, where it states that: as those of other columns of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfoil.schema.arithmetic import MOST_DECIMALS, round_to
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.integer import MOST_DIGITS
+from counterfoil.schema.notation import directives, moment_of, text_of
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "boolean": ("true", "false"),
+    "integer": ("digits",),
+    "real": ("decimals",),
+    "date": ("format",),
+}
+"""The keys that say it, by kind of result."""
+
+Label = str | int
+
+
+@dataclass(frozen=True)
+class DerivedNotation:
+    """The notation of a derived column; without any of its facts, values are written as Arrow does.
+
+    Labels change the type of the values, as they do in a column of booleans. The rest concerns CSV files alone, but
+    that reals are rounded to their decimals.
+
+    Args:
+        true, false: labels of a boolean.
+        format: of a date, as `strptime` reads it.
+        digits: how many a whole number has at least, leading zeros included.
+        decimals: digits after the point of a real, zeros at the end included.
+    """
+
+    _: KW_ONLY
+    true: Label | None = None
+    false: Label | None = None
+    format: str = ""
+    digits: int = 0
+    decimals: int | None = None
+
+    def check(self, name: str, result: str, results: tuple[Any, ...]) -> None:
+        """Refuses facts that contradict each other, or that can't be for such results.
+
+        Args:
+            name: of the column.
+            result: its kind.
+            results: of its lookup table, where it has one.
+
+        Raises:
+            SchemaError: with what is wrong, for the column to say; of labels with their column.
+        """
+        for kind, keys in KINDS.items():
+            if stated := [key for key in keys if key in self.facts and result != kind]:
+                raise SchemaError(f'`{stated[0]}` goes with kind = "{kind}"')
+        if self.true is not None or self.false is not None:
+            Boolean(name, true=self.true, false=self.false)
+        if not 0 <= self.digits <= MOST_DIGITS:
+            raise SchemaError(f"`digits` must be from 1 to {MOST_DIGITS}; found {self.digits}")
+        if self.digits and any(number < 0 for number in results):
+            raise SchemaError("`digits` goes with numbers from 0 on; found one below in `lookup`")
+        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
+            raise SchemaError(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
+        if self.format:
+            self._check_format(results)
+
+    def _check_format(self, results: tuple[Any, ...]) -> None:
+        if offset := directives(self.format) & {"z", ":z", "Z"}:
+            raise SchemaError(f"`format` {self.format!r} must be one of days; found %{min(offset)}")
+        for day in results:
+            try:
+                again = moment_of(self._day(day), self.format).date()
+            except ValueError:
+                raise SchemaError(
+                    f'`format` {self.format!r} must be one that can be read and written, such as "%d.%m.%Y"'
+                ) from None
+            if again != day:
+                raise SchemaError(f"`format` {self.format!r} must tell all days apart; it writes one as another")
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Those that are stated, as TOML keys and values."""
+        labels = {"true": self.true, "false": self.false}
+        said: dict[str, Any] = {key: label for key, label in labels.items() if label is not None}
+        said |= {"format": self.format} if self.format else {}
+        said |= {"digits": self.digits} if self.digits else {}
+        return said | ({} if self.decimals is None else {"decimals": self.decimals})
+
+    @property
+    def labels(self) -> Boolean | None:
+        """The column of booleans that has these labels; None without any."""
+        return None if self.true is None else Boolean("", true=self.true, false=self.false)
+
+    def stated(self, values: pa.Array) -> pa.Array:
+        """The results [n] as a table holds them."""
+        if self.labels is not None:
+            absent = values.is_null().to_numpy(zero_copy_only=False)
+            labels = self.labels.values_of(values.fill_null(False).to_numpy(zero_copy_only=False))
+            return labels.take(pa.array(np.arange(len(values)), mask=absent))
+        if self.decimals is None or not pa.types.is_floating(values.type):
+            return values
+        absent = values.is_null().to_numpy(zero_copy_only=False)
+        return pa.array(round_to(values.fill_null(0.0).to_numpy(), self.decimals), mask=absent)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text of each value is Arrow's."""
+        return not (self.format or self.digits or self.decimals)
+
+    def written(self, values: pa.Array) -> pa.Array:
+        """string [n]: stated values as a CSV file holds them; null where a cell is empty."""
+        if self.is_plain:
+            return values.cast(pa.string())
+        write: Callable[[Any], str] = self._day if self.format else self._digits if self.digits else self._decimals
+        distinct = values.dictionary_encode()
+        plain = distinct.dictionary.cast(pa.string()).to_pylist()
+        texts = [write(value) or text for value, text in zip(distinct.dictionary.to_pylist(), plain, strict=True)]
+        return pa.array(texts, pa.string()).take(distinct.indices)
+
+    def _day(self, day: date) -> str:
+        return text_of(datetime(day.year, day.month, day.day), self.format)
+
+    def _digits(self, number: int) -> str:
+        return f"{number:0{self.digits}d}" if number >= 0 else ""
+
+    def _decimals(self, number: float) -> str:
+        """Empty for a number that has more."""
+        text = f"{number:.{self.decimals}f}"
+        return text if float(text) == number else ""

@@ -1,0 +1,85 @@
+"""Derived columns of a table in another notation: values are compared, and the line that keeps it is named."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from counterfoil.evaluation.schema_report import check_without_privacy
+from counterfoil.schema import Categorical, Derived, Integer, Real, Schema
+
+N = 60
+ROWS = pd.DataFrame(
+    {"q": [i % 8 + 1 for i in range(N)], "p": [f"{i % 40 / 2:.2f}" for i in range(N)], "k": ["A", "B"] * (N // 2)}
+)
+COLUMNS = (Integer("q", 1, 8), Real("p", 0, 20, decimals=2), Categorical("k", ("A", "B")))
+DAYS = (("A", date(2010, 12, 31)), ("B", date(2011, 2, 1)))
+OVER = Derived("d", "boolean", expression="q > 4")
+ZIP = Derived("d", "integer", on=("k",), lookup=(("A", 123), ("B", 4500)))
+OPENED = Derived("d", "date", on=("k",), lookup=DAYS)
+EXPECTED = "of its cells are written in another notation than the one in which they would come back: "
+
+
+def over(true: str, false: str) -> list[str]:
+    return [true if q > 4 else false for q in ROWS["q"]]
+
+
+def by_key(first: str, second: str) -> list[str]:
+    return [first, second] * (N // 2)
+
+
+@pytest.mark.parametrize(
+    ("derived", "cells", "count", "line"),
+    [
+        (OVER, over("yes", "no"), N, 'write `true = "yes"` and `false = "no"`.'),
+        (OVER, over("ja", "nein"), N, 'write `true = "ja"` and `false = "nein"`.'),
+        (OVER, over("True", "false"), 28, 'write `true = "True"` and `false = "false"`.'),
+        (OVER, over("true", "false"), 0, ""),
+        (ZIP, by_key("00123", "04500"), N, "write `digits = 5`."),
+        (ZIP, by_key("+123", "4500.0"), N, "write all alike."),
+        (OPENED, by_key("31.12.2010", "01.02.2011"), N, 'write `format = "%d.%m.%Y"`.'),
+        (OPENED, by_key("12/31/2010", "02/01/2011"), N, 'write `format = "%m/%d/%Y"`.'),
+        (OPENED, by_key("20101231", "20110201"), N, 'write `format = "%Y%m%d"`.'),
+        (OPENED, by_key("2010-12-31", "2011-02-01"), 0, ""),
+        (
+            Derived("d", "date", on=("k",), lookup=DAYS, format="%d.%m.%Y"),
+            by_key("2010-12-31", "2011-02-01"),
+            N,
+            "leave `format` out.",
+        ),
+        (Derived("d", "real", expression="p * 1"), ROWS["p"].to_list(), N, "write `decimals = 2`."),
+        (Derived("d", "real", expression="p * 1", decimals=2), ROWS["p"].to_list(), 0, ""),
+        (Derived("d", "real", expression="p * 1", decimals=2), [f"{float(p)}" for p in ROWS["p"]], 0, ""),
+    ],
+)
+def test_the_line_that_keeps_the_notation_is_named(
+    derived: Derived, cells: list[str], count: int, line: str, tmp_path: Path
+) -> None:
+    ROWS.assign(d=cells).to_csv(tmp_path / "t.csv", index=False)
+    report = check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived)), values=True)
+    assert report.holds
+    notes = [note for note in report.notes if note.column == "d"]
+    assert [(note.kind, note.count, note.text) for note in notes] == (
+        [("notation", count, f"{count} {EXPECTED}{line}")] if count else []
+    )
+    assert all(note.values for note in notes)
+    assert not any(note.values for note in check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived))).notes)
+
+
+@pytest.mark.parametrize(
+    ("derived", "cells"),
+    [
+        (OVER, ["unknown"] * N),  # one text for both truths is no label
+        (OVER, [*over("yes", "no")[1:], "no"]),
+        (ZIP, by_key("00124", "04501")),
+        (OPENED, by_key("30.12.2010", "02.02.2011")),
+        (OPENED, [str(date(1950, 1, 1) + timedelta(i)) for i in range(N)]),
+    ],
+)
+def test_other_values_are_a_broken_derivation(derived: Derived, cells: list[str], tmp_path: Path) -> None:
+    ROWS.assign(d=cells).to_csv(tmp_path / "t.csv", index=False)
+    report = check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived)))
+    assert [fact.kind for fact in report.broken] == ["derived"]
