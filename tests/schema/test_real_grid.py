@@ -125,7 +125,9 @@ def test_what_is_moved_has_words():
     column = Real("x", 0.0, 20.0, step=0.5)
     assert Placement.MOVED in possible_placements(column)
     assert Placement.MOVED not in possible_placements(Real("x", 0.0, 20.0))
-    assert ColumnWords.of(column).remedy(Placement.MOVED) == "give a finer `step`, or leave it out"
+    assert (
+        ColumnWords.of(column).remedy(Placement.MOVED) == "give more `decimals` or a finer `step`, or leave these out"
+    )
 
 
 def test_it_goes_with_bounds():
