@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -44,7 +45,8 @@ class Real(NumberColumn):
     With `step` the values are `lower`, `lower + step` and so on to `upper`, and cells are those of whole numbers: up to
     1,000 values have one code each, more are cut into some hundred cells, and `bins` has nearly as many values in each
     bin. `resolution` and `edges` say where bins begin, the last of which ends with `upper`; `points` divide the bin
-    that they lie in. A number between two values counts as the nearer one (half-way: the upper).
+    that they lie in. A number between two values counts as the nearer one (half-way: the upper). `decimals`, no fewer
+    than these values have, says with how many digits they are written.
     """
 
     kind: ClassVar[str] = "real"
@@ -83,7 +85,7 @@ class Real(NumberColumn):
             self._check_step()
         elif self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
             raise self.mistake("`edges` must increase, and bins must be wide enough for floating point")
-        if self.decimals is not None and self.n_bins <= MAX_SIZE:
+        if self._decimal_grid is not None and self.n_bins <= MAX_SIZE:
             self._check_decimals()
         self._check_missing_values()
 
@@ -92,8 +94,12 @@ class Real(NumberColumn):
             raise self.mistake(f"`step` must be positive and finite; found {self.step:g}")
         if not (np.diff(self.edges) > 0).all():
             raise self.mistake("`edges` must increase")
-        if self.decimals is not None:
-            raise self.mistake("`step` says which digits numbers have: leave `decimals` out")
+        if self.decimals is not None and self.decimals < (digits := digits_of(self.lower, self.step)):
+            have = f"which have {digits} digit{'s' if digits > 1 else ''} after the point"
+            raise self.mistake(
+                f"`decimals` must hold the numbers of `step`, {have}; found {self.decimals}. Give `decimals = "
+                f"{digits}` or more, or leave it out"
+            )
         if 0 < self.resolution < self.step:
             raise self.mistake(f"`resolution` must be at least `step`; found {self.resolution:g} and {self.step:g}")
         if self.bins > MAX_SIZE or (self.resolution and (self.upper - self.lower) / self.resolution > MAX_SIZE):
@@ -376,6 +382,12 @@ class Real(NumberColumn):
 def _exact(number: float) -> Fraction:
     """The number as it was written, in decimals."""
     return Fraction(str(number))
+
+
+def digits_of(*numbers: float) -> int:
+    """The most digits after the point that any of the numbers has, as it is written in decimals."""
+    exponents = (Decimal(str(number)).normalize().as_tuple().exponent for number in numbers)
+    return max(0, *(-int(exponent) for exponent in exponents))
 
 
 def digits_for(widths: np.ndarray) -> np.ndarray:
