@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.schema_report import check_without_privacy
-from counterfoil.schema import Real, Schema
+from counterfoil.schema import Integer, Real, Schema
+from counterfoil.schema.placement import Placement, place
 
 RNG = np.random.default_rng(0)
 UNIFORM = RNG.random(500) * 20
@@ -27,7 +30,8 @@ def lines(cells, *, values: bool = False, **facts) -> list[str]:
         pytest.param(HALVES, {"resolution": 0.5}, "write `step = 0.5`.", id="halves-in-bins"),
         pytest.param(HALVES, {}, "write `step = 0.5`.", id="halves"),
         pytest.param(HALVES, {"upper": 20.3}, "write `step = 0.5` and `upper = 20.5`.", id="bound-off-the-grid"),
-        pytest.param(HALVES, {"decimals": 2}, "write `step = 0.5` in place of `decimals`.", id="beyond-decimals"),
+        pytest.param(HALVES, {"decimals": 2}, "write `step = 0.5`.", id="beyond-decimals"),
+        pytest.param(HALVES / 2, {"decimals": 1}, "write `step = 0.25` and `decimals = 2`.", id="more-decimals"),
         pytest.param(
             HALVES,
             {"edges": (0.0, 0.1, 0.2, 20.0)},
@@ -64,6 +68,77 @@ def test_a_grid_is_noted_with_the_line_to_write(cells, facts, line):
 )
 def test_nothing_is_noted_where_drawn_numbers_are_like_that(cells, facts):
     assert not lines(cells, **({"lower": 0.0, "upper": 20.0} | facts))
+
+
+def written(numbers, digits: int) -> list[str]:
+    return [f"{number:.{digits}f}" for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("cells", "facts", "line"),
+    [
+        pytest.param(written(HALVES, 2), {"decimals": 2}, "write `step = 0.5`.", id="declared"),
+        pytest.param(written(HALVES, 2), {}, "write `step = 0.5` and `decimals = 2`.", id="not-declared"),
+        pytest.param(written(HALVES, 2), {"step": 0.5}, "drawn ones would not be: write `decimals = 2`.", id="lost"),
+        pytest.param(written(np.round(UNIFORM, 1), 2), {}, "write `step = 0.1` and `decimals = 2`.", id="tenths"),
+        pytest.param(written(np.round(UNIFORM, 1), 1), {}, "write `decimals = 1`.", id="tenths-as-tenths"),
+        pytest.param([f"{number:g}" for number in HALVES], {}, "write `step = 0.5`.", id="of-any-length"),
+    ],
+)
+def test_digits_that_are_written_stay(cells, facts, line):
+    """A schema with the line writes cells as they were."""
+    facts = {"lower": 0.0, "upper": 20.0} | facts
+    (text,) = lines(cells, **facts)
+    assert text.endswith(line)
+    said = re.findall(r"`(\w+) = ([\d.]+)`", text)
+    column = Real("x", **(facts | {key: float(number) if key == "step" else int(number) for key, number in said}))
+    drawn = column.decode(column.encode(pa.array(cells)), np.random.default_rng(1))
+    digits = {len(text.partition(".")[2]) for text in column.written(drawn).to_pylist()}
+    assert digits == {len(text.partition(".")[2]) for text in cells}
+    assert not lines(cells, **{key: getattr(column, key) for key in ("lower", "upper", "step", "decimals")})
+
+
+FIVES = RNG.integers(0, 2000, 500) * 5
+
+
+@pytest.mark.parametrize(
+    ("cells", "facts", "said"),
+    [
+        pytest.param(FIVES, {}, "write `step = 5`.", id="fives"),
+        pytest.param(
+            FIVES, {"lower": -3, "upper": 9_998}, "`step = 5` and `lower = -5` and `upper = 10000`.", id="off"
+        ),
+        pytest.param(FIVES, {"upper": 9_999, "bins": 4_000}, "`upper = 10000` in place of `bins`.", id="too-many-bins"),
+        pytest.param(
+            FIVES,
+            {"upper": 9_998, "missing": True, "missing_values": ("9999", "10000")},
+            "write `step = 5` and `upper = 9995`.",
+            id="upper-is-missing",
+        ),
+        pytest.param(FIVES * 20, {"upper": 200_000, "step": 5}, "write `step = 100`.", id="coarser"),
+        pytest.param(FIVES // 5 * 7, {"upper": 14_000}, "", id="sevens"),
+        pytest.param(FIVES, {"step": 5}, "", id="stated"),
+        pytest.param(FIVES // 5, {}, "", id="whole"),
+        pytest.param(FIVES // 60 * 5, {"upper": 999}, "", id="a-code-each"),
+    ],
+)
+def test_whole_numbers_on_a_grid_are_noted_with_the_line_to_write(cells, facts, said):
+    facts = {"lower": 0, "upper": 10_000} | facts
+    texts = integer_lines(cells, **facts)
+    assert len(texts) == bool(said)
+    assert all(text.endswith(said) and "multiples of" in text for text in texts)
+    changed = {key: int(number) for key, number in re.findall(r"`(\w+) = (-?\d+)`", "".join(texts))}
+    gone = {"bins": 0} if "in place of" in said else {}
+    column = Integer("x", **(facts | changed | gone))
+    assert not integer_lines(cells, **(facts | changed | gone))
+    drawn = column.decode(column.encode(pa.array(cells)), np.random.default_rng(0)).to_numpy()
+    assert (drawn % column.step == 0).all()
+    assert (place(column, pa.array(cells)).placements == Placement.DECLARED).all()
+
+
+def integer_lines(cells, **facts) -> list[str]:
+    report = check_without_privacy(pa.table({"x": cells}), Schema((Integer("x", **facts),)))
+    return [note.text for note in report.notes if note.kind in ("grid", "points")]
 
 
 def test_points_that_many_records_hold_are_named_where_they_are_public():

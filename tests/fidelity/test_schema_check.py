@@ -264,6 +264,16 @@ def test_receipts_with_the_advice_of_earlier_versions_hold():
     assert not Receipt(document).verify().holds
 
 
+def test_receipts_of_steps_say_what_earlier_versions_advised():
+    counts = {Placement.DECLARED: 900, Placement.MOVED: 100}
+    words = ColumnWords.of(Real("rooms", 0.0, 20.0, step=0.5))
+    noisy = NoisyPlacements(0.01, 1, "gaussian", 1.0, (NoisyColumn(words, counts),))
+    (now,) = noisy.warnings()
+    assert now.endswith(": give more `decimals` or a finer `step`, or leave these out.")
+    then = [now.partition(": give")[0] + ": give a finer `step`, or leave it out."]
+    assert noisy.former_warnings() == [then, then]
+
+
 CLOSED_SECTION = {"share": 0.0, "columns": [], "warnings": []}
 
 

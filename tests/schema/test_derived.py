@@ -332,11 +332,12 @@ TENTHS, HUNDREDTHS = Real("a", 0.0, 9.0, decimals=1), Real("b", 0.0, 9.0, decima
         ("a + b", 1, 1),
         ("b % 0.1", None, None),
         ("c + a", None, None),
+        ("s + a", None, 2),
     ],
 )
 def test_reals_have_the_decimals_that_follow(expression: str, decimals: int | None, digits: int | None) -> None:
     """Of .1 + .2 there is .3 and not .30000000000000004; where nothing follows, all digits stay."""
-    columns = (TENTHS, HUNDREDTHS, Real("c", 0.0, 1.0))
+    columns = (TENTHS, HUNDREDTHS, Real("c", 0.0, 1.0), Real("s", 0.0, 9.0, step=0.25))
     schema = Schema((*columns, Derived("d", "real", expression=expression, decimals=decimals)))
     assert Schema.from_toml(schema.to_toml()) == schema
     found = [row["d"] for row in rows(schema, 300).to_pylist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -86,7 +87,9 @@ def test_cells_are_those_of_whole_numbers():
             {"upper": 20.3},
             "`step` must lead from `lower` to `upper`; found 0.5, which leads from 0 to 20 and then beyond",
         ),
-        ({"decimals": 1}, "`step` says which digits numbers have: leave `decimals` out"),
+        ({"decimals": 0}, "`decimals` must hold the numbers of `step`, which have 1 digit after the point; found 0"),
+        ({"step": 0.25, "decimals": 1}, "which have 2 digits after the point; found 1. Give `decimals = 2`"),
+        ({"lower": 0.125, "upper": 20.125, "decimals": 2}, "which have 3 digits after the point; found 2"),
         ({"resolution": 0.1}, "`resolution` must be at least `step`; found 0.1 and 0.5"),
         ({"points": (0.2,)}, "`points` must be on the grid of `step`; found 0.2"),
         ({"edges": (0.0, 0.1, 0.2, 20.0)}, "every bin must hold a number on the grid of `step`"),
@@ -114,6 +117,29 @@ def test_a_schema_states_it_and_says_it_again():
         Schema.from_toml(text.replace("0.5", "0"))
 
 
+@pytest.mark.parametrize("facts", [{}, {"bins": 4, "points": (7.5,)}, {"upper": 1e6}, {"missing": True}])
+def test_decimals_of_a_step_are_its_notation_alone(facts):
+    """As prices are written: 23.50."""
+    plain = Real("x", **({"lower": 0.0, "upper": 50.0, "step": 0.5} | facts))
+    column = replace(plain, decimals=2)
+    assert column.n_bins == plain.n_bins
+    codes = np.arange(column.n_bins).repeat(5)
+    drawn = column.decode(codes, np.random.default_rng(0))
+    assert drawn == plain.decode(codes, np.random.default_rng(0))
+    numbers = np.random.default_rng(1).uniform(*column.bounds, 100)
+    assert (column.rounded(numbers) == plain.rounded(numbers)).all()
+    one, other = (place(kind, pa.array(numbers)) for kind in (column, plain))
+    assert (one.codes == other.codes).all()
+    assert (one.placements == other.placements).all()
+    assert all(text[-3:] in (".00", ".50") for text in column.written(drawn).to_pylist())
+    assert Schema.from_toml(Schema((column,)).to_toml())["x"] == column
+
+
+def test_numbers_of_a_step_are_written_with_its_decimals():
+    assert Real("x", 0.0, 50.0, step=0.5, decimals=2).written(pa.array([23.5, 11.0])).to_pylist() == ["23.50", "11.00"]
+    assert Real("x", 0.0, 50.0, step=5.0, decimals=0).written(pa.array([25.0])).to_pylist() == ["25"]
+
+
 def test_points_of_a_box_come_back_on_the_grid():
     column = Real("x", 0.0, 20.0, step=0.5)
     assert steps(column) == 40
@@ -125,7 +151,8 @@ def test_what_is_moved_has_words():
     column = Real("x", 0.0, 20.0, step=0.5)
     assert Placement.MOVED in possible_placements(column)
     assert Placement.MOVED not in possible_placements(Real("x", 0.0, 20.0))
-    assert ColumnWords.of(column).remedy(Placement.MOVED) == "give a finer `step`, or leave it out"
+    remedy = ColumnWords.of(column).remedy(Placement.MOVED)
+    assert remedy == "give more `decimals` or a finer `step`, or leave these out"
 
 
 def test_it_goes_with_bounds():

@@ -85,7 +85,7 @@ class NoteCounts:
         self._rewritten: Counter[str] = Counter()
         self._days: set[int] = set()
         self._texts = False
-        self._grid = GridCounts(column) if isinstance(column, Real) else None
+        self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
@@ -113,6 +113,8 @@ class NoteCounts:
         if self._plain is not None and batch.holds_texts(name):
             texts = Counter(batch.texts(name, np.flatnonzero(cells.placements == Placement.DECLARED)))
             self._plain.add(texts)
+            if self._grid is not None:
+                self._grid.read(texts)
             if self._zeros is not None:
                 self._zeros.add(texts)
         if self._grid is not None and cells.numbers is not None:

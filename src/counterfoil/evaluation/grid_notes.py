@@ -6,20 +6,24 @@ NOT PRIVATE: that all numbers of a column are halves is an exact fact about the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from counterfoil.schema.errors import SchemaError
-from counterfoil.schema.real import Real, digits_for
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real, digits_for, digits_of
 
 _FIRSTS = [Fraction(first) for first in ("1", "1.25", "2", "2.5", "5")]
 _STEPS = sorted((first * Fraction(10) ** power for power in range(-6, 10) for first in _FIRSTS), reverse=True)
 """The grids that are looked for, coarsest first. Of two that hold all numbers, one is a multiple of the other,
 or a third one of both."""
 
+_PLAIN = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _ROUNDING = 1e-9
 _FEWEST = 20
 """Fewer numbers say nothing about a grid."""
@@ -61,9 +65,10 @@ class GridCounts:
         column: the public facts.
     """
 
-    def __init__(self, column: Real):
+    def __init__(self, column: Integer | Real):
         self.column = column
-        self._left = list(_STEPS)
+        self._left = [step for step in _STEPS if isinstance(column, Real) or step.denominator == 1]
+        self._written: set[int] = set()
         self._distinct = np.empty(0)
         self._seen = 0
         self._numbers, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
@@ -80,6 +85,16 @@ class GridCounts:
         self._distinct = np.union1d(self._distinct, found[found != 0][:_FEWEST_DISTINCT])[:_FEWEST_DISTINCT]
         self._count(found, counts)
 
+    def read(self, texts: Iterable[str]) -> None:
+        """Sees texts of cells, of which some were numbers before they were read."""
+        plain = (text for text in texts if _PLAIN.fullmatch(text))
+        self._written |= {len(text.partition(".")[2]) for text in plain}
+
+    @property
+    def _notation(self) -> int:
+        """With how many digits after the point all texts are written; 0 where they differ or there are none."""
+        return next(iter(self._written)) if len(self._written) == 1 else 0
+
     def _count(self, found: np.ndarray, counts: np.ndarray) -> None:
         """Adds to the counts of single numbers, and keeps the largest (Misra and Gries 1982)."""
         numbers = np.union1d(self._numbers, found)
@@ -92,14 +107,21 @@ class GridCounts:
 
     def notes(self) -> Iterator[GridNote]:
         """A grid that drawn numbers would leave, and points that many records hold and few drawn ones would."""
-        proposed = self.column
+        proposed: Integer | Real = self.column
         if (step := self._grid()) is not None:
-            line, proposed = _line(self.column, step)
+            line, proposed = _line(self.column, step, self._notation)
             yield GridNote("grid", f"all its numbers {_said(step)}, and many drawn ones would not: {line}", self._seen)
         elif (step := self._finer()) is not None:
-            line, proposed = _line(self.column, step)
+            line, proposed = _line(self.column, step, self._notation)
             fewer = f"its numbers {_said(step)}, and many drawn ones would have fewer: {line}"
             yield GridNote("grid", fewer, self._seen)
+        elif self._loses_zeros():
+            zeros = (
+                f"all its numbers are written with {self._notation} digits after the point, and drawn ones would not be"
+            )
+            yield GridNote("grid", f"{zeros}: write `decimals = {self._notation}`", self._seen)
+        if not isinstance(proposed, Real):
+            return  # whole numbers have no points
         often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
         if often:
             yield self._points(often)
@@ -116,7 +138,7 @@ class GridCounts:
 
     def _finer(self) -> Fraction | None:
         """The digits of all numbers, where many drawn ones would have fewer, as those of wide cells do."""
-        plain = not (self.column.step or self.column.decimals is not None)
+        plain = isinstance(self.column, Real) and not (self.column.step or self.column.decimals is not None)
         if not plain or self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT or not self._left:
             return None
         step = self._left[0]
@@ -125,6 +147,14 @@ class GridCounts:
         lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
         many = self._in_cells[coarser & (lows < highs)].sum() >= _OFF * self._seen
         return step if many and step < 1 and _is_decimal(step) else None
+
+    def _loses_zeros(self) -> bool:
+        """Whether a step is declared, and all texts have digits that its numbers are written without."""
+        column = self.column
+        stepped = isinstance(column, Real) and column.step and column.decimals is None
+        return (
+            bool(stepped) and self._seen >= _FEWEST and self._notation >= max(1, digits_of(column.lower, column.step))
+        )
 
     def _often(self) -> Iterator[tuple[float, int]]:
         """Numbers that many records hold, far more than would be drawn, the most frequent first."""
@@ -138,6 +168,7 @@ class GridCounts:
 
     def _points(self, often: list[tuple[float, int]]) -> GridNote:
         column, count = self.column, sum(count for _, count in often)
+        assert isinstance(column, Real)
         numbers = [number for number, _ in often]
         share = f"{100 * count / self._seen:.3g}% of its numbers are"
         shared = "shares a bin" if len(numbers) == 1 else "share bins"
@@ -161,8 +192,10 @@ def _holds(step: Fraction, numbers: np.ndarray) -> bool:
     return bool(sizes.max() * _ROUNDING < 0.1 and (np.abs(multiples - np.rint(multiples)) <= _ROUNDING * sizes).all())
 
 
-def _spacings(column: Real) -> tuple[list[Fraction], np.ndarray]:
+def _spacings(column: Integer | Real) -> tuple[list[Fraction], np.ndarray]:
     """Steps, and for each bin int64 [bins] which of them the numbers that are drawn within it are multiples of."""
+    if isinstance(column, Integer):
+        return [Fraction(column.step)], np.zeros(column.n_bins, dtype=np.int64)
     if column.step or column.decimals is not None:
         step = Fraction(str(column.step)) if column.step else Fraction(1, 10 ** (column.decimals or 0))
         return [step], np.zeros(column.n_bins, dtype=np.int64)
@@ -171,7 +204,7 @@ def _spacings(column: Real) -> tuple[list[Fraction], np.ndarray]:
     return [Fraction(1, 10**count) for count in digits.tolist()], which
 
 
-def _values(column: Real, code: int) -> int:
+def _values(column: Integer | Real, code: int) -> int:
     """How many different numbers are drawn for a code, or one less."""
     low, high = (float(ends[code]) for ends in column.ranges)
     steps, which = _spacings(column)
@@ -196,33 +229,61 @@ def _said(step: Fraction) -> str:
     return f"have at most {digits} digit{'s' if digits > 1 else ''} after the point" if digits else "are whole"
 
 
-def _line(column: Real, step: Fraction) -> tuple[str, Real]:
-    """What to write, and the column with it; the bounds are moved outwards to the grid."""
-    if _is_decimal(step):
-        made = _replaced(column, decimals=_digits(step), step=0.0)
-        if made is not None:
-            return f"write `decimals = {_digits(step)}`", made
-    low, high = Fraction(str(column.lower)), Fraction(str(column.upper))
-    ends = float(step * math.floor(low / step)), float(step * math.ceil(high / step))
-    new = {"step": float(step), "lower": ends[0], "upper": ends[1], "decimals": None}
-    written = [f"`step = {float(step):g}`"]
-    written += [
-        f"`{key} = {end:.15g}`" for key, end in (("lower", ends[0]), ("upper", ends[1])) if end != getattr(column, key)
-    ]
-    line = f"write {' and '.join(written)}"
-    gone = ["decimals"] if column.decimals is not None else []
-    made = _replaced(column, **new)
-    if made is None:
-        gone += [key for key in ("bins", "resolution", "edges", "points") if getattr(column, key)]
-        made = _replaced(column, **new, bins=0, resolution=0.0, edges=(), points=())
+def _line(column: Integer | Real, step: Fraction, written: int) -> tuple[str, Integer | Real]:
+    """What to write, and the column with it; the bounds are moved outwards to the grid.
+
+    Args:
+        column: the public facts.
+        step: of the grid.
+        written: with how many digits after the point all texts are written; 0 where nothing is known of that.
+    """
+    facts: dict[str, Any] = {"step": int(step) if isinstance(column, Integer) else float(step)}
+    if isinstance(column, Real):
+        digits = digits_of(float(step))
+        if _is_decimal(step) and written <= digits:
+            made = _replaced(column, decimals=digits, step=0.0)
+            if made is not None:
+                return f"write `decimals = {digits}`", made
+        notation = written or column.decimals
+        facts["decimals"] = None if notation is None else max(notation, digits)
+    return _stepped(column, step, facts)
+
+
+def _stepped(column: Integer | Real, step: Fraction, facts: dict[str, Any]) -> tuple[str, Integer | Real]:
+    """What to write so that the column has these facts, and the column with them."""
+    own = ("bins", "resolution", "edges", "points")
+    gone = [key for key in own if getattr(column, key, None)]
+    for left_out in ([], gone):
+        without = {key: type(getattr(column, key))() for key in left_out}
+        for outwards in (True, False):
+            changed = facts | _ends(column, step, outwards=outwards)
+            made = _replaced(column, **changed, **without)
+            if made is not None:
+                return _written(column, changed, left_out), made
+    return _written(column, facts | _ends(column, step, outwards=True), gone), column
+
+
+def _ends(column: Integer | Real, step: Fraction, *, outwards: bool) -> dict[str, int | float]:
+    """The bounds, moved to multiples of the step."""
+    low, high = Fraction(str(column.lower)) / step, Fraction(str(column.upper)) / step
+    ends = (math.floor(low), math.ceil(high)) if outwards else (math.ceil(low), math.floor(high))
+    number = int if isinstance(column, Integer) else float
+    return {"lower": number(step * ends[0]), "upper": number(step * ends[1])}
+
+
+def _written(column: Integer | Real, facts: dict[str, Any], gone: list[str]) -> str:
+    """The lines that change facts of a column, as an imperative."""
+    texts = {"step": f"{facts['step']:g}", "decimals": str(facts.get("decimals"))}
+    texts |= {key: f"{facts[key]:.16g}" for key in ("lower", "upper")}
+    changed = [f"`{key} = {texts[key]}`" for key in facts if facts[key] != getattr(column, key)]
     keys = " and ".join(f"`{key}`" for key in gone)
-    return f"{line}{f' in place of {keys}' if gone else ''}", column if made is None else made
+    return f"write {' and '.join(changed)}{f' in place of {keys}' if gone else ''}"
 
 
-def _replaced(column: Real, **facts: object) -> Real | None:
+def _replaced(column: Integer | Real, **facts: Any) -> Integer | Real | None:
     """The column with other facts; None where they contradict each other."""
     try:
-        return replace(column, **facts)  # type: ignore[arg-type]
+        return replace(column, **facts)
     except SchemaError:
         return None
 

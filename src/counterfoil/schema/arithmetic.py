@@ -245,11 +245,11 @@ def _decimals_of(column: Column, kind: str) -> int | None:
     """The digits after the point of a column's values, as far as its facts say."""
     if kind != "real":
         return 0
-    if getattr(column, "step", 0.0):
+    decimals: int | None = getattr(column, "decimals", None)
+    if decimals is None and getattr(column, "step", None):
         return _digits((getattr(column, "lower", 0.0), getattr(column, "step", 0.0)))
     if hasattr(column, "values"):
         return _digits(tuple(column.values))
-    decimals: int | None = getattr(column, "decimals", None)
     return decimals
 
 

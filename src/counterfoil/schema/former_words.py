@@ -6,13 +6,20 @@ from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
 
-def former_remedy(words: ColumnWords, way: Placement) -> str:
-    """What versions before 0.11 said in place of `ColumnWords.remedy`."""
+def remedy_before_0_13(words: ColumnWords, way: Placement) -> str:
+    """What versions before 0.13 said in place of `ColumnWords.remedy`."""
+    if way is Placement.MOVED and words.kind == "real":
+        return "give a finer `step`, or leave it out"
+    return words.remedy(way)
+
+
+def remedy_before_0_11(words: ColumnWords, way: Placement) -> str:
+    """What versions before 0.11 said."""
     if way is Placement.INFINITE:
         return 'declare `missing = true` and list "inf" and "-inf" in `missing_values`'
     if way is Placement.UNREADABLE:
         return _former_notation(words)
-    return words.remedy(way)
+    return remedy_before_0_13(words, way)
 
 
 def _former_notation(words: ColumnWords) -> str:
@@ -25,3 +32,6 @@ def _former_notation(words: ColumnWords) -> str:
     if words.kind == "boolean":
         return f"declare them as categories, or {listed}"
     return f"write numbers with a decimal point and without separators of thousands, or {listed}"
+
+
+FORMER_REMEDIES = (remedy_before_0_13, remedy_before_0_11)

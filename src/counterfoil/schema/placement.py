@@ -3,7 +3,7 @@
 A code says where a cell went, and not whether it was clamped, or could not be read, on its way there. Every cell of a
 column is placed in exactly one of the ways of `Placement`. A cell is *as declared* if and only if the values that its
 code stands for include its own: for dates and datetimes its own in whole days or seconds, the unit of the column, and
-for reals on a grid what rounds to it within 1e-9 of its size.
+for reals on a grid what rounds to it within 1e-9 of its size, or within a rounding of its type.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.real import Real
+from counterfoil.schema.real_grid import ROUNDING
 from counterfoil.schema.values import Values, texts_of
 
 
@@ -73,7 +75,7 @@ def possible_placements(column: Column) -> tuple[Placement, ...]:
     ways = [Placement.DECLARED]
     if isinstance(column, (Integer, Real, Instant)):
         ways += [Placement.BELOW, Placement.ABOVE]
-    if isinstance(column, Integer) or (isinstance(column, Real) and column.grid is not None):
+    if _is_on_a_grid(column):
         ways.append(Placement.MOVED)
     if isinstance(column, Categorical) and column.other:
         ways += [Placement.OTHER, Placement.MISSING]
@@ -110,8 +112,8 @@ def _place_numbers(column: NumberColumn, values: Values) -> PlacedCells:
     codes = _with_missing(column, column.codes_of(parsed))
     lower, upper = column.bounds
     placements = np.full(len(parsed), Placement.DECLARED, dtype=np.uint8)
-    if isinstance(column, Integer) or (isinstance(column, Real) and column.grid is not None):
-        placements[np.isfinite(parsed) & _off_the_grid(column, parsed)] = Placement.MOVED
+    if _is_on_a_grid(column):
+        placements[np.isfinite(parsed) & _off_the_grid(column, parsed, _rounding(values))] = Placement.MOVED
     placements[parsed < lower] = Placement.BELOW
     placements[parsed > upper] = Placement.ABOVE
     placements[np.isinf(parsed)] = Placement.INFINITE
@@ -123,14 +125,27 @@ def _place_numbers(column: NumberColumn, values: Values) -> PlacedCells:
     return PlacedCells(codes, placements, np.where(missing, np.nan, parsed))
 
 
-def _off_the_grid(column: Integer | Real, parsed: np.ndarray) -> np.ndarray:
+def _is_on_a_grid(column: Column) -> TypeGuard[Integer | Real]:
+    return isinstance(column, Integer) or (isinstance(column, Real) and column.is_on_a_grid)
+
+
+def _off_the_grid(column: Integer | Real, parsed: np.ndarray, rounding: float) -> np.ndarray:
     within = np.where(np.isnan(parsed), column.lower, np.clip(parsed, *column.bounds))
     if isinstance(column, Real):
-        assert column.grid is not None
-        return column.grid.strays(within)
+        return column.strays(within, rounding)
     # In whole numbers: a difference of reals would round what is next to a point of the grid.
     whole = np.floor(within)
     return (within != whole) | ((whole.astype(np.int64) - column.lower) % column.step != 0)
+
+
+def _rounding(values: Values) -> float:
+    """The part of a number that its storage rounds: reals of 32 and 16 bits hold no 0.1."""
+    if not isinstance(values, MixedCells):
+        if pa.types.is_float32(values.type):
+            return 2.0**-23
+        if pa.types.is_float16(values.type):
+            return 2.0**-10
+    return ROUNDING
 
 
 def _place_categories(column: Categorical, values: Values) -> PlacedCells:

@@ -136,7 +136,7 @@ class ColumnWords:
 
     def _finer(self) -> str:
         if self.kind == "real":
-            return "give a finer `step`, or leave it out"
+            return "give more `decimals` or a finer `step`, or leave these out"
         return 'give a finer `step`, or declare `kind = "real"`'
 
     def _clock_remedy(self, count: int, of: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,9 +15,10 @@ import pyarrow.compute as pc
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.column import MAX_SIZE
+from counterfoil.schema.decimal_grid import DecimalGrid
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.number import NumberColumn
-from counterfoil.schema.real_grid import RealGrid, grid_of
+from counterfoil.schema.real_grid import ROUNDING, RealGrid, grid_of, labels_between
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
 
 _MOST_DECIMALS = 12
@@ -37,12 +39,14 @@ class Real(NumberColumn):
     line, a point before the bin that begins with it. Without bins the bounds, where clamped values lie, and 0 are
     points too.
 
-    Drawn values have `decimals` digits after the point; without it as many as tell a hundredth of their bin.
+    With `decimals` values have so many digits after the point, and a number of more digits counts as the nearest one of
+    so many (half-way: the upper). Without it drawn values have as many as tell a hundredth of their bin.
 
     With `step` the values are `lower`, `lower + step` and so on to `upper`, and cells are those of whole numbers: up to
     1,000 values have one code each, more are cut into some hundred cells, and `bins` has nearly as many values in each
     bin. `resolution` and `edges` say where bins begin, the last of which ends with `upper`; `points` divide the bin
-    that they lie in. A number between two values counts as the nearer one (half-way: the upper).
+    that they lie in. A number between two values counts as the nearer one (half-way: the upper). `decimals`, no fewer
+    than these values have, says with how many digits they are written.
     """
 
     kind: ClassVar[str] = "real"
@@ -81,7 +85,7 @@ class Real(NumberColumn):
             self._check_step()
         elif self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
             raise self.mistake("`edges` must increase, and bins must be wide enough for floating point")
-        if self.decimals is not None and self.n_bins <= MAX_SIZE:
+        if self._decimal_grid is not None and self.n_bins <= MAX_SIZE:
             self._check_decimals()
         self._check_missing_values()
 
@@ -90,8 +94,12 @@ class Real(NumberColumn):
             raise self.mistake(f"`step` must be positive and finite; found {self.step:g}")
         if not (np.diff(self.edges) > 0).all():
             raise self.mistake("`edges` must increase")
-        if self.decimals is not None:
-            raise self.mistake("`step` says which digits numbers have: leave `decimals` out")
+        if self.decimals is not None and self.decimals < (digits := digits_of(self.lower, self.step)):
+            have = f"which have {digits} digit{'s' if digits > 1 else ''} after the point"
+            raise self.mistake(
+                f"`decimals` must hold the numbers of `step`, {have}; found {self.decimals}. Give `decimals = "
+                f"{digits}` or more, or leave it out"
+            )
         if 0 < self.resolution < self.step:
             raise self.mistake(f"`resolution` must be at least `step`; found {self.resolution:g} and {self.step:g}")
         if self.bins > MAX_SIZE or (self.resolution and (self.upper - self.lower) / self.resolution > MAX_SIZE):
@@ -123,11 +131,10 @@ class Real(NumberColumn):
 
     def _check_decimals(self) -> None:
         """A value that is drawn must lie in its bin once it is rounded."""
-        lows, highs = self._ranges()
-        least, greatest = self._decimal_range(lows, highs)
+        least, greatest = self._places
         without = np.flatnonzero(least > greatest)
         if len(without):
-            label = self._labels()[int(without[0])]
+            label = self._interval_labels()[int(without[0])]
             raise self.mistake(
                 f"every bin must hold a number of `decimals` = {self.decimals} digits after the point; {label} holds"
                 " none. Give wider bins, or more decimals"
@@ -214,6 +221,7 @@ class Real(NumberColumn):
     def _bin(self, numbers: np.ndarray) -> np.ndarray:
         if self.grid is not None:
             return self.grid.codes(numbers)
+        numbers = self.rounded(numbers)
         intervals = np.searchsorted(self._edges, numbers, side="right") - 1
         codes = self._order[np.minimum(intervals, self._n_intervals - 1)]
         for code, point in zip(self._order[self._n_intervals :], self._points, strict=True):
@@ -232,26 +240,49 @@ class Real(NumberColumn):
 
     def _placed(self, codes: np.ndarray, shares: np.ndarray) -> pa.Array:
         """The numbers at `shares` of the width of their bins, from 0 to 1, as short decimals."""
-        ranges = self._ranges()
-        lows, highs = (ends[codes] for ends in ranges)
+        points = np.array(self._points, dtype=float)
+        if self._decimal_grid is not None:
+            least, greatest = (ends[codes] for ends in self._places)
+            return pa.array(self._decimal_grid.drawn(least, greatest, points, shares), type=pa.float64())
+        lows, highs = (ends[codes] for ends in self._ranges())
         drawn = np.clip(lows + shares * (highs - lows), lows, highs)
-        stray = np.isin(drawn, np.array(self._points, dtype=float)) & (lows < highs)
+        stray = np.isin(drawn, points) & (lows < highs)
         drawn = np.where(stray, np.nextafter(drawn, highs), drawn)
-        if self.decimals is None:
-            return pa.array(self._shortened(drawn, codes, digits_for(highs - lows)), type=pa.float64())
-        least, greatest = self._decimal_range(*ranges)
-        return pa.array(self._to_decimals(drawn, codes, least, greatest), type=pa.float64())
+        return pa.array(self._shortened(drawn, codes, digits_for(highs - lows)), type=pa.float64())
+
+    @property
+    def is_on_a_grid(self) -> bool:
+        """Whether a number between two values counts as the nearer one: with `step` or `decimals`."""
+        return self.grid is not None or self._decimal_grid is not None
 
     def rounded(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers within the bounds on their grid, or with as many decimals as are declared, each in its own bin; else
-        as they are.
-        """
+        """Numbers within the bounds on their grid, or with as many decimals as are declared; else as they are."""
         if self.grid is not None:
             return self.grid.nearest(numbers)
-        if self.decimals is None:
-            return numbers
-        least, greatest = self._decimal_range(*self._ranges())
-        return self._to_decimals(numbers, self._bin(numbers), least, greatest)
+        return numbers if self._decimal_grid is None else self._decimal_grid.nearest(numbers)
+
+    def strays(self, numbers: np.ndarray, rounding: float = ROUNDING) -> np.ndarray:
+        """bool [n]: which numbers within the bounds count as another one, beside which they lie.
+
+        Args:
+            numbers: float64 [n].
+            rounding: the part of a number, or of the step, that is a rounding on its way.
+        """
+        if not self._step:
+            return np.zeros(len(numbers), dtype=bool)
+        tolerance = rounding * np.maximum(np.abs(numbers), self._step)
+        return np.asarray(np.abs(numbers - self.rounded(numbers)) > np.minimum(tolerance, self._step / 4))
+
+    @cached_property
+    def _decimal_grid(self) -> DecimalGrid | None:
+        """The numbers of so many `decimals`; None without them."""
+        return None if self.decimals is None or self.step else DecimalGrid(self.decimals, *self.bounds)
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_bins] twice: the first and the last number of each bin, in units of the last decimal."""
+        assert self._decimal_grid is not None
+        return self._decimal_grid.places(*self._intervals(), np.array(self._points, dtype=float))
 
     def _shortened(self, drawn: np.ndarray, codes: np.ndarray, digits: np.ndarray) -> np.ndarray:
         """Each number to so many digits; to the next such number where the nearest lies in another bin."""
@@ -261,38 +292,26 @@ class Real(NumberColumn):
             result = np.where(self._bin(rounded) == codes, rounded, result)
         return result
 
-    def _to_decimals(self, drawn: np.ndarray, codes: np.ndarray, least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
-        """Each number at the nearest one of its bin with so many decimals."""
-        assert self.decimals is not None
-        step = 10.0**self.decimals
-        steps = np.clip(np.rint(drawn * step), least[codes], greatest[codes])
-        inside = np.array([*self._points], dtype=float)
-        stray = np.isin(steps / step, inside) & (least[codes] < greatest[codes])
-        return np.where(stray, steps + np.where(steps < greatest[codes], 1, -1), steps) / step
-
-    def _decimal_range(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [n_bins] twice: the least and the greatest multiple of the last decimal in each bin, as counts."""
-        assert self.decimals is not None
-        step = 10.0**self.decimals
-        least, greatest = np.rint(lows * step), np.rint(highs * step)
-        return np.where(least / step < lows, least + 1, least), np.where(
-            greatest / step > highs, greatest - 1, greatest
-        )
-
     @cached_property
     def _widths(self) -> np.ndarray:
         if self.grid is not None:
             return self.grid.whole._widths
-        lows, highs = self._ranges()
-        return np.asarray(highs - lows)
+        lows, highs = self._intervals()
+        if self._decimal_grid is None:
+            return np.asarray(highs - lows)
+        counts = self._decimal_grid.counts(*self._places, np.array(self._points, dtype=float))
+        return np.where(lows < highs, counts * self._decimal_grid.step, 0.0)
 
     @property
     def _single(self) -> float:
-        return 0.0 if self.grid is None else self.grid.whole._single
+        if self.grid is not None:
+            return self.grid.whole._single
+        return self._step
 
     @property
     def _step(self) -> float:
-        return 0.0 if self.grid is None else self.grid.step
+        grid = self.grid or self._decimal_grid
+        return 0.0 if grid is None else grid.step
 
     @cached_property
     def spans(self) -> np.ndarray:
@@ -306,6 +325,15 @@ class Real(NumberColumn):
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         if self.grid is not None:
             return self.grid.ranges
+        if self._decimal_grid is None:
+            return self._intervals()
+        lows, highs = (self._decimal_grid.number(places) for places in self._places)
+        # Bounds beside the grid are values too, of cells that stand as they are.
+        lows[lows.argmin()], highs[highs.argmax()] = self.bounds
+        return lows, highs
+
+    def _intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest float of each bin, between its edges or at its point."""
         lows, highs = np.empty(self.n_bins), np.empty(self.n_bins)
         starts, ends = self._edges[:-1].copy(), np.nextafter(self._edges[1:], -np.inf)
         ends[-1] = self._edges[-1]
@@ -319,6 +347,12 @@ class Real(NumberColumn):
     def _labels(self) -> list[str]:
         if self.grid is not None:
             return self.grid.labels
+        if self._decimal_grid is None:
+            return self._interval_labels()
+        return labels_between(*(self._decimal_grid.number(places) for places in self._places))
+
+    def _interval_labels(self) -> list[str]:
+        """A text for each bin with its edges."""
         ends = [f"{edge:.6g}" for edge in self._edges]
         closing = [")"] * (self._n_intervals - 1) + ["]"]
         texts = [f"[{low}, {high}{end}" for low, high, end in zip(ends, ends[1:], closing, strict=False)]
@@ -348,6 +382,12 @@ class Real(NumberColumn):
 def _exact(number: float) -> Fraction:
     """The number as it was written, in decimals."""
     return Fraction(str(number))
+
+
+def digits_of(*numbers: float) -> int:
+    """The most digits after the point that any of the numbers has, as it is written in decimals."""
+    exponents = (Decimal(str(number)).normalize().as_tuple().exponent for number in numbers)
+    return max(0, *(-int(exponent) for exponent in exponents))
 
 
 def digits_for(widths: np.ndarray) -> np.ndarray:

@@ -15,14 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from counterfoil.schema.decimal_grid import LARGEST
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.scale import Scale
 
-_LARGEST = 2**50
-"""Units from zero up to which a float that is multiplied by the denominator is nearest to its own place on the grid."""
-
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Numbers this near to the grid, as a part of themselves or of the step, are on it: they were rounded on their way."""
 
 
@@ -56,11 +54,6 @@ class RealGrid:
         places = np.floor((numbers * self.denominator - whole.lower) / whole.step + 0.5)
         return self.number(whole.lower + whole.step * np.clip(places, 0, self.last))
 
-    def strays(self, numbers: np.ndarray) -> np.ndarray:
-        """bool [n]: which numbers within the bounds lie between two places."""
-        tolerance = _ROUNDING * np.maximum(np.abs(numbers), self.step)
-        return np.asarray(np.abs(numbers - self.nearest(numbers)) > np.minimum(tolerance, self.step / 4))
-
     def number(self, units: np.ndarray) -> np.ndarray:
         """float64 [n]: whole units as the floats of their decimals, to which one division of whole numbers rounds."""
         return np.asarray(units, dtype=float) / self.denominator
@@ -84,8 +77,13 @@ class RealGrid:
     @property
     def labels(self) -> list[str]:
         """A text for each cell."""
-        ends = ([f"{number:.15g}" for number in side.tolist()] for side in self.ranges)
-        return [low if low == high else f"{low}..{high}" for low, high in zip(*ends, strict=True)]
+        return labels_between(*self.ranges)
+
+
+def labels_between(lows: np.ndarray, highs: np.ndarray) -> list[str]:
+    """A text for each cell of numbers, from its first to its last."""
+    ends = ([f"{number:.15g}" for number in side.tolist()] for side in (lows, highs))
+    return [low if low == high else f"{low}..{high}" for low, high in zip(*ends, strict=True)]
 
 
 def grid_of(
@@ -121,7 +119,7 @@ def grid_of(
             f"then beyond {upper:g}. Give an `upper` on the grid"
         )
     unit = math.lcm(first.denominator, width.denominator)
-    if max(abs(first), abs(last)) * unit > _LARGEST:
+    if max(abs(first), abs(last)) * unit > LARGEST:
         raise SchemaError(f"numbers near the bounds don't tell steps of {step:g}; give a larger `step`")
     off = [point for point in points if (Fraction(str(point)) - first) % width]
     if off:
