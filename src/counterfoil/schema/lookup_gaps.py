@@ -26,7 +26,6 @@ from counterfoil.schema.values import parse_instant, parse_number
 _MOST_NAMED = 3
 _MOST_CELLS = 1_000_000
 """Combinations of values that are compared with rules one by one."""
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def _values_by_code(column: Column) -> np.ndarray:
         return (column._stops - column._starts).astype(float)
     many = np.full(column.n_bins, np.inf)
     if isinstance(column, Real) and column.decimals is not None:
-        least, greatest = column._decimal_range(lows, highs)
+        least, greatest = column._places
         many = greatest - least + 1
     return np.where(lows == highs, 1.0, many)
 
@@ -207,12 +206,7 @@ def _number(column: Column, text: str) -> float:
         return np.inf
     if isinstance(column, Integer):
         return number if not (number - column.lower) % column.step else np.inf
-    if isinstance(column, Real) and column.grid is not None:
-        return np.inf if column.grid.strays(np.array([number]))[0] else number
-    if isinstance(column, Real) and column.decimals is not None:
-        rounded = round(number, column.decimals)
-        return number if abs(rounded - number) <= _ROUNDING * max(1.0, abs(number)) else np.inf
-    return number
+    return np.inf if isinstance(column, Real) and column.strays(np.array([number]))[0] else number
 
 
 def _share(met: np.ndarray, values: np.ndarray) -> str:
