@@ -18,6 +18,8 @@ MOST_ERROR = 0.15
 """A column whose simulated error is larger is named."""
 REPETITIONS = 8
 """Simulations where a step from votes to weights takes no time."""
+_FEW = 1000
+"""Candidates for which no step takes a tenth of a second."""
 _PART = 4
 """A step that takes most of a round is simulated once for so many rounds, which adds a quarter to the run."""
 
@@ -25,9 +27,9 @@ Clean = Callable[[np.ndarray], np.ndarray | None]
 """From noisy shares of votes [m] to weights [m]; None where no vote is left."""
 
 
-def affordable(rounds: int) -> int:
-    """How many simulations a run of so many rounds affords, where each takes about as long as a round."""
-    return min(rounds // _PART, REPETITIONS)
+def affordable(rounds: int, candidates: int) -> int:
+    """How many simulations a run affords, where each takes about as long as a round unless candidates are few."""
+    return REPETITIONS if candidates <= _FEW else min(rounds // _PART, REPETITIONS)
 
 
 def simulated_errors(
@@ -81,8 +83,8 @@ def not_simulated(rounds: int) -> list[str]:
     """What the receipt says where the run was too short for a simulation that takes as long as one of its rounds."""
     return [
         "How far noise that is left in the votes moves means and deviations was not simulated: with "
-        f"{rounds} iterations that would take longer than a quarter of the run. From {_PART} iterations on it is; methods "
-        "that count columns (mst, aim) know more of each."
+        f"{rounds} iterations that would take more than a quarter of the run. From {_PART} iterations on it is; "
+        "methods that count columns (mst, aim) know more of each."
     ]
 
 

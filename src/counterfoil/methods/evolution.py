@@ -259,7 +259,7 @@ class _Run:
         if not isinstance(self.method.rounds, GaussianRounds):
             return []
         rounds = self.voting.iterations
-        repetitions = affordable(rounds) if isinstance(self.method.cleanup, Projection) else REPETITIONS
+        repetitions = affordable(rounds, len(weights)) if isinstance(self.method.cleanup, Projection) else REPETITIONS
         embedded = self.space.embed(points)
         support = self.space.table(points, schema, self.rng)
         numbers = {
