@@ -136,6 +136,15 @@ def test_days_that_rules_and_zeros_name_are_bins_of_their_own(said):
     assert "2000-05-17" not in declared["born"].labels
 
 
+def test_zeros_within_a_declared_bin_are_refused_with_what_to_write():
+    declared = RULED.replace("upper = 2010-12-31", "upper = 2010-12-31\nresolution = '1mo'")
+    zeros = '[[zeros]]\ncolumns = ["born", "x"]\nvalues = [["2000-05-17", 0]]\n'
+    with pytest.raises(SchemaError, match="Add it to the column's `points`"):
+        Schema.from_toml(declared + zeros)
+    pointed = declared.replace("'1mo'", "'1mo'\npoints = [2000-05-17]")
+    assert Schema.from_toml(pointed + zeros).structural_zeros["born", "x"].sum() == 1
+
+
 def test_mistakes_in_rules_are_said_as_before():
     with pytest.raises(SchemaError, match="no synthesized column 'age'"):
         Schema.from_toml(RULED + "[[rules]]\nrequire = \"born < '2000-01-01' or age > 3\"\n")
