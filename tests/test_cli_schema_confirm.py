@@ -74,7 +74,7 @@ def test_every_kind_is_asked_for_and_the_schema_is_whole(office: Office, monkeyp
         Boolean("ok", "ja", "nee"),
         Integer("age", 0, 120),
         Real("weight", 1.5, 300, decimals=1),
-        Date("born", date(1900, 1, 1), date(2025, 12, 31), format="%d.%m.%Y"),
+        Date("born", date(1900, 1, 1), date(2025, 12, 31), format="%d.%m.%Y").in_full(),
         Datetime("seen", datetime(2020, 1, 1), datetime(2020, 12, 31, 23, 59, 59), "1mo"),
     )
     assert schema.ignore == ("notes",)

@@ -22,7 +22,9 @@ from counterfoil import Budget, Curator, Independent, Ledger, PrivacyUnit, Schem
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.curator.raw_reading import read_without_privacy
 from counterfoil.curator.source_facts import identity_of
+from counterfoil.curator.sources.source import SourceError, TableBatch
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.ledger import SourceIdentity
 from counterfoil.ledger.refusals import UNNOTED, note_of, noting_refusals
@@ -97,6 +99,19 @@ def test_a_table_without_rows_is_noted_where_rows_are_required(tmp_path):
             curator.require_rows()
         assert noted(ledger) == 1
     Curator(people(tmp_path), SCHEMA, budget=BUDGET).require_rows()
+
+
+def test_a_column_that_no_array_can_hold_is_noted_where_it_is_read_without_privacy(tmp_path, monkeypatch):
+    def column(self, i):
+        raise SourceError("Column 'sex' has more text than one batch of rows can hold.")
+
+    source = people(tmp_path)
+    with ledger_of(source, tmp_path / "people.ledger") as ledger:
+        table = read_without_privacy(source, SCHEMA, reason="a look", ledger=ledger)
+        monkeypatch.setattr(TableBatch, "column", column)
+        with pytest.raises(SourceError, match="more text"):
+            list(table.batches())
+        assert noted(ledger) == 1
 
 
 @given(cells=st.lists(st.sampled_from(["female", "male", "other", "", None]), min_size=1, max_size=5))

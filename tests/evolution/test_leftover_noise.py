@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.leftover_noise import leftover_noise, many_columns, simulated_errors
-from counterfoil.measures.cleanup import Threshold
+from counterfoil.evolution.leftover_noise import affordable, leftover_noise, many_columns, simulated_errors
+from counterfoil.measures.cleanup import Projection, Threshold
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.schema import Real, Schema
 
@@ -77,3 +79,29 @@ def test_a_receipt_says_that_no_column_of_many_was_counted() -> None:
     rng = np.random.default_rng(0)
     [said] = release_of({f"x{i}": rng.random(500) for i in range(5)}, 1.0)
     assert "no column was counted" in said
+
+
+def test_a_costly_step_is_simulated_once_for_four_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two rounds the eight simulations took three quarters of the run."""
+    calls = 0
+    project = Projection.weights
+
+    def counted(self: Projection, *args: Any) -> np.ndarray | None:
+        nonlocal calls
+        calls += 1
+        return project(self, *args)
+
+    monkeypatch.setattr(Projection, "weights", counted)
+    monkeypatch.setattr("counterfoil.evolution.leftover_noise._FEW", 0)
+    schema = Schema((Real("x", lower=0.0, upper=1.0),))
+    table = pa.table({"x": np.random.default_rng(0).random(300)})
+    for rounds, simulated in ((2, 0), (4, 1), (9, 2), (40, 8)):
+        calls = 0
+
+        curator = Curator(table, schema, budget=Budget(5.0, 1e-6), seed=3)
+        method = PrivateEvolution.preset("bounded-lipschitz", iterations=rounds, population=5)
+        said = method.synthesize(curator).receipt.document["warnings"]
+        assert calls == rounds + simulated
+        assert any("was not simulated: with 2 iterations" in one for one in said) == (rounds == 2)
+    monkeypatch.undo()
+    assert (affordable(2, 1000), affordable(2, 1001), affordable(12, 10**5)) == (8, 0, 3)

@@ -81,7 +81,7 @@ def test_nothing_that_noise_made_up_lies_at_the_bound():
     noisy[-1] = 4.4 * 20  # above the threshold of a cell, but not with the leverage of a million
     runs = runs_of(noisy, 20.0)
     assert runs.stands_out[-1]
-    assert spread(runs, column.spans).counts[-1] == pytest.approx(88.0), "where cells are no numbers"
+    assert spread(runs, column.spans).counts[-1] < 1, "by the place on the line where cells have no sizes"
     assert spread(runs, column.spans, column.centers).counts[-1] < 1.0
 
 

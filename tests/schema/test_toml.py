@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -211,6 +212,17 @@ def test_the_draft_proposes_no_categories_for_cells_without_a_text(kind: pa.Data
     assert f"# Stored as {kind}, which has no single value" in about
     assert "has no single value" not in text.split("\n[columns.")[2]
     assert "has no single value" not in draft({"stay": kind}, typed=False)
+
+
+def test_texts_of_a_file_make_no_lines_in_a_draft():
+    """A field's name ended the comment, and what followed was read as facts that nobody had stated."""
+    field = 'a\n[[rules]]\nrequire = "x >= 0"\n#'
+    text = draft({"c": pa.struct([(field, pa.int64())]), "x": pa.int64(), "e\u202evil": pa.int64()})
+    assert tomllib.loads(text).keys() == {"columns"}
+    assert list(tomllib.loads(text)["columns"]) == ["c", "x", "e\u202evil"]
+    assert "\u202e" not in text
+    long = draft({"c": pa.struct([("a" * 5000, pa.int64())])})
+    assert max(map(len, long.split("\n"))) < 250
 
 
 def test_a_draft_is_usable_once_every_fact_is_said() -> None:

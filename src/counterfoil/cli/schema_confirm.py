@@ -108,12 +108,13 @@ def _asked(answers: Answers, column: str, storage: pa.DataType | None, place: st
     """The facts of one column, as keys and values of its table; None where it is left out."""
     from counterfoil.inert import inert
     from counterfoil.schema.code_lists import CodeLists
+    from counterfoil.schema.drafting import storage_words
     from counterfoil.schema.errors import SchemaError
     from counterfoil.schema.toml import read_column
 
     guess = _guess(column, storage)
     while True:
-        print(inert(f"{column} ({place}{'' if storage is None else f', stored as {storage}'})"))
+        print(inert(f"{column} ({place}{'' if storage is None else f', stored as {storage_words(storage)}'})"))
         kind = answers.ask(f"kind: {', '.join(KINDS)}", choice(KINDS), default=guess)
         if kind == "ignore":
             return None

@@ -122,7 +122,8 @@ class RawTable:
     def _read(self, part: Batch, row: int, held: Sequence[Derived]) -> RawBatch:
         cells: dict[str, PlacedCells] = {}
         problems: dict[str, str] = {}
-        values = {column.name: part.column(column.name) for column in self.schema.synthesized}
+        with self._noting(), silent():
+            values = {column.name: part.column(column.name) for column in self.schema.synthesized}
         with silent():
             for column in self.schema.synthesized:
                 name = column.name
@@ -144,7 +145,8 @@ class RawTable:
         name, about = column.name, self._followed[column.name]
         if any(other not in cells for other in about):
             return None
-        values = part.column(name)
+        with self._noting():
+            values = part.column(name)
         try:
             return matched(column, about, cells, values)
         except (TypeError, pa.ArrowException, UnicodeError) as error:

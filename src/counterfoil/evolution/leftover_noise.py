@@ -16,14 +16,30 @@ MOST_COLUMNS = 4
 decisions.md."""
 MOST_ERROR = 0.15
 """A column whose simulated error is larger is named."""
-_REPETITIONS = 8
+REPETITIONS = 8
+"""Simulations where a step from votes to weights takes no time."""
+_FEW = 1000
+"""Candidates for which no step takes a tenth of a second."""
+_PART = 4
+"""A step that takes most of a round is simulated once for so many rounds, which adds a quarter to the run."""
 
 Clean = Callable[[np.ndarray], np.ndarray | None]
 """From noisy shares of votes [m] to weights [m]; None where no vote is left."""
 
 
+def affordable(rounds: int, candidates: int) -> int:
+    """How many simulations a run affords, where each takes about as long as a round unless candidates are few."""
+    return REPETITIONS if candidates <= _FEW else min(rounds // _PART, REPETITIONS)
+
+
 def simulated_errors(
-    weights: np.ndarray, noise: float, clean: Clean, numbers: Mapping[str, np.ndarray], rng: np.random.Generator
+    weights: np.ndarray,
+    noise: float,
+    clean: Clean,
+    numbers: Mapping[str, np.ndarray],
+    rng: np.random.Generator,
+    *,
+    repetitions: int = REPETITIONS,
 ) -> dict[str, float]:
     """By column, how far noise moves its mean or its deviation, the larger of both, over its released deviation.
 
@@ -37,6 +53,7 @@ def simulated_errors(
         clean: the method's step from noisy shares to weights.
         numbers: by column, float64 [m], the numbers of the candidates; NaN where missing.
         rng: public randomness.
+        repetitions: how many simulations, at least one.
 
     Returns:
         The root mean square over simulations; infinite where no weight is larger than the noise.
@@ -45,7 +62,7 @@ def simulated_errors(
     if not sure.any():
         return dict.fromkeys(numbers, np.inf)
     sure /= sure.sum()
-    drawn = [clean(sure + noise * rng.standard_normal(len(sure))) for _ in range(_REPETITIONS)]
+    drawn = [clean(sure + noise * rng.standard_normal(len(sure))) for _ in range(repetitions)]
     return {name: _error(weights, sure, drawn, column) for name, column in numbers.items()}
 
 
@@ -58,6 +75,15 @@ def leftover_noise(errors: Mapping[str, float]) -> list[str]:
     return [
         f"Noise that is left in the votes says much of where the points of {first_few(named)} lie. {its} and outer "
         "quantiles may be far off. Closer bounds, where the public knows them, or more epsilon leave less of it; "
+        "methods that count columns (mst, aim) know more of each."
+    ]
+
+
+def not_simulated(rounds: int) -> list[str]:
+    """What the receipt says where the run was too short for a simulation that takes as long as one of its rounds."""
+    return [
+        "How far noise that is left in the votes moves means and deviations was not simulated: with "
+        f"{rounds} iterations that would take more than a quarter of the run. From {_PART} iterations on it is; "
         "methods that count columns (mst, aim) know more of each."
     ]
 

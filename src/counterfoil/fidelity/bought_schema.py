@@ -24,7 +24,7 @@ from counterfoil.schema.bought import Bought
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
-from counterfoil.schema.partial import NOTHING, Partial, read_partial
+from counterfoil.schema.partial import NOTHING, Partial, read_partial, require_bounds_can_be_bought
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import read_facts
@@ -106,9 +106,9 @@ class SchemaPurchase:
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
         kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
-        return SchemaPurchase(
-            source, budget, relation, unit, names, columns.types if columns.typed else {}, partial, name
-        )
+        types = columns.types if columns.typed else {}
+        require_bounds_can_be_bought(partial, types)
+        return SchemaPurchase(source, budget, relation, unit, names, types, partial, name)
 
     @property
     def protects(self) -> str:

@@ -55,24 +55,28 @@ def demanding(runs: Runs, centers: np.ndarray) -> Runs:
     return Runs(runs.of_cell, runs.totals, runs.noise, thresholds)
 
 
-def with_densest(runs: Runs, centers: np.ndarray) -> Runs:
+def with_densest(runs: Runs, centers: np.ndarray | None) -> Runs:
     """The runs, where none stands out: those side by side whose sum is the most deviations of its noise stand out as
     one, so that something says where the records are.
 
     Beyond the median cell, evidence counts less by leverage, as in `demanding`: twice its log in squared deviations.
+    Where cells have no sizes (`centers` is None), it counts more the fewer runs of the same length there are: noise
+    alone reaches sqrt(2 log k) deviations in one of k.
     """
-    sizes = np.bincount(runs.of_cell)
-    far = np.append(0.0, np.cumsum(np.bincount(runs.of_cell, np.abs(centers))))
-    cells = np.append(0, np.cumsum(sizes))
+    cells = np.append(0, np.cumsum(np.bincount(runs.of_cell)))
     sums, variances = np.append(0.0, np.cumsum(runs.totals)), np.append(0.0, np.cumsum(runs.noise**2))
     starts, stops = np.triu_indices(len(sums), 1)
     score = (sums[stops] - sums[starts]) / np.sqrt(variances[stops] - variances[starts])
     if score.max() <= 0:
         return runs
-    away = (far[stops] - far[starts]) / (cells[stops] - cells[starts])
-    typical = float(np.median(np.abs(centers)))
-    leverage = np.maximum(away / typical, 1.0) if typical > 0 else np.ones(len(away))
-    best = int(np.argmax(np.where(score > 0, score**2 - 2 * np.log(leverage), -math.inf)))
+    if centers is None:
+        best = int(np.argmax(score - np.sqrt(2 * np.log(cells[-1] / (cells[stops] - cells[starts])))))
+    else:
+        far = np.append(0.0, np.cumsum(np.bincount(runs.of_cell, np.abs(centers))))
+        away = (far[stops] - far[starts]) / (cells[stops] - cells[starts])
+        typical = float(np.median(np.abs(centers)))
+        leverage = np.maximum(away / typical, 1.0) if typical > 0 else np.ones(len(away))
+        best = int(np.argmax(np.where(score > 0, score**2 - 2 * np.log(leverage), -math.inf)))
     inside = np.arange(len(runs.totals))
     joined = np.searchsorted(np.array([starts[best], stops[best]]), inside, side="right")
     keeps = np.where(joined == 1, starts[best], inside)

@@ -14,6 +14,8 @@ ANY_CHANCE = 0.05
 """About the chance that any cell of an empty column seems to stand out."""
 LONGEST = 6
 """The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
+BLOCKS = 96
+"""Into about so many runs a column without sizes is cut where nothing stands out, however fine its cells are."""
 _PARTS = 8
 """A run is at most that part of its column, however little stands out."""
 
@@ -97,25 +99,27 @@ def find_runs(counts: np.ndarray, scale: float, threshold: float, longest: int =
     return Runs(runs, np.bincount(runs, counts), scale * np.sqrt(np.bincount(runs)), threshold)
 
 
-def runs_of(counts: np.ndarray, scale: float) -> Runs:
+def runs_of(counts: np.ndarray, scale: float, *, sized: bool = True) -> Runs:
     """Runs of all cells of a column, longer ones where short ones do not stand out.
 
     Where nothing between two runs that stand out does, runs of twice as many cells are tried there, up to a quarter of
-    the column. Where nothing at all stands out, runs of twice `LONGEST` are left, whose sums can be measured again.
-    The threshold stays that of so many cells: a lower one lets noise stand out, far from where the records are.
+    the column. Where nothing at all stands out, runs of twice the first length are left, whose sums can be measured
+    again. The threshold stays that of so many cells: a lower one lets noise stand out, far from where the records are.
 
     Args:
         counts: float64 [n], noisy.
         scale: the standard deviation of the noise in one cell.
+        sized: whether cells are numbers, of which few may be large; those without sizes, such as days, lie anywhere in
+            a column of thousands, and its runs are longer from the first.
     """
     threshold, cells = deviations_to_stand_out(len(counts)), len(counts)
-    runs = find_runs(counts, scale, threshold)
-    longest = 2 * LONGEST
+    first = LONGEST if sized else max(LONGEST, cells // BLOCKS)
+    runs, longest = find_runs(counts, scale, threshold, first), 2 * first
     while longest <= cells // _PARTS:
         runs = _with_longer(runs, counts, scale, threshold, longest)
         longest *= 2
     if not runs.stands_out.any():
-        return find_runs(counts, scale, threshold, max(min(2 * LONGEST, cells // _PARTS), 1))
+        return find_runs(counts, scale, threshold, max(min(2 * first, cells // _PARTS), 1))
     return runs
 
 

@@ -21,7 +21,7 @@ from counterfoil.domain.log_linear import shares_below, tilts
 from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
 from counterfoil.graphical_model.leverage import demanding, with_densest
 from counterfoil.graphical_model.other_side import Body, OtherSide, beyond_zero
-from counterfoil.graphical_model.runs import Runs
+from counterfoil.graphical_model.runs import BLOCKS, Runs
 
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
@@ -29,6 +29,8 @@ _TREND = 8.0
 """How many cells of mean width the runs reach whose densities say how fast a tail falls."""
 _SLOWEST = 0.05
 """A tail falls at least by that log density in a cell of mean width."""
+_SLOWEST_SIZELESS = 0.02
+"""The same where cells have no sizes, of which a tail need not have a mean."""
 _STEEPEST = 8.0
 """The most by which it falls there."""
 _STEEPER = 1.6
@@ -85,12 +87,14 @@ def spread(
         runs: of n cells.
         spans: float64 [n], the width of each cell on the scale on which counts vary smoothly; 0 for a single point.
         centers: float64 [n], the number in the middle of each cell: what stands out far from the rest must then do so
-            by more, as it moves the mean by more. None where cells are no numbers.
+            by more, as it moves the mean by more. None where cells have no sizes: no number of theirs is 0, as of days.
         records: in all cells, as other counts than theirs say.
         records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
-    if centers is not None:
-        runs = demanding(runs, centers) if runs.stands_out.any() else with_densest(runs, centers)
+    if runs.stands_out.any():
+        runs = demanding(runs, np.cumsum(spans) - spans / 2 if centers is None else centers)
+    else:
+        runs = with_densest(runs, centers)
     pieces, joined = runs, runs.with_joined_rest()
     # What stands out as a whole alone says how many records it holds, and nothing of where they are.
     seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
@@ -159,7 +163,7 @@ class _Pieces:
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """Runs side by side on a line whose unit is the mean width of a cell.
+    """Runs side by side on a line whose unit is the mean width of a cell, or of one of `BLOCKS` without sizes.
 
     Args:
         of_cell: int64 [n], the run of each cell.
@@ -170,7 +174,8 @@ class _Line:
         body: the runs that stand out and are no spikes, from left to right.
         spikes: the runs that stand out and are.
         tilts: float64 [runs], of the density within runs that stand out.
-        mean_span: of a cell, in the column's scale.
+        mean_span: the unit, in the column's scale.
+        sized: whether cells have sizes, as numbers do.
         pieces: of which the runs that do not stand out were joined.
         sizes: float64 [n], how far from 0 each cell lies; ones for no numbers.
         sides: float64 [n], on which side of 0, as 1, 0 or -1; ones for no numbers.
@@ -187,6 +192,7 @@ class _Line:
     spikes: np.ndarray
     tilts: np.ndarray
     mean_span: float
+    sized: bool
     pieces: _Pieces
     sizes: np.ndarray
     sides: np.ndarray
@@ -203,6 +209,8 @@ class _Line:
         records_error: float,
     ) -> _Line:
         mean_span = float(spans.mean()) if spans.any() else 1.0
+        if centers is None:
+            mean_span *= max(len(spans) / BLOCKS, 1.0)
         wide = np.maximum(spans / mean_span, _TINY)
         widths = np.bincount(runs.of_cell, wide)
         cells, stands_out = np.bincount(runs.of_cell), runs.stands_out
@@ -215,8 +223,14 @@ class _Line:
         kept = _Pieces(owner, pieces.totals, pieces.noise, pieces.of_cell)
         numbers = np.ones(len(spans)) if centers is None else centers
         borders = np.append(0.0, np.cumsum(wide))
-        found = (body, spikes, tilt, mean_span, kept, np.abs(numbers), np.sign(numbers), records, records_error)
-        return _Line(runs.of_cell, borders, runs.totals, ends, runs.noise, *found)
+        found = (body, spikes, tilt, mean_span, centers is not None, kept, np.abs(numbers), np.sign(numbers))
+        others = (records, records_error)
+        return _Line(runs.of_cell, borders, runs.totals, ends, runs.noise, *found, *others)
+
+    @property
+    def slowest(self) -> float:
+        """The least slope of a tail."""
+        return _SLOWEST if self.sized else _SLOWEST_SIZELESS
 
     @property
     def is_hidden(self) -> bool:
@@ -227,13 +241,13 @@ class _Line:
         """What is believed of a run that lies among spikes."""
         inside = np.flatnonzero(self.of_cell == run)
         growth = self._growth(inside, rightward=False), self._growth(inside, rightward=True)
-        slowest = growth[0] + _SLOWEST if growth[0] else 0.0, growth[1] + _SLOWEST if growth[1] else 0.0
+        slowest = growth[0] + self.slowest if growth[0] else 0.0, growth[1] + self.slowest if growth[1] else 0.0
         return self._cells(run).humps(slowest)
 
     def of_rest(self, run: int) -> tuple[float, float]:
         """The expected count and the tilt of a run that does not stand out, where something else does."""
         left, right = self.body[self.body < run][::-1], self.body[self.body > run]
-        width = float(self.ends[run + 1] - self.ends[run])
+        width = self._width(run)
         if len(left) and len(right):  # a gap: as low as the lower side, and lower than what would have stood out
             height = min(self._height(left[0]), self._height(right[0]), self.noise[run] / math.sqrt(width))
             return _expected(self.totals[run], self.noise[run], max(height * width, _TINY)), 0.0
@@ -265,7 +279,7 @@ class _Line:
         _, cases, _, unusual = self._tails(run, np.zeros(1))
         beyond = np.flatnonzero(self.of_cell == run)[far]
         leftward, half = bool(far[0]), (len(beyond) + 1) // 2
-        slowest = self._growth(beyond[:half] if leftward else beyond[-half:], not leftward) + _SLOWEST
+        slowest = self._growth(beyond[:half] if leftward else beyond[-half:], not leftward) + self.slowest
         body = Body(self.ends, np.where(np.isin(np.arange(len(self.totals)), self.body), self.totals, 0.0))
         return beyond_zero(self._cells(run), far, body, cases[0], -unusual[0] / 2, slowest)
 
@@ -314,7 +328,7 @@ class _Line:
         side = self.body[::-1] if rightward else self.body
         begin = self.ends[side[0] + 1] if rightward else self.ends[side[0]]
         inside = np.flatnonzero(self.of_cell == run)
-        slowest = _SLOWEST + self._growth(inside, rightward)
+        slowest = self.slowest + self._growth(inside, rightward)
         trend = max(self._trend(side), slowest)
         height = self._height(side[0]) * math.exp(-trend * abs(float(begin) - self._middle(side[0])))
         slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
@@ -359,6 +373,9 @@ class _Line:
         width = float(self.borders[inside[-1] + 1] - self.borders[inside[0]])
         return max(math.log(outer / inner) / width, 0.0) if inner > 0 and outer > 0 else 0.0
 
+    def _width(self, run: int) -> float:
+        return float(self.ends[run + 1] - self.ends[run])
+
     def _height(self, run: int) -> float:
         return float(self.totals[run] / (self.ends[run + 1] - self.ends[run]))
 
@@ -368,14 +385,15 @@ class _Line:
     def _trend(self, side: np.ndarray) -> float:
         """How much the log density falls in a cell, by the runs nearest to the end: by weighted least squares."""
         if len(side) < 2:
-            return 1.0
+            # Nothing but its own width says over which distance the density of cells without sizes changes.
+            return 1.0 if self.sized else min(1.0 / self._width(side[0]), 1.0)
         reached = np.abs(self.ends[side + int(side[0] < side[1])] - self._middle(side[0])) < _TREND
         runs = side[: max(int(reached.sum()), 2)]
         away = np.array([abs(self._middle(run) - self._middle(runs[0])) for run in runs])
         logs = np.log([self._height(run) for run in runs])
         weights = self.totals[runs] / self.totals[runs].sum()
         away, logs = away - weights @ away, logs - weights @ logs
-        return max(float(weights @ (away * logs) / (weights @ away**2)), _SLOWEST)
+        return max(float(weights @ (away * logs) / (weights @ away**2)), self.slowest)
 
 
 def _spikes(totals: np.ndarray, widths: np.ndarray, cells: np.ndarray, stands_out: np.ndarray) -> np.ndarray:

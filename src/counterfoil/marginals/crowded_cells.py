@@ -1,4 +1,4 @@
-"""Sentences for the receipt on columns of numbers of which most lie in one of the cells that their bounds are cut into.
+"""Sentences for the receipt on columns of numbers, and of dates, of which most lie in one cell between their bounds.
 
 Public: they follow from noisy counts and from the schema. No record is read.
 """
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.marginals.unreliable import first_few
 from counterfoil.schema import Schema
+from counterfoil.schema.column import Column
+from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
@@ -27,7 +29,10 @@ def crowded_cells(schema: Schema, marginals: Sequence[NoisyMarginal]) -> list[st
         schema: of the columns.
         marginals: the noisy counts of all columns.
     """
-    crowded = list(_crowded(schema, marginals))
+    return [*_of_numbers(list(_crowded(schema, marginals))), *_of_days(list(_crowded_days(schema, marginals)))]
+
+
+def _of_numbers(crowded: Sequence[str]) -> list[str]:
     if not crowded:
         return []
     return [
@@ -37,19 +42,42 @@ def crowded_cells(schema: Schema, marginals: Sequence[NoisyMarginal]) -> list[st
     ]
 
 
+def _of_days(crowded: Sequence[str]) -> list[str]:
+    if not crowded:
+        return []
+    return [
+        f"Most dates share one bin: {first_few(crowded)}. Nothing was measured of where they lie within it, over which "
+        "they are spread evenly. Closer bounds, where the public knows them, a finer `resolution`, or `edges` within "
+        "the bin help."
+    ]
+
+
 def _crowded(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str]:
     for one in marginals:
         column = schema[one.clique[0]]
-        if not isinstance(column, Integer | Real):
-            continue
-        counts = one.counts[: column.n_bins]
-        lows, highs = (ends[: column.n_bins] for ends in column.ranges)
-        cell = int(counts.argmax())
-        most = float(counts[cell])
-        # Noise of either sign cancels in the sum: without the negative counts, that of a hundred cells would seem rows.
-        share = most / max(float(counts.sum()), most, 1.0)
-        if column.n_bins > 1 and share > MOST_IN_ONE_CELL and lows[cell] < highs[cell]:
-            yield f"{share:.0%} of the numbers of {column.name} lie from {_short(lows[cell])} to {_short(highs[cell])}"
+        if isinstance(column, Integer | Real) and (found := _fullest(column, one)) is not None:
+            share, cell = found
+            low, high = (float(ends[cell]) for ends in column.ranges)
+            yield f"{share:.0%} of the numbers of {column.name} lie from {_short(low)} to {_short(high)}"
+
+
+def _crowded_days(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str]:
+    for one in marginals:
+        column = schema[one.clique[0]]
+        if isinstance(column, Instant) and (found := _fullest(column, one)) is not None:
+            share, cell = found
+            yield f"{share:.0%} of the dates of {column.name} lie in {column.labels[cell]}"
+
+
+def _fullest(column: Column, marginal: NoisyMarginal) -> tuple[float, int] | None:
+    """The share of the fullest cell, and which it is; None where it holds one number, or no such share."""
+    counts = marginal.counts[: column.n_bins]
+    lows, highs = column.ranges
+    cell = int(counts.argmax())
+    most = float(counts[cell])
+    # Noise of either sign cancels in the sum: without the negative counts, that of a hundred cells would seem rows.
+    share = most / max(float(counts.sum()), most, 1.0)
+    return (share, cell) if column.n_bins > 1 and share > MOST_IN_ONE_CELL and lows[cell] < highs[cell] else None
 
 
 def _short(number: float) -> str:

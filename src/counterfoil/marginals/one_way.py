@@ -159,7 +159,7 @@ def measure_one_way(
         if isinstance(noise, GaussianNoise) and (extra := _hidden(marginals, 1.0, total) * more) >= _LEAST_MORE:
             again = measure(account, domain, columns, part_of(noise, extra))
             marginals = list(combine(domain, [*marginals, *again]))
-        runs = _runs_of_columns(marginals, spans)
+        runs = _runs_of_columns(schema, marginals, spans)
         smoothed, sums = _smoothed(schema, runs, marginals, total), {}
     estimator.fit(marginals)
     merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
@@ -198,7 +198,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     """
     domain = estimator.domain
     many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > _MANY}
-    runs = _runs_of_columns(estimator.measurements, many)
+    runs = _runs_of_columns(schema, estimator.measurements, many)
     if not runs:
         return model
     smoothed = _smoothed(schema, runs, estimator.measurements, estimator.public_total)
@@ -219,7 +219,7 @@ def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...
     """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     columns = _columns_within(estimator.measurements)
-    runs = _runs_of_columns(columns, spans)
+    runs = _runs_of_columns(schema, columns, spans)
     smoothed = _smoothed(schema, runs, columns, estimator.public_total)
     return _warnings(schema, columns, runs, smoothed, estimator.counted, {})
 
@@ -264,10 +264,12 @@ def _places(column: Column, counts: np.ndarray) -> np.ndarray:
     return np.asarray(centers - float(counts @ centers) / max(float(counts.sum()), 1.0))
 
 
-def _runs_of_columns(marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]) -> dict[str, Runs]:
+def _runs_of_columns(
+    schema: Schema, marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]
+) -> dict[str, Runs]:
     """The runs of each column of numbers."""
     return {
-        name: runs_of(one.counts[: len(spans[name])], one.scale)
+        name: runs_of(one.counts[: len(spans[name])], one.scale, sized=schema[name].has_zero)
         for one in marginals
         if (name := one.clique[0]) in spans
     }
@@ -331,7 +333,7 @@ def _measured_twice(
         the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
     """
     first = measure(account, schema.domain, columns, part_of(noise, _FIRST))
-    runs, buyer = _runs_of_columns(first, spans), SumBuyer(schema, account, noise)
+    runs, buyer = _runs_of_columns(schema, first, spans), SumBuyer(schema, account, noise)
     # A second measurement of as much noise halves the variances.
     wanted = buyer.wishes(_smoothed(schema, runs, first, public), better=0.5)
     share = min(sum(wanted.values()), MOST_SHARE)

@@ -11,7 +11,15 @@ import numpy as np
 
 from counterfoil.curator.curator import Curator
 from counterfoil.evolution.checkpoint import Checkpoint, same_settings
-from counterfoil.evolution.leftover_noise import MOST_COLUMNS, leftover_noise, many_columns, simulated_errors
+from counterfoil.evolution.leftover_noise import (
+    MOST_COLUMNS,
+    REPETITIONS,
+    affordable,
+    leftover_noise,
+    many_columns,
+    not_simulated,
+    simulated_errors,
+)
 from counterfoil.evolution.noise_schedule import GaussianRounds, PositiveRounds
 from counterfoil.evolution.survivors import Multiplicities, Resample, Selection
 from counterfoil.evolution.voting_run import VotingRun, open_voting_run
@@ -250,6 +258,8 @@ class _Run:
             return many_columns(len(schema.synthesized))
         if not isinstance(self.method.rounds, GaussianRounds):
             return []
+        rounds = self.voting.iterations
+        repetitions = affordable(rounds, len(weights)) if isinstance(self.method.cleanup, Projection) else REPETITIONS
         embedded = self.space.embed(points)
         support = self.space.table(points, schema, self.rng)
         numbers = {
@@ -257,12 +267,15 @@ class _Run:
             for column in schema.synthesized
             if isinstance(column, NumberColumn) and not isinstance(column, Boolean)
         }
+        if not numbers or not repetitions:
+            return not_simulated(rounds) if numbers else []
         noise = self.voting.deviations[-1]
 
         def clean(shares: np.ndarray) -> np.ndarray | None:
             return self.method.cleanup.weights(shares, noise, embedded, self.space)
 
-        return leftover_noise(simulated_errors(weights, noise, clean, numbers, self.rng))
+        errors = simulated_errors(weights, noise, clean, numbers, self.rng, repetitions=repetitions)
+        return leftover_noise(errors)
 
     def _vary(self, points: np.ndarray, progress: float) -> np.ndarray:
         return self.space.variations(points, resolution=self.voting.resolution, progress=progress, rng=self.rng)

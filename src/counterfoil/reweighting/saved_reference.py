@@ -17,6 +17,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.reweighting.reference import Asking, Density, Reference
 from counterfoil.schema import Schema
+from counterfoil.schema.former_days import counted_by_day, in_bins_of
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
@@ -30,7 +31,7 @@ class SavedRelease(Reference):
     Args:
         receipt: its receipt.
         model: what records are drawn from; the rows where None.
-        codes: int32 [rows, attributes]: its rows, where there is no model.
+        codes: int32 [rows, attributes]: its rows, where there is no model, by the schema that it was made with.
 
     Source: any density that is private may be the reference of Bojkovic and Loh's Algorithm 1.
     """
@@ -61,27 +62,34 @@ class SavedRelease(Reference):
             return cls.of(load_folder(source))
         receipt = Receipt.load(receipt_beside(source))
         table = load_table(source, receipt)
-        _require_schema(receipt, schema)
-        return cls(receipt, None, _codes(schema, table))
+        return cls(receipt, None, _codes(_released_schema(receipt, schema), table))
 
     def require_possible(self, curator: Curator) -> None:
         if not self.receipt.private and curator.randomness.private:
             raise ValueError("The reference release was made with a seed, and protects nobody: use another one.")
         if problems := self.receipt.verify().problems:
             raise ValueError(f"The receipt of the reference release does not hold: {problems[0]}")
-        _require_schema(self.receipt, curator.schema)
+        _released_schema(self.receipt, curator.schema)
         if self.model is None and not (self.codes is not None and len(self.codes)):
             raise ValueError("The reference release has no rows: use another one.")
 
     def estimate(self, asking: Asking) -> Density:
+        schema = asking.curator.schema
+        released = _released_schema(self.receipt, schema)
+
         def draw(m: int, rng: np.random.Generator) -> np.ndarray:
-            if self.model is not None:
-                return self.model.sample(m, rng)
-            assert self.codes is not None, "releases without a model have rows"
-            order = rng.permutation(len(self.codes))
-            return self.codes[np.resize(order, max(m, len(order)))[:m]]
+            codes = self._drawn(m, rng)
+            return codes if released is schema else in_bins_of(schema, codes, released)
 
         return Density(draw, warnings=(self._warning(asking.curator),))
+
+    def _drawn(self, m: int, rng: np.random.Generator) -> np.ndarray:
+        """Int [m, attributes]: by the schema that the release was made with."""
+        if self.model is not None:
+            return self.model.sample(m, rng)
+        assert self.codes is not None, "releases without a model have rows"
+        order = rng.permutation(len(self.codes))
+        return self.codes[np.resize(order, max(m, len(order)))[:m]]
 
     def describe(self) -> dict[str, Any]:
         document = self.receipt.document
@@ -127,10 +135,15 @@ def _protects(release: Mapping[str, Any]) -> tuple[str, tuple[str, int] | None]:
     return release["neighboring_relation"], None if unit is None else (unit["column"], unit["max_rows"])
 
 
-def _require_schema(receipt: Receipt, schema: Schema) -> None:
-    """Codes of one schema mean other values under another, though there be as many."""
-    if receipt.document["schema_sha256"] != hashlib.sha256(schema.to_toml().encode()).hexdigest():
-        raise ValueError("The reference release was made with another schema: use one of this schema.")
+def _released_schema(receipt: Receipt, schema: Schema) -> Schema:
+    """This schema, or what a version before 0.13 made of it (`counted_by_day`), as the release was made with one.
+
+    Codes of one schema mean other values under another, though there be as many.
+    """
+    for one in (schema, counted_by_day(schema)):
+        if receipt.document["schema_sha256"] == hashlib.sha256(one.to_toml().encode()).hexdigest():
+            return one
+    raise ValueError("The reference release was made with another schema: use one of this schema.")
 
 
 def _codes(schema: Schema, table: pa.Table) -> np.ndarray:

@@ -32,6 +32,8 @@ _TO_CONFIRM = """\
 # But columns with a line `confirm = true` must be looked at first: delete it, or correct their bounds and delete it.
 """
 _WIDTH = 118
+_LONGEST_NAME = 80
+"""Characters of a column's name in a comment."""
 
 
 def schema_of(
@@ -149,9 +151,14 @@ def _top(
     lines.append(f"bought = {toml_value(bought.facts())}")
     if any(map(is_pattern, order)) and not partial.says("exact_names") and not partial.patterns:
         lines.append("exact_names = true")
-    lines += [f"# {toml_value(column)}: {made[column].seen}." for column in ignored]
+    lines += [f"# {_in_comment(column)}: {made[column].seen}." for column in ignored]
     lines += [f"ignore = {toml_value(list(ignored))}  # proposed, for what was seen"] if ignored else []
     return inert_toml("\n".join(lines) + "\n") + partial.top
+
+
+def _in_comment(column: str) -> str:
+    """A column's name between quotes, which end no comment, cut where it is long."""
+    return toml_value(column if len(column) <= _LONGEST_NAME else f"{column[: _LONGEST_NAME - 3]}...")
 
 
 def _header(column: str) -> str:

@@ -84,6 +84,7 @@ class Expression:
         self._place = place
         self._known = columns
         self._used: dict[str, None] = {}
+        self._constants: dict[tuple[str, object], None] = {}
         self._tree, self._quoted = parse(text, self._mistake)
         # One evaluation on a value of each column finds every mistake before any row is seen.
         self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
@@ -92,6 +93,11 @@ class Expression:
     def columns(self) -> tuple[str, ...]:
         """The columns that the expression names, in order of appearance."""
         return tuple(self._used)
+
+    @property
+    def constants(self) -> tuple[tuple[str, object], ...]:
+        """What is compared with a column, by its name: numbers and texts, in order of appearance."""
+        return tuple(self._constants)
 
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
@@ -204,6 +210,7 @@ class Expression:
         if isinstance(node, ast.Name):
             return _point(owner.constant(node.id == "true"))
         if isinstance(node, ast.Constant):
+            self._constants[owner.name, node.value] = None
             return _point(owner.constant(node.value))
         raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a constant nor arithmetic.")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.schema.calendar_bins import CALENDAR, bins_at_most, calendar_resolution, calendar_starts
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
@@ -39,9 +39,6 @@ _DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"),
 """Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
 """Bins in which a `format` is tried."""
-_MANY_DAYS = (("1mo", 10.5), ("3mo", 32.0), ("1y", 128.0), ("10y", math.inf))
-"""Bins of dates that nobody divided, and for how many years at most: hardly more than a hundred, as of numbers."""
-_DAYS_OF_A_YEAR = 365.25
 
 
 @dataclass(frozen=True)
@@ -170,6 +167,9 @@ class Instant(NumberColumn):
     @cached_property
     def _starts(self) -> np.ndarray:
         """int64 [n_bins]: the first unit of each bin, counted from 1970-01-01."""
+        return self._declared_starts()
+
+    def _declared_starts(self) -> np.ndarray:
         low, high = self._number(self.lower), self._number(self.upper)
         if self.edges:
             return np.array([self._number(edge) for edge in self.edges])
@@ -309,9 +309,13 @@ class Date(Instant):
     """Days from `lower` to `upper`, both included.
 
     `resolution` ("1d", "7d", "1mo", "1y"), `bins` or `edges` (the first day of each bin) group them; months and years
-    are the calendar's. Without any of these, up to 1,000 days have a code each, and more get the `resolution` that
-    makes about a hundred bins: the noise of so many counts would hide in which part of the range days are. Text is ISO
-    8601, or in the `strptime` format `format`. With a `zone`, an instant counts for the day on which it was there.
+    are the calendar's. Without any of these, up to 1,000 days have a code each: the noise of more counts would hide in
+    which part of the range days are. More are cut into about a hundred bins of the calendar (`calendar_bins`), such as
+    "calendar 3mo", which are quarters that begin in January, while "3mo" counts from the month of `lower`. `lower` and
+    `upper`, where clamped values lie, then are bins of their own. So are `points` wherever bins are.
+
+    Text is ISO 8601, or in the `strptime` format `format`. With a `zone`, an instant counts for the day on which it was
+    there.
 
     `by_the_day` is for what versions before 0.13 released: there each day had a code where nothing was said.
     """
@@ -320,16 +324,62 @@ class Date(Instant):
     unit: ClassVar[int] = SECONDS_PER_DAY
     default_resolution: ClassVar[str] = "1d"
 
-    by_the_day: bool = field(default=False, repr=False, compare=False)
+    points: tuple[date, ...] = ()
+    by_the_day: bool = field(default=False, repr=False)
 
     def _check(self) -> None:
-        if any(isinstance(moment, datetime) for moment in (self.lower, self.upper, *self.edges)):
-            raise self.mistake("bounds and edges must be dates without a time")
-        days = (self.upper - self.lower).days + 1
-        if days > MANY_NUMBERS and not (self.by_the_day or self.bins or self.resolution or self.edges):
-            years = days / _DAYS_OF_A_YEAR
-            object.__setattr__(self, "resolution", next(name for name, most in _MANY_DAYS if years <= most))
+        if any(isinstance(moment, datetime) for moment in (self.lower, self.upper, *self.edges, *self.points)):
+            raise self.mistake("bounds, edges and points must be dates without a time")
+        if not all(self.lower <= day <= self.upper for day in self.points):
+            raise self.mistake("`points` must lie between `lower` and `upper`")
+        if len({*self.points}) != len(self.points):
+            raise self.mistake("`points` must differ from each other")
+        if self.is_undivided and not calendar_resolution(self.lower, self.upper):
+            raise self.mistake(
+                f"from {self.lower} to {self.upper} there are too many years for bins of ten. Give closer bounds; a "
+                "day that says there is none, such as 9999-12-31, belongs in `missing_values`. Or give a "
+                '`resolution`, such as "1y", or `bins` or `edges`'
+            )
         super()._check()
+
+    @property
+    def is_undivided(self) -> bool:
+        """Whether it has more days than have a code each, and no key says where bins are."""
+        said = self.by_the_day or self.bins or self.resolution or self.edges
+        return not said and (self.upper - self.lower).days >= MANY_NUMBERS
+
+    def in_full(self, days: Iterable[date] = ()) -> Date:
+        """The same column with keys that say where its bins are, whatever later versions take where nothing is said.
+
+        Args:
+            days: those that are to be bins of their own where no key says where bins are; beyond the bounds there are
+                none.
+        """
+        if not self.is_undivided:
+            return self
+        within = {day for day in days if self.lower <= day <= self.upper}
+        points = tuple(sorted({self.lower, self.upper, *self.points, *within}))
+        return replace(self, resolution=calendar_resolution(self.lower, self.upper), points=points)
+
+    def _declared_starts(self) -> np.ndarray:
+        if self.is_undivided:
+            return self.in_full()._starts
+        aligned = CALENDAR.fullmatch(self.resolution)
+        starts = calendar_starts(self.resolution, self.lower, self.upper) if aligned else super()._declared_starts()
+        cuts = {self._number(day) + after for day in self.points for after in (0, 1)}
+        return np.union1d(starts, [cut for cut in sorted(cuts) if cut <= self.bounds[1]]).astype(np.int64)
+
+    def _check_resolution(self) -> None:
+        if self.is_undivided:
+            return
+        if not CALENDAR.fullmatch(self.resolution):
+            super()._check_resolution()
+        elif bins_at_most(self.resolution, self.lower, self.upper) > MAX_SIZE:
+            raise self.mistake(f"`resolution` {self.resolution!r} makes more than {MAX_SIZE:,} bins")
+
+    def facts(self) -> dict[str, Any]:
+        facts = super().facts()
+        return facts | ({"points": self.points} if self.points else {})
 
     def _moment(self, number: int) -> date:
         return EPOCH.date() + timedelta(days=number)

@@ -9,11 +9,15 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.notation import text_of
 from counterfoil.schema.patterns import is_pattern, matches
+from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts
@@ -195,8 +199,44 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
                 f"out, and it is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
             )
     example = {key: value for key, value in _EXAMPLES[kind].items() if key in unsaid}
+    if kind == "date" and "resolution" not in table:
+        example["resolution"] = "1d"  # which bounds, and so which bins, there will be, nobody knows yet
     read_column(name, _ordered(dict(table), example, required), lists)
     return Stated(_KINDS[kind])
+
+
+def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataType]) -> None:
+    """Refuses a `format` in which no date is found, so that no bounds could be bought.
+
+    Args:
+        partial: what is stated.
+        types: of the columns, where the storage has types: dates that are stored as such need no notation.
+
+    Raises:
+        SchemaError: which names the column.
+    """
+    for name, left in partial.open.items():
+        written = partial.columns[name].get("format", "")
+        kind = types.get(name, pa.string())
+        if (
+            written
+            and not (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+            and not _is_found(written, left.kind)
+        ):
+            raise SchemaError(
+                f"The stated facts: column {name!r} ({left.kind}): bounds of what is written as {written!r} can't be "
+                "bought, for dates are found that are written like 2020-01-31, 31.01.2020 or 01/31/2020, and moments "
+                "like 2020-01-31 23:59:59. State `lower` and `upper` too, and nothing of it is bought."
+            )
+
+
+def _is_found(written: str, kind: Kind | None) -> bool:
+    """Whether cells in that notation are told from texts (`raw_cell`), as dates or as moments."""
+    code, _ = cell_of(text_of(_PROBE, written))
+    return CLASSES[code] in (DATE_FORMATS if kind == "date" else ("datetime",))
+
+
+_PROBE = datetime(2003, 11, 28, 13, 45, 59)
 
 
 def _ordered(table: dict[str, Any], example: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:

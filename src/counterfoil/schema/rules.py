@@ -146,6 +146,7 @@ def _code(column: Column, value: object) -> int:
     codes = np.flatnonzero((lows == number) & (highs == number))
     if len(codes) != 1:
         raise SchemaError(
-            f"`zeros`: {value!r} is not a value of column {column.name!r} with a code of its own. Use a rule instead."
+            f"`zeros`: {value!r} is not a value of column {column.name!r} with a code of its own. "
+            + ("Add it to the column's `points`." if column.kind == "date" else "Use a rule instead.")
         )
     return int(codes[0])

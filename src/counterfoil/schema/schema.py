@@ -14,6 +14,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.kept_files import KeptFile
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
+from counterfoil.schema.days_apart import with_days_apart
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
 from counterfoil.schema.expression import names_column
@@ -34,7 +35,8 @@ class Schema:
     `ignore` names columns of the table that are not described and never read. `confirm` lists what a draft
     still leaves open; such a schema can be shown, and nothing else. `patterns` declare the columns whose names match
     them: a schema with patterns becomes one of columns by `resolved`, which needs the names in the table. `files` are
-    the lists that were read with the schema, by their absolute paths. `bought` says what the schema cost, where noisy
+    the lists that were read with the schema, by their absolute paths. Dates whose bins nobody stated get them here,
+    with the days that rules and zeros name as bins of their own. `bought` says what the schema cost, where noisy
     answers about the table made it: that adds to the cost of every release.
 
     Raises SchemaError when the facts contradict each other.
@@ -58,6 +60,7 @@ class Schema:
             raise SchemaError(f"Column {repeated[0]!r} is declared twice.")
         if self.confirm or self.patterns:
             return
+        object.__setattr__(self, "columns", with_days_apart(self.columns, self.rules, self.zeros))
         if not self.synthesized:
             raise SchemaError("A schema must declare at least one column that is not an identifier.")
         for column in self.derived:

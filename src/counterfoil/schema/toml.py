@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +25,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.patterns import Pattern, is_pattern
 from counterfoil.schema.real import Real
 from counterfoil.schema.rules import Rule, Zeros
-from counterfoil.schema.scale import SCALES
+from counterfoil.schema.scale import MANY_NUMBERS, SCALES
 from counterfoil.schema.toml_derived import Item, after_of, placed, read_derived
 from counterfoil.schema.toml_lists import LIST_KEYS, in_full
 
@@ -111,7 +113,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),
-    "date": (Date, _INSTANT | {"lower": DAY, "upper": DAY, "edges": _DAYS}, ("lower", "upper")),
+    "date": (Date, _INSTANT | {"lower": DAY, "upper": DAY, "edges": _DAYS, "points": _DAYS}, ("lower", "upper")),
     "datetime": (
         Datetime,
         _INSTANT | {"lower": MOMENT, "upper": MOMENT, "edges": _MOMENTS},
@@ -130,7 +132,8 @@ def read_schema(
     Args:
         source: the path or the text.
         make: gets the parts.
-        released: whether it is a release's own schema, which names no files and has names of columns as they stand.
+        released: whether it is a release's own schema, which names no files and has names of columns as they stand; so
+            is one that is read from the folder of a release, unless it was edited.
         sensitive: the files of the table that it is for, where that is known: neither the schema nor a list of it may
             be one of them.
     """
@@ -146,12 +149,23 @@ def read_schema(
             raise SchemaError(f"{place}: the file is not UTF-8 text.") from None
         except OSError as error:
             raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
+        released = released or _is_of_release(Path(source))
     try:
         return read_facts(tomllib.loads(text), make, CodeLists(None) if released else lists, exact=released)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{place}: not valid TOML: {error}.") from None
     except SchemaError as error:
         raise type(error)(f"{place}: {error}") from None
+
+
+def _is_of_release(path: Path) -> bool:
+    """Whether the file is the schema that a release keeps in its folder, to the letter: the receipt there says so."""
+    try:
+        receipt = json.loads(path.with_name("receipt.json").read_text(encoding="utf-8"))
+        said = receipt["schema_sha256"] if path.name == "schema.toml" else ""
+        return bool(said == hashlib.sha256(path.read_bytes()).hexdigest())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeLists, *, exact: bool) -> Made:
@@ -253,8 +267,8 @@ def read_column(
             raise SchemaError(f"column {name!r} ({kind}) needs `{key}`: {keys[key].words}.")
     if make is Datetime:
         said = {key: _moments(value) for key, value in said.items()}
-    if make is Date and released:
-        said["by_the_day"] = True
+    if make is Date and released and not {"resolution", "bins", "edges"} & said.keys():
+        said["by_the_day"] = (said["upper"] - said["lower"]).days >= MANY_NUMBERS
     return make(name, **{key: _frozen(value) for key, value in said.items()})
 
 

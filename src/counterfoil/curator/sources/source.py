@@ -48,7 +48,10 @@ class TableBatch:
             joined = cells
         if isinstance(joined, pa.ChunkedArray):  # one array can't hold them
             name = i if isinstance(i, str) else self.rows.column_names[i]
-            raise SourceError(f"Column {name!r} has more text than one batch of rows can hold. Split the file.")
+            raise SourceError(
+                f"Column {name!r} has more text than one batch of rows can hold. Shorten its texts, or "
+                "leave it out: `ignore` in the schema."
+            )
         return joined
 
     def whole(self) -> pa.RecordBatch:
