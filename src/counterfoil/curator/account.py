@@ -339,9 +339,10 @@ class Account:
             return self._affords(records)
 
         before = self.charged
-        self.charged += 1  # first: an interrupt may come when the ledger has it and nothing here knows yet
+        self.charged += 1  # first: where no interrupt can be held back, the ledger may have it before it is known here
         try:
-            self._release.charge(dict(paid.record), description=query.name, affords=affords)
+            with interrupted_afterwards():
+                self._release.charge(dict(paid.record), description=query.name, affords=affords)
         except (LedgerError, ValueError):
             self.charged = before
             raise
