@@ -108,6 +108,7 @@ class Account:
         self._log = log
         self._sizes: AnswerSizes | None = None
         self._before: list[dict[str, Any]] | None = None
+        self._answered: list[int] = []  # the charges of those answers that the method got, where answers are kept
         # A release that is resumed has used the first noises of its plan; unless its answers are given once more.
         self.charged = len(self._recorded())
         self._answers: list[tuple[int, CountQuery, Answer]] = []
@@ -338,13 +339,14 @@ class Account:
                 self.charged = len(records)  # with what was lost, or what another run charged
             return self._affords(records)
 
+        self._randomness.make_ready()
         before = self.charged
         self.charged += 1  # first: where no interrupt can be held back, the ledger may have it before it is known here
         try:
             with interrupted_afterwards():
                 self._release.charge(dict(paid.record), description=query.name, affords=affords)
         except (LedgerError, ValueError):
-            self.charged = before
+            self.charged = max(before, len(self._before or ()))  # with what an earlier run charged and lost
             raise
 
     def _kept_or_paid(self, log: AnswerLog, query: Query, paid: _Paid) -> _Paid:
@@ -362,6 +364,7 @@ class Account:
                 raise BudgetExceeded(f"The kept answers must be within the budget. Found charge {number} beyond it.")
             values = log.next_answer(record, asked, self._before, cells)
             self.charged = number
+            self._answered.append(number)
             return _Paid(paid.sensitivity, record, asked, values)
         lost = len(self._before) > log.answers_before
         log.reserve(record, cells)
@@ -376,6 +379,7 @@ class Account:
                 "An answer that was charged was lost when an earlier run ended, and what is left of the budget does "
                 f"not pay for it again ({query.name}): this release can't be finished. Begin another one."
             ) from error
+        self._answered.append(self.charged)
         if log.carries_charges:
             log.write_charge(self.charged, record, asked)
         return _Paid(paid.sensitivity, record, asked)
