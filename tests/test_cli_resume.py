@@ -15,6 +15,7 @@ from command_line import Ended, Office, make_office
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.outputs import Outputs, require_free, require_writable
 from counterfoil.curator.account import Account
+from counterfoil.files import write_text
 from counterfoil.ledger.ledger import Ledger, Release
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.receipt.receipt import Receipt
@@ -423,6 +424,19 @@ def test_what_permissions_do_not_allow_is_said_with_what_to_do(office: Office, m
 def test_a_file_that_its_user_never_sees_is_not_named(made: str) -> None:
     said = failure_of(PermissionError(13, "Permission denied", f"/results/{made}"), show_values=False).sentence
     assert said.startswith(f"/results{'/s.csv' if made == 's.csv' else ''} can't be read or written, because ")
+
+
+def test_a_file_that_can_not_be_replaced_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of one that nobody may change (`chattr +i`), in a folder that can be written."""
+
+    def refuse(draft: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(draft), None, str(target))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(PermissionError) as failed:
+        write_text(tmp_path / "c.receipt.json", "signed")
+    said = failure_of(failed.value, show_values=False).sentence
+    assert said.startswith(f"{tmp_path / 'c.receipt.json'} can't be replaced, because its permissions or attributes")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs the modes of POSIX")
