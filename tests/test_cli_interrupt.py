@@ -130,6 +130,7 @@ def signaled(places: str, numbers: str, *arguments: str) -> str:
 SYNTH = ("synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "independent")
 SCHEMA = ("schema", "people.csv", "--epsilon", "1", "--out", "bought.toml")
 OPENED, ENDED = "ledger.ledger:Ledger:open_release", "ledger.ledger:Release:end"
+MADE = "cli.synth_keeping:Keeping:created"
 SEVERAL = ["SIGINT", "SIGTERM SIGINT SIGHUP SIGINT"]
 
 
@@ -140,6 +141,8 @@ SEVERAL = ["SIGINT", "SIGTERM SIGINT SIGHUP SIGINT"]
         (f"{OPENED} {ENDED}", SYNTH),
         ("curator.account:Account:admit curator.curator:Curator:_parts", SYNTH),
         (f"{OPENED} {ENDED}", SCHEMA),
+        (MADE, SYNTH),
+        (MADE, SCHEMA),
     ],
 )
 def test_a_reservation_under_which_nothing_was_asked_is_given_back(
@@ -149,7 +152,24 @@ def test_a_reservation_under_which_nothing_was_asked_is_given_back(
     said = signaled(places, numbers, *command, "--ledger", "people.ledger")
     assert said == "counterfoil: Interrupted. Nothing was charged, and no file was written."
     assert office.files() == before
+    assert [release["status"] for release in office.releases()] == ([] if places == MADE else ["abandoned"])
+
+
+def test_what_a_killed_run_reserved_is_used_or_given_back_by_the_next(office: Office) -> None:
+    """Killed right before its first charge."""
+    given = (*SYNTH, "--ledger", "people.ledger")
+    killed = subprocess.run(
+        [sys.executable, "-c", SIGNALED, "curator.curator:Curator:_parts", "SIGKILL", *given],
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert [release["status"] for release in office.releases()] == ["open"]
+    said = signaled("curator.curator:Curator:_parts", "SIGINT", *given, "--resume")
+    assert said == "counterfoil: Interrupted. Nothing was charged, and no file was written."
     assert [release["status"] for release in office.releases()] == ["abandoned"]
+    assert office.run(*given, "--resume").status == 0
+    assert [release["status"] for release in office.releases()] == ["abandoned", "closed"]
 
 
 @pytest.mark.parametrize("numbers", SEVERAL)

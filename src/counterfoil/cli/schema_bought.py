@@ -180,12 +180,15 @@ class _Begun:
     def ready(self, terminal: Terminal, purchase: SchemaPurchase, keeping: Keeping) -> Callable[[Curator], None]:
         """What says whom the purchase protects, and keeps its answers: called right before the first charge."""
 
+        from counterfoil.curator.interrupts import interrupted_afterwards
+
         def ready(curator: Curator) -> None:
             self.curator = curator
             curator.require_rows()
             stated = "" if purchase.unit is not None else _NO_UNIT
             terminal.note(f"What is bought protects {purchase.protects}.{stated}")
-            self.log = keeping.created() if self.log is None else self.log
+            with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
+                self.log = keeping.created() if self.log is None else self.log
             curator.keep_answers(self.log)
 
         return ready

@@ -51,6 +51,7 @@ def run(
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
     from counterfoil.api import release_from
+    from counterfoil.curator.interrupts import interrupted_afterwards
     from counterfoil.ledger.ledger import Ledger
 
     curator: Curator | None = None
@@ -64,7 +65,8 @@ def run(
             with showing_values(request.source, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened, log))
             if keeping is not None:
-                log = keeping.created() if log is None else log
+                with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
+                    log = keeping.created() if log is None else log
                 curator.keep_answers(log)
             with terminal.progress() as progress:
                 synthesis = release_from(

@@ -406,6 +406,9 @@ class Curator:
         if log.release is not None and self._ledger.durable:
             try:
                 self.resume(log.release)
+                self._resumed = (
+                    self._resumed_charges > 0
+                )  # else it is given back as a new one is, where nothing is asked
             except ReleaseClosed:
                 if log.charges:
                     raise
