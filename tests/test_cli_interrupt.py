@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from command_line import Office, make_office
 from counterfoil.cli import synth_run
+from counterfoil.receipt.receipt import Receipt
 
 SCRIPT = """
 import importlib, sys, time
@@ -29,6 +31,30 @@ def wait(*arguments, **keywords):
 setattr(holder, name, wait)
 sys.exit(run(sys.argv[1:]))
 """
+
+
+SIGNALED = """
+import importlib, os, signal, sys
+from counterfoil.cli.app import run
+
+def signaled(place, numbers):
+    module, *holder, name = place.split(":")
+    holder = getattr(importlib.import_module("counterfoil." + module), holder[0])
+    original = getattr(holder, name)
+
+    def send(*arguments, **keywords):
+        done = original(*arguments, **keywords)
+        for number in numbers:
+            os.kill(os.getpid(), number)
+        return done
+
+    setattr(holder, name, send)
+
+for place in sys.argv[1].split():
+    signaled(place, [getattr(signal, name) for name in sys.argv[2].split()])
+sys.exit(run(sys.argv[3:]))
+"""
+"""Runs a command that gets signals right after each of some functions has done its work, and before it returns."""
 
 
 @pytest.fixture
@@ -83,6 +109,87 @@ def test_an_interrupted_release_says_what_it_cost(
     assert office.files() == before | ({"people.synthetic.answers"} if charged else set())
     releases = [release for release in office.releases() if release["status"] != "abandoned"]
     assert sum(len(release["charges"]) for release in releases) == (charged if ledger else 0)
+
+
+def signaled(places: str, numbers: str, *arguments: str) -> str:
+    """What an interrupted command said."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALED, places, numbers, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    sentences = [line for line in done.stderr.splitlines() if line.startswith("counterfoil: ")]
+    assert len(sentences) == 1, done.stderr
+    return sentences[0]
+
+
+SYNTH = ("synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "independent")
+SCHEMA = ("schema", "people.csv", "--epsilon", "1", "--out", "bought.toml")
+OPENED, ENDED = "ledger.ledger:Ledger:open_release", "ledger.ledger:Release:end"
+MADE = "cli.synth_keeping:Keeping:created"
+SEVERAL = ["SIGINT", "SIGTERM SIGINT SIGHUP SIGINT"]
+
+
+@pytest.mark.parametrize("numbers", SEVERAL)
+@pytest.mark.parametrize(
+    ("places", "command"),
+    [
+        (f"{OPENED} {ENDED}", SYNTH),
+        ("curator.account:Account:admit curator.curator:Curator:_parts", SYNTH),
+        (f"{OPENED} {ENDED}", SCHEMA),
+        (MADE, SYNTH),
+        (MADE, SCHEMA),
+    ],
+)
+def test_a_reservation_under_which_nothing_was_asked_is_given_back(
+    office: Office, places: str, command: tuple[str, ...], numbers: str
+) -> None:
+    before = office.files()
+    said = signaled(places, numbers, *command, "--ledger", "people.ledger")
+    assert said == "counterfoil: Interrupted. Nothing was charged, and no file was written."
+    assert office.files() == before
+    assert [release["status"] for release in office.releases()] == ([] if places == MADE else ["abandoned"])
+
+
+def test_what_a_killed_run_reserved_is_used_or_given_back_by_the_next(office: Office) -> None:
+    """Killed right before its first charge."""
+    given = (*SYNTH, "--ledger", "people.ledger")
+    killed = subprocess.run(
+        [sys.executable, "-c", SIGNALED, "curator.curator:Curator:_parts", "SIGKILL", *given],
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert [release["status"] for release in office.releases()] == ["open"]
+    said = signaled("curator.curator:Curator:_parts", "SIGINT", *given, "--resume")
+    assert said == "counterfoil: Interrupted. Nothing was charged, and no file was written."
+    assert [release["status"] for release in office.releases()] == ["abandoned"]
+    assert office.run(*given, "--resume").status == 0
+    assert [release["status"] for release in office.releases()] == ["abandoned", "closed"]
+
+
+@pytest.mark.parametrize("numbers", SEVERAL)
+@pytest.mark.parametrize(
+    "places",
+    [
+        "ledger.ledger:Release:charge",
+        "curator.account:Account:_noisy curator.answer_log:AnswerLog:close",
+    ],
+)
+def test_several_interrupts_lose_no_answer(office: Office, places: str, numbers: str) -> None:
+    """The command that is told finishes the release, with as many charges as one that nobody interrupts."""
+    assert office.run(*SYNTH, "--out", "whole.csv").status == 0
+    whole = Receipt.load("whole.receipt.json").document["charges"]
+    said = signaled(places, numbers, *SYNTH, "--ledger", "people.ledger")
+    assert "counts epsilon 1 and delta 1e-09 as spent. No file was written." in said
+    command = shlex.split(said.rpartition(": ")[2])
+    done = office.run(*command[1:])
+    assert done.status == 0, done.err
+    assert [len(release["charges"]) for release in office.releases()] == [len(whole)]
 
 
 def test_an_interrupt_after_the_files_were_written_says_that_they_are_whole(

@@ -70,6 +70,7 @@ def test_points_in_points_and_a_receipt_that_verifies_out(office: Office, argume
         (["--method", "evolution", "--delta", "0"], "delta"),
         (["--method", "evolution", "--iterations", "0"], "`iterations` must be at least 1"),
         (["--method", "measure-tree", "--fidelity", "0.05"], "Fidelity can be measured for the methods"),
+        (["--method", "measure-tree", "--target", "x"], "`--target` certifies linear models for the methods aim,"),
     ],
 )
 def test_refusals_say_what_to_do_and_leave_nothing(office: Office, arguments: list[str], sentence: str) -> None:

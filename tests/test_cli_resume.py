@@ -15,6 +15,9 @@ from command_line import Ended, Office, make_office
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.outputs import Outputs, require_free, require_writable
 from counterfoil.curator.account import Account
+from counterfoil.files import write_text
+from counterfoil.ledger.ledger import Ledger, Release
+from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.receipt.receipt import Receipt
 
 ANSWERS = "people.synthetic.answers"
@@ -151,17 +154,11 @@ def test_a_run_that_is_killed_is_finished(office: Office, place: str, owner: str
 
 
 def test_an_answer_that_was_lost_is_paid_again_within_the_budget(office: Office) -> None:
-    """Killed after the fourth charge and before its answer: AIM has the lost cost less for its further rounds.
-
-    How many rounds it takes depends on its answers, and so whether what is left pays for the lost one; it says which.
-    """
+    """Killed after the fourth charge and before its answer: AIM has the lost cost less for its further rounds."""
     arguments = killed(office, "account", "Account", "_pay", "aim")
     assert charges(office) == [4]
     ended = office.run(*arguments, "--resume")
-    if ended.status != 0:
-        assert "this release can't be finished" in ended.err
-        assert_given_up(office, ended, arguments)
-        return
+    assert ended.status == 0, ended.err
     receipt = Receipt.load(RECEIPT)
     assert receipt.verify(office.path).holds
     assert charges(office) == [len(receipt.document["charges"])]
@@ -170,14 +167,83 @@ def test_an_answer_that_was_lost_is_paid_again_within_the_budget(office: Office)
     assert receipt.document["spent"]["epsilon"] <= 1
 
 
+def lose(office: Office, lost: int, *arguments: str, method: str) -> bool:
+    """A run that ends after the charge with this number and before its answer is kept, as one that is killed."""
+    answered: list[int] = []
+
+    def compute(original):
+        def computed(*given):
+            answered.append(1)
+            if len(answered) == lost:
+                raise KeyboardInterrupt
+            return original(*given)
+
+        return computed
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("_noisy", "_chosen"):
+            patched.setattr(Account, name, compute(getattr(Account, name)))
+        assert office.synth(*arguments, method=method).status in (0, 130)
+    return len(answered) >= lost
+
+
+A_ROUND = 12
+"""More charges than a round of AIM makes."""
+
+
+@pytest.mark.parametrize(
+    ("method", "finished"),
+    [("aim", {2, 3, 4}), ("mst", {2, 3, 4}), ("independent", set()), ("direct", set()), ("reweighting", set())],
+)
+def test_whichever_answer_is_lost_the_release_is_finished_or_given_up_soon(
+    office: Office, method: str, finished: set[int]
+) -> None:
+    """What the lost answer cost is taken off what is left; where too little is, few questions are asked in vain."""
+    assert office.synth("--out", "whole.csv", method=method).status == 0
+    for lost in range(1, 1 + len(Receipt.load("whole.receipt.json").document["charges"])):
+        kept, receipt = f"{lost}.ledger", f"{lost}.receipt.json"
+        office.run("ledger", "create", kept, "--source", "people.csv", "--epsilon", "1", "--delta", "1e-6")
+        given = ["--ledger", kept, "--out", f"{lost}.csv"]
+        if not lose(office, lost, *given, method=method):
+            break  # how many questions AIM asks depends on its answers
+        ended = office.synth(*given, "--resume", method=method)
+        with Ledger.open(kept, source="people.csv") as ledger:
+            (release,) = ledger.releases()
+        if ended.status == 0:
+            document = Receipt.load(receipt).document
+            assert document["charges"] == release.charges
+            assert document["spent"]["epsilon"] <= 1
+            assert office.run("receipt", "verify", receipt, "--ledger", kept).status == 0
+            continue
+        assert lost not in finished
+        assert "this release can't be finished" in " ".join(ended.err.split())
+        assert f"{len(release.charges)} charge" in ended.err, "with the lost one"
+        assert len(release.charges) <= lost + (A_ROUND if method == "aim" else 1)
+
+
+@pytest.mark.parametrize("method", ["independent", "mst"])
+def test_the_noise_is_ready_before_the_first_charge(
+    office: Office, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What draws it takes a second to load, in which a run that is killed would lose the first answer."""
+    order: list[str] = []
+    ready, charge = SystemRandomness.make_ready, Release.charge
+    monkeypatch.setattr(SystemRandomness, "make_ready", lambda self: (order.append("ready"), ready(self)))
+    monkeypatch.setattr(Release, "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1])
+    assert office.synth("--ledger", "people.ledger", method=method).status == 0
+    assert order[:2] == ["ready", "charge"]
+    assert "opendp" in sys.modules
+
+
 def test_a_lost_answer_that_the_budget_does_not_afford_is_told(office: Office) -> None:
-    """MST spends all of its budget, so that none is left to pay twice."""
-    arguments = killed(office, "account", "Account", "_pay", "mst")
-    ended = office.run(*arguments, "--resume")
+    """MST spends all of its budget, so that none is left to pay twice for the pairs that it chose."""
+    assert lose(office, 5, "--ledger", "people.ledger", method="mst")
+    ended = office.synth("--ledger", "people.ledger", "--resume", method="mst")
     assert ended.status == 2
     assert "this release can't be finished" in ended.err
     assert TABLE not in office.files()
-    assert_given_up(office, ended, arguments)
+    given = ["synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--method", "mst"]
+    assert_given_up(office, ended, [*given, "--ledger", "people.ledger"])
 
 
 def test_a_new_run_does_not_pay_while_paid_answers_wait(office: Office) -> None:
@@ -358,6 +424,19 @@ def test_what_permissions_do_not_allow_is_said_with_what_to_do(office: Office, m
 def test_a_file_that_its_user_never_sees_is_not_named(made: str) -> None:
     said = failure_of(PermissionError(13, "Permission denied", f"/results/{made}"), show_values=False).sentence
     assert said.startswith(f"/results{'/s.csv' if made == 's.csv' else ''} can't be read or written, because ")
+
+
+def test_a_file_that_can_not_be_replaced_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of one that nobody may change (`chattr +i`), in a folder that can be written."""
+
+    def refuse(draft: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(draft), None, str(target))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(PermissionError) as failed:
+        write_text(tmp_path / "c.receipt.json", "signed")
+    said = failure_of(failed.value, show_values=False).sentence
+    assert said.startswith(f"{tmp_path / 'c.receipt.json'} can't be replaced, because its permissions or attributes")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs the modes of POSIX")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from pyarrow import parquet
 import counterfoil
 from command_line import Office, make_office
 from counterfoil.cli.schema_bought import default_receipt
+from counterfoil.curator.account import Account
+from counterfoil.fidelity.bought_schema import BoughtSchema
 from counterfoil.files import moved
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Categorical, Identifier, Integer, Schema
@@ -280,7 +283,7 @@ def test_a_failure_after_the_charge_says_so_and_leaves_no_file(office: Office, m
     assert ended.status == 2
     assert "The disk is full" in ended.err
     assert "charges were made: the ledger town.ledger counts epsilon 1 and delta 1e-09 as spent" in ended.err
-    assert office.files() - {"town.ledger-journal"} == before
+    assert office.files() - {"town.ledger-journal"} == before | {"t.schema.answers"}
 
 
 def test_files_that_are_replaced_are_there_again_when_it_fails(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,13 +316,104 @@ def test_an_interrupt_ends_with_130_and_says_what_was_charged(
     before = office.files()
     ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "t.toml", *arguments)
     assert ended.status == 130
-    assert ("charges were made" if ledger else "nothing was released") in ended.err
-    assert "No file was written" in ended.err
-    assert office.files() == before
+    assert "charges were made" in ended.err
+    assert "No file was written. Their answers are kept in t.schema.answers" in ended.err
+    assert office.files() == before | {"t.schema.answers"}
     monkeypatch.setattr("counterfoil.fidelity.bought_schema.discover", interrupted)
-    ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "t.toml", *arguments)
+    ended = office.run("schema", "town.csv", "--epsilon", "1", "--out", "u.toml", *arguments)
     assert ended.status == 130
-    assert ("Nothing was charged" if ledger else "nothing was released") in ended.err
+    assert "Nothing was charged, and no file was written." in ended.err
+    assert office.files() == before | {"t.schema.answers"}
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+@pytest.mark.parametrize("ended_by", ["a full disk", "several interrupts"])
+def test_a_purchase_that_ended_early_is_finished_without_paying_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch, ledger: bool, ended_by: str
+) -> None:
+    """The schema is the one that was paid for, though no record is asked again."""
+    drafts: list[str] = []
+
+    def fails(made: BoughtSchema, *_: Path) -> None:
+        drafts.append(made.text)
+        raise OSError(28, "No space left on device") if ended_by == "a full disk" else KeyboardInterrupt
+
+    given = ["schema", "town.csv", "--epsilon", "10", "--out", "town.schema.toml"]
+    given += ["--ledger", "town.ledger"] if ledger else []
+    before = office.files()
+    with monkeypatch.context() as patched:
+        patched.setattr("counterfoil.cli.schema_bought._write", fails)
+        ended = office.run(*given)
+    assert "Their answers are kept in town.schema.answers; finish the release" in ended.err
+    waiting = office.run(*given)
+    assert "holds answers that were paid for" in waiting.err
+    paid = [release["charges"] for release in office.releases("town.ledger")]
+    for name in ("_noisy", "_frequent", "_chosen"):
+        monkeypatch.delattr(Account, name)
+    command = shlex.split(ended.err.strip().rpartition(": ")[2])
+    assert command[-1] == "--resume"
+    done = office.run(*command[1:])
+    assert done.status == 0, done.err
+    assert office.files() == before | {"town.schema.toml", "town.schema.receipt.json"}
+    written = Path("town.schema.toml").read_text()
+    without = [[line for line in text.splitlines() if "receipt" not in line] for text in (written, drafts[0])]
+    assert without[0] == without[1]
+    assert [release["charges"] for release in office.releases("town.ledger")] == paid
+    assert Receipt.load("town.schema.receipt.json").verify().holds
+    if ledger:
+        assert office.run("receipt", "verify", "town.schema.receipt.json", "--ledger", "town.ledger").status == 0
+
+
+def test_an_answer_that_a_purchase_lost_is_told_at_once(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its noise is planned: no question can be asked twice, and nothing more is charged."""
+    given = ["schema", "town.csv", "--epsilon", "10", "--out", "town.schema.toml", "--ledger", "town.ledger"]
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Account, "_frequent", interrupted)
+        assert office.run(*given).status == 130
+    (before,) = office.releases("town.ledger")
+    ended = office.run(*given, "--resume")
+    assert ended.status == 2
+    assert "this release can't be finished" in " ".join(ended.err.split())
+    (after,) = office.releases("town.ledger")
+    assert after["charges"] == before["charges"]
+    assert office.run(*given, "--discard-answers").status == 0
+    assert "town.schema.answers" not in office.files()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (("--epsilon", "9"), "epsilon 10.0, where 9.0"),
+        (("--relation", "replace_one"), 'relation "add_or_remove_one"'),
+        (("--stated", "known.toml"), "other stated facts"),
+    ],
+)
+def test_a_purchase_is_finished_with_the_options_that_it_was_begun_with(
+    office: Office, monkeypatch: pytest.MonkeyPatch, changed: tuple[str, ...], said: str
+) -> None:
+    Path("known.toml").write_text('[columns.age]\nkind = "integer"\nlower = 0\nupper = 120\n')
+    given = ["schema", "town.csv", "--out", "t.toml"]
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("counterfoil.cli.schema_bought._write", interrupted)
+        assert office.run(*given, "--epsilon", "10").status == 130
+    refused = office.run(*given, "--epsilon", "10", *changed, "--resume")
+    assert refused.status == 2
+    assert said in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize("option", [("--keep", "k"), ("--resume",), ("--discard-answers",)])
+def test_a_draft_keeps_no_answers(office: Office, option: tuple[str, ...]) -> None:
+    refused = office.run("schema", "town.csv", *option)
+    assert refused.status == 2
+    assert f"`{option[0]}` goes with `--epsilon`" in " ".join(refused.err.split()), refused.err
 
 
 @pytest.mark.parametrize("ledger", [True, False])

@@ -387,19 +387,85 @@ def test_a_signal_before_the_first_charge_costs_nothing(office: Office) -> None:
     assert office.releases() == []
 
 
-def test_a_model_that_can_not_be_written_leaves_nothing_half_written(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("option", "more"), [((), "; with --checkpoint FILE, a run can be continued."), (RUN[2:], "")])
+def test_a_model_that_can_not_be_written_anywhere_leaves_nothing_half_written(
+    office: Office, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], more: str
 ) -> None:
     def full(self: Receipt, path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Receipt, "save", full)
+    elsewhere = homes(office, monkeypatch)
     before = office.files()
-    ended = train(office, "dp-sgd", "--target", "income", "--ledger", "people.ledger")
+    with monkeypatch.context() as patched:
+        patched.setattr(Receipt, "save", full)
+        ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger", *option)
     assert ended.status == 2
     assert "The disk is full" in said(ended)
-    assert "counts epsilon 1 and delta 1e-06 as spent. The model could not be written." in said(ended)
+    assert "counts epsilon 1 and delta 1e-06 as spent. The model could not be written" in said(ended)
+    assert list(elsewhere.iterdir()) == []
+    if not option:
+        assert said(ended).endswith(more)
+        assert office.files() == before
+        return
+    assert said(ended).endswith("Continue from run.npz at no further cost: the same command with --resume.")
+    paid = office.releases()
+    assert train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger", *option, "--resume").status == 0
+    assert [release["charges"] for release in office.releases()] == [release["charges"] for release in paid]
+
+
+def homes(office: Office, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home and a place for temporary files, in one."""
+    elsewhere = office.path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: elsewhere)
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    return elsewhere
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+@pytest.mark.parametrize("kind", ["fair-classifier", "pate"])
+def test_a_model_that_is_paid_for_is_written_elsewhere_where_its_disk_is_full(
+    office: Office, monkeypatch: pytest.MonkeyPatch, kind: str, ledger: bool
+) -> None:
+    saved = Receipt.save
+    elsewhere = homes(office, monkeypatch)
+
+    def full(self: Receipt, path: Path) -> None:
+        if elsewhere not in path.absolute().parents:
+            raise OSError(28, "No space left on device")
+        saved(self, path)
+
+    before = office.files()
+    with monkeypatch.context() as patched:
+        patched.setattr(Receipt, "save", full)
+        ended = train(office, kind, *MADE[kind][0], *(("--ledger", "people.ledger") if ledger else ()))
+    assert ended.status == 2
+    assert "The disk is full" in said(ended)
+    assert ("The ledger people.ledger counts" in said(ended)) == ledger
+    place = Path(ended.err.strip().rpartition(" in ")[2].removesuffix("."))
+    assert place.parent.parent == elsewhere
     assert office.files() == before
+    assert office.run("receipt", "verify", str(place)).status == 0
+    assert office.run("predict", str(place), "people.csv", "--out", "predicted.csv").status == 0
+
+
+def test_an_interrupt_while_a_model_is_written_loses_nothing(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved, tries = Receipt.save, []
+
+    def interrupted(self: Receipt, path: Path) -> None:
+        tries.append(path)
+        if len(tries) == 1:
+            raise KeyboardInterrupt
+        saved(self, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Receipt, "save", interrupted)
+        ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger", "--out", "model")
+    assert ended.status == 130
+    assert said(ended).endswith(
+        "counts epsilon 1 and delta 1e-06 as spent. The model is whole, with its receipt, in model."
+    )
+    assert office.run("receipt", "verify", "model").status == 0
 
 
 # Refusals

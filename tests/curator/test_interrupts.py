@@ -1,4 +1,4 @@
-"""An interrupt waits until the block ends, once; where SIGINT is ignored it stays so."""
+"""Interrupts wait until the block ends, and end a command once; where SIGINT is ignored it stays so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from counterfoil.curator.interrupts import interrupt, interrupted_afterwards
+from counterfoil.curator import interrupts
+from counterfoil.curator.interrupts import PATIENCE, ended_once, interrupt, interrupted_afterwards
 
 
 @pytest.fixture(params=["Python's handler", "ignored"])
@@ -32,19 +33,48 @@ def nested(reached: list[str]) -> None:
         reached.append("end of the outer block")
 
 
-def test_a_first_interrupt_waits_for_the_end_of_the_block(ignored):
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_interrupts_wait_for_the_end_of_the_block(ignored, times):
     reached: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted(1, reached)
+        interrupted(times, reached)
     assert reached == ["end"]
     interrupted(0, reached)
 
 
-def test_a_second_interrupt_ends_the_block(ignored):
-    reached: list[str] = []
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(2, reached)
-    assert not reached
+def test_a_command_is_ended_once_until_it_had_time_to_end(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(interrupts.time, "monotonic", lambda: clock[0])
+    with ended_once():
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+        clock[0] += PATIENCE / 2
+        interrupt()
+        reached: list[str] = []
+        interrupted(2, reached)  # nor at the end of a block
+        assert reached
+        clock[0] += PATIENCE
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    with ended_once(), pytest.raises(KeyboardInterrupt):  # the next command is another one
+        interrupt()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_end_a_command_unless_they_are_ignored(name):
+    number = getattr(signal, name)
+    found = signal.getsignal(number)
+    try:
+        for handler in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, handler)
+            with ended_once(), pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+            assert signal.getsignal(number) is handler
+        signal.signal(number, signal.SIG_IGN)
+        with ended_once():
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, found)
 
 
 def test_outside_an_interrupt_ends_at_once(ignored):

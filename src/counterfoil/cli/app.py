@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -32,7 +29,7 @@ from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
 from counterfoil.cli.terminal import complain, json_text
 from counterfoil.cli.train import train
-from counterfoil.curator.interrupts import interrupt
+from counterfoil.curator.interrupts import ended_once
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 app = typer.Typer(
@@ -82,8 +79,13 @@ def run(arguments: Sequence[str]) -> int:
     0: done. 1: a receipt that does not hold, or a bug. 2: bad input, in one sentence, with nothing half-written.
     3: a release that was withheld, for it did not meet the criteria declared for it. 130: interrupted.
     """
+    with ended_once():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
-        with ended_like_an_interrupt(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             for said in (NoLedgerWarning, LooseBudgetWarning):  # commands say it themselves
                 warnings.simplefilter("ignore", said)
             status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
@@ -97,28 +99,6 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return _fail(error, arguments)
     return status if isinstance(status, int) else 0
-
-
-@contextmanager
-def ended_like_an_interrupt() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP, which schedulers and closed sessions send, end a command as Ctrl-C does.
-
-    What was paid for is then kept, and what that cost is said.
-    """
-    ended = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in ended}
-    for number in ended:
-        if before[number] is signal.SIG_DFL:
-            signal.signal(number, lambda *_: interrupt())
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, handler)
 
 
 def _fail(error: BaseException, arguments: Sequence[str]) -> int:

@@ -95,6 +95,12 @@ def _about_file(error: OSError) -> str:
             f"{place or 'A file'} can't be written, because its file system is read-only: choose another folder, or "
             "mount it for writing."
         )
+    if error.errno in (errno.EACCES, errno.EPERM) and isinstance(error.filename2, (str, bytes)):
+        # What was to be moved there was made beside it, so that the folder is not at fault.
+        return (
+            f"{os.fsdecode(error.filename2)} can't be replaced, because its permissions or attributes do not allow it: "
+            "choose another place, or have them changed."
+        )
     if error.errno in (errno.EACCES, errno.EPERM):
         return (
             f"{place or 'A file'} can't be read or written, because its permissions do not allow it: choose another "

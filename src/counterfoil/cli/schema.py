@@ -15,6 +15,7 @@ from counterfoil.inert import inert_toml
 
 
 def schema(
+    context: typer.Context,
     source: Annotated[
         str,
         typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
@@ -61,6 +62,21 @@ def schema(
         bool, typer.Option("--confirm", help="Ask on the terminal, column by column; nothing is read.")
     ] = False,
     piped: Annotated[bool, typer.Option("--piped", help="With --confirm: the answers come from a pipe.")] = False,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            help="With --epsilon: keep answers here until its files are written; beside --out if left out.",
+            metavar="PLACE",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="With --epsilon: finish a run that ended early, with the answers that it kept."),
+    ] = False,
+    discard_answers: Annotated[
+        bool, typer.Option("--discard-answers", help="With --epsilon: delete the answers of a run that ended early.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -73,12 +89,14 @@ def schema(
     With --epsilon, noisy answers say what nobody stated: kinds, bounds, frequent categories. It is private, charged to
     --ledger, has a receipt, and synth takes it as it stands. What it costs adds to every release.
     """
-    from counterfoil.cli.schema_bought import Wish, buy
+    from counterfoil.cli.schema_bought import KeepingWish, Wish, buy
     from counterfoil.cli.schema_confirm import ask
+    from counterfoil.cli.synth_keeping import command_to_finish
 
     options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
     options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger}
-    options |= {"receipt": receipt, "stated": stated, "rows": rows}
+    options |= {"receipt": receipt, "stated": stated, "rows": rows, "keep": keep}
+    options |= {"resume": resume or None, "discard-answers": discard_answers or None}
     if epsilon is None:
         _refuse(options, "`--epsilon`, which buys a schema")
     if piped and not confirm:
@@ -89,7 +107,10 @@ def schema(
         raise ValueError("`--confirm` asks on the terminal, where `--json` prints nothing else. Found both: leave one.")
     terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
-        wish = Wish(source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated, rows)
+        keeping = KeepingWish(keep, resume, discard_answers, command_to_finish(context))
+        wish = Wish(
+            source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated, rows, keeping
+        )
         buy(terminal, wish, out, receipt, force=force)
     elif confirm:
         ask(terminal, source, out, force=force, piped=piped)

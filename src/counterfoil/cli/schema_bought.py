@@ -16,12 +16,51 @@ from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.no_ledger_note import noted_without_ledger
+from counterfoil.cli.synth_keeping import Keeping, require_keeping_possible
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
+    from counterfoil.curator.answer_log import AnswerLog
     from counterfoil.curator.curator import Curator
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
     from counterfoil.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class KeepingWish:
+    """Where answers are kept, and what becomes of those of an earlier run, as it was asked for.
+
+    Args:
+        place: a folder or a file; beside the schema where None.
+        resume: whether an earlier run is finished.
+        discard: whether the answers of an earlier run are given up.
+        command: the command line that finishes the purchase.
+    """
+
+    place: Path | None = None
+    resume: bool = False
+    discard: bool = False
+    command: str = ""
+
+    def path(self, out: Path) -> Path:
+        """Of the file of answers: people.schema.toml has people.schema.answers beside it."""
+        name = default_receipt(out).name.replace(".receipt.json", ".answers")
+        if self.place is None:
+            return out.with_name(name)
+        return self.place / name if self.place.is_dir() else self.place
+
+    def keeping(self, purchase: SchemaPurchase, out: Path, *, has_ledger: bool) -> Keeping:
+        """Where answers will be kept, checked; those of an earlier run are deleted where its owner says so.
+
+        Raises:
+            ValueError: where answers of an earlier run wait and nothing is said of them.
+            OSError: when they can't be kept there.
+        """
+        path, asked = self.path(out), self.place is not None
+        require_keeping_possible(
+            path, method="schema", seed=None, asked=asked, resume=self.resume, discard=self.discard
+        )
+        return Keeping(path, self.resume, purchase.facts(has_ledger=has_ledger), self.command)
 
 
 @dataclass(frozen=True)
@@ -39,6 +78,7 @@ class Wish:
         ledger: the file that is charged, or None.
         stated: a file of facts that are known already, or None.
         rows: how many rows the table has, where that is public; None where it isn't, or nobody said.
+        keep: where its answers are kept until its files are in place.
     """
 
     source: str
@@ -51,6 +91,7 @@ class Wish:
     ledger: Path | None
     stated: Path | None
     rows: int | None = None
+    keep: KeepingWish = KeepingWish()
 
     def purchase(self) -> SchemaPurchase:
         """What is to be bought; nothing but the table's header and types is read for it.
@@ -95,8 +136,9 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
         )
     if wish.rows is not None:
         _foresee(terminal, purchase, wish.rows)
+    keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
     with noted_without_ledger(terminal, wish.ledger):
-        made = _run(terminal, purchase, wish, place)
+        made = _run(terminal, purchase, wish, place, keeping)
     _report(terminal, made, purchase, wish, place)
 
 
@@ -123,15 +165,33 @@ def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
         terminal.alarm(textwrap.fill(f"WARNING: of {rows:,} rows {hides}", WIDTH))
 
 
-def _says_whom(terminal: Terminal, purchase: SchemaPurchase) -> Callable[[Curator], None]:
-    """What says whom the purchase protects, when all that is refused was accepted and before anything is charged."""
+@dataclass
+class _Begun:
+    """What a purchase has come to, for whoever stops it.
 
-    def ready(curator: Curator) -> None:
-        curator.require_rows()
-        stated = "" if purchase.unit is not None else _NO_UNIT
-        terminal.note(f"What is bought protects {purchase.protects}.{stated}")
+    Args:
+        log: the answers of an earlier run; those that are kept, once it is charged.
+        curator: of the table, once all that is refused was accepted.
+    """
 
-    return ready
+    log: AnswerLog | None
+    curator: Curator | None = None
+
+    def ready(self, terminal: Terminal, purchase: SchemaPurchase, keeping: Keeping) -> Callable[[Curator], None]:
+        """What says whom the purchase protects, and keeps its answers: called right before the first charge."""
+
+        from counterfoil.curator.interrupts import interrupted_afterwards
+
+        def ready(curator: Curator) -> None:
+            self.curator = curator
+            curator.require_rows()
+            stated = "" if purchase.unit is not None else _NO_UNIT
+            terminal.note(f"What is bought protects {purchase.protects}.{stated}")
+            with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
+                self.log = keeping.created() if self.log is None else self.log
+            curator.keep_answers(self.log)
+
+        return ready
 
 
 _NO_UNIT = (
@@ -151,7 +211,7 @@ def _places(wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) 
     path = default_receipt(out) if receipt is None else receipt
     kept = inputs(wish.source, ledger=wish.ledger)
     kept += [] if wish.stated is None else [KeptFile(wish.stated, "the file of stated facts")]
-    require_harmless([out, path], kept)
+    require_harmless([out, path, wish.keep.path(out)], kept)
     require_schema_file(out, wish.source, force=force)
     require_free([path], force=force)
     return out, path
@@ -162,43 +222,55 @@ def default_receipt(out: Path) -> Path:
     return out.with_name(f"{out.stem.removesuffix('.schema')}.schema.receipt.json")
 
 
-def _run(terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]) -> BoughtSchema:
-    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+def _run(
+    terminal: Terminal, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path], keeping: Keeping
+) -> BoughtSchema:
     from counterfoil.cli.schema_file import note_strange_header
-    from counterfoil.cli.synth_run import close
-    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.cli.synth_run import can_be_finished, charges_of, close, leave, remove, what_was_charged
 
     note_strange_header(terminal, purchase.names)
-    before: set[int] = set()
-    opened: Ledger | None = None
-    made: BoughtSchema | None = None
+    begun, made = _Begun(None), None
     with ExitStack() as stack:
         try:
-            opened = None if wish.ledger is None else stack.enter_context(Ledger.open(wish.ledger, source=None))
-            if opened is not None:  # before the records are read
-                before = {release.id for release in opened.releases()}
-                neighbors = Neighbors(NeighboringRelation(purchase.relation), purchase.unit)
-                opened.require_room(purchase.budget, neighbors.describe())
+            begun.log = keeping.reopened()
+            opened = _ledger(purchase, wish, stack, resumed=begun.log is not None and begun.log.release is not None)
             with terminal.progress() as progress:
                 progress("asking about the columns", 0.0)
-                made, curator = purchase.make(opened, ready=_says_whom(terminal, purchase))
+                made, curator = purchase.make(opened, ready=begun.ready(terminal, purchase, keeping))
             _write(made, *places)
             close(curator, made.receipt, terminal)
+            remove(begun.log, terminal)
         except BaseException as error:
-            charges = _charges(opened, before)
+            charges = charges_of(begun.curator, None, begun.log)
+            kept = leave(begun.log, charged=bool(charges))
             written = made is not None and _is_in_place(made, *places)
             if charges or written or isinstance(error, KeyboardInterrupt):
-                said = _what_was_charged(charges, purchase, wish, places if written else None)
+                if written:
+                    raise Stopped(_whole(wish, places)) from error
+                finishable = can_be_finished(error)
+                place = keeping if kept else None
+                said = what_was_charged(charges, purchase.budget, wish.ledger, place, finishable=finishable)
                 raise Stopped(said) from error
             raise
     return made
 
 
-def _charges(ledger: Ledger | None, before: set[int]) -> int:
-    """How many charges this run made, as the ledger has them; 0 without a ledger."""
-    if ledger is None:
-        return 0
-    return sum(len(release.charges) for release in ledger.releases() if release.id not in before)
+def _ledger(purchase: SchemaPurchase, wish: Wish, stack: ExitStack, *, resumed: bool) -> Ledger | None:
+    """The ledger that is charged, until `stack` is left, with room for the purchase unless it has it already.
+
+    Raises:
+        LedgerError: which says what is in the way.
+    """
+    from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
+    from counterfoil.ledger.ledger import Ledger
+
+    if wish.ledger is None:
+        return None
+    opened = stack.enter_context(Ledger.open(wish.ledger, source=None))
+    if not resumed:  # before the records are read
+        neighbors = Neighbors(NeighboringRelation(purchase.relation), purchase.unit)
+        opened.require_room(purchase.budget, neighbors.describe())
+    return opened
 
 
 def _is_in_place(made: BoughtSchema, out: Path, receipt: Path) -> bool:
@@ -207,26 +279,10 @@ def _is_in_place(made: BoughtSchema, out: Path, receipt: Path) -> bool:
     return out.is_file() and out.read_bytes() == made.text.encode() and is_in_place(receipt, made.receipt)
 
 
-def _what_was_charged(
-    charges: int, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path] | None = None
-) -> str:
-    """What a purchase that ended early cost, and where its files are if they were written by then.
-
-    Args:
-        charges: how many were made, as the ledger has them.
-        purchase: what was to be bought.
-        wish: the options.
-        places: of the schema and its receipt; None where they were not written.
-    """
-    if places is not None:
-        counted = "" if wish.ledger is None else f", and the ledger {wish.ledger} counts what it cost"
-        return f"The schema was bought{counted}: {places[0]} and its receipt {places[1]} are whole."
-    if wish.ledger is None:
-        return "No file was written: nothing was released."
-    if not charges:
-        return "Nothing was charged, and no file was written."
-    budget = f"epsilon {purchase.budget.epsilon:g} and delta {purchase.budget.delta:g}"
-    return f"{charges} charges were made: the ledger {wish.ledger} counts {budget} as spent. No file was written."
+def _whole(wish: Wish, places: tuple[Path, Path]) -> str:
+    """What a purchase that ended early cost whose files were written by then."""
+    counted = "" if wish.ledger is None else f", and the ledger {wish.ledger} counts what it cost"
+    return f"The schema was bought{counted}: {places[0]} and its receipt {places[1]} are whole."
 
 
 def _write(made: BoughtSchema, out: Path, receipt: Path) -> None:

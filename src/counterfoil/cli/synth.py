@@ -345,7 +345,9 @@ def synth(
     measured = fidelity_of(fidelity, target, protected)
     acceptance = acceptance_of(accept, attempts)
     if measured is not None or acceptance is not None:
-        require_fidelity_possible(method)
+        certifies = fidelity is None and acceptance is None
+        asked = "`--target` certifies linear models" if certifies else "Fidelity can be measured"
+        require_fidelity_possible(method, asked=asked)
     if acceptance is not None:
         require_nothing_kept(keep, resume=resume, discard=discard_answers)
         acceptance.require_possible(facts)

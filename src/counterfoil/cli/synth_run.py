@@ -15,6 +15,9 @@ from counterfoil.cli.synth_request import Request
 from counterfoil.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from counterfoil.accounting.budget import Budget
     from counterfoil.curator.answer_log import AnswerLog
     from counterfoil.curator.curator import Curator
     from counterfoil.ledger.ledger import Ledger
@@ -48,6 +51,7 @@ def run(
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
     from counterfoil.api import release_from
+    from counterfoil.curator.interrupts import interrupted_afterwards
     from counterfoil.ledger.ledger import Ledger
 
     curator: Curator | None = None
@@ -61,7 +65,8 @@ def run(
             with showing_values(request.source, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened, log))
             if keeping is not None:
-                log = keeping.created() if log is None else log
+                with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
+                    log = keeping.created() if log is None else log
                 curator.keep_answers(log)
             with terminal.progress() as progress:
                 synthesis = release_from(
@@ -81,7 +86,13 @@ def run(
             charges = charges_of(curator, synthesis, log)
             kept = leave(log, charged=bool(charges))
             if charges or isinstance(error, KeyboardInterrupt):
-                said = what_was_charged(charges, request, keeping if kept else None, finishable=can_be_finished(error))
+                said = what_was_charged(
+                    charges,
+                    request.budget,
+                    request.ledger,
+                    keeping if kept else None,
+                    finishable=can_be_finished(error),
+                )
                 if synthesis is not None and is_in_place(outputs.receipt, synthesis.receipt):
                     said = f"The release was made, and its files are whole: its receipt is {outputs.receipt}."
                 raise Stopped(said) from error
@@ -159,12 +170,15 @@ def curator_of(request: Request, ledger: Ledger | None, log: AnswerLog | None = 
     return curator
 
 
-def what_was_charged(charges: int, request: Request, kept: Keeping | None = None, *, finishable: bool = True) -> str:
+def what_was_charged(
+    charges: int, budget: Budget, ledger: Path | None, kept: Keeping | None = None, *, finishable: bool = True
+) -> str:
     """A sentence for whoever stopped a release, or saw it fail.
 
     Args:
         charges: how many were made.
-        request: what was to be made.
+        budget: of the release.
+        ledger: that was charged.
         kept: where their answers are kept; None where they are not.
         finishable: whether a later run can finish the release with them.
     """
@@ -180,12 +194,12 @@ def what_was_charged(charges: int, request: Request, kept: Keeping | None = None
         finish = (
             f" Their answers are kept in {kept.path}; finish the release without paying for them again: {kept.command}"
         )
-    budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
-    if request.ledger is None and kept is None:
+    cost = f"epsilon {budget.epsilon:g} and delta {budget.delta:g}"
+    if ledger is None and kept is None:
         computed = (
             "1 answer had been computed; it is" if charges == 1 else f"{charges} answers had been computed; they are"
         )
         return f"{computed} discarded, and no file was written: nothing was released."
-    counted = "" if request.ledger is None else f": the ledger {request.ledger} counts {budget} as spent"
+    counted = "" if ledger is None else f": the ledger {ledger} counts {cost} as spent"
     made = "1 charge was" if charges == 1 else f"{charges} charges were"
     return f"{made} made{counted}. No file was written.{finish}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,10 @@ def run(request: TrainingRequest, folder: Path, terminal: Terminal, *, show_valu
             charges = int(with_none.begun) if ledger is None else _charges(ledger) - before
             if not charges and not request.resume and request.checkpoint is not None:
                 request.checkpoint.unlink(missing_ok=True)  # it was not there before; its release is given back
+            if trained:
+                raise Stopped(what_was_trained(request, _rescued(request, folder, error))) from error
             if charges or isinstance(error, KeyboardInterrupt):
-                raise Stopped(what_was_charged(request, charges, trained=trained)) from error
+                raise Stopped(what_was_charged(request, charges)) from error
             raise
 
 
@@ -60,20 +63,65 @@ def fit(request: TrainingRequest, ledger: Ledger | None, terminal: Terminal, *, 
         request.model.fit(request.source, request.schema, ledger=ledger, progress=tell, **request.wishes)
 
 
-def what_was_charged(request: TrainingRequest, charges: int, *, trained: bool) -> str:
+def _rescued(request: TrainingRequest, folder: Path, error: BaseException) -> Path | None:
+    """Where a model that is paid for was written after all; None where that can't be done.
+
+    Args:
+        request: whose model was trained.
+        folder: where it was to be.
+        error: what came in between: an interrupt is not of the folder.
+    """
+    if folder.is_dir():  # it has its name once it is whole
+        return folder
+    if isinstance(error, KeyboardInterrupt):
+        with suppress(OSError):
+            request.model.save(folder)
+            return folder
+    for near in (Path.home(), Path(tempfile.gettempdir())):
+        with suppress(OSError):
+            place = Path(tempfile.mkdtemp(prefix="counterfoil-", dir=near)) / folder.name
+            try:
+                request.model.save(place)
+            except OSError:
+                place.parent.rmdir()
+                raise
+            return place
+    return None
+
+
+def what_was_trained(request: TrainingRequest, place: Path | None) -> str:
+    """A sentence for whoever stopped a run after its model was trained, or saw that it could not be written."""
+    counted = "" if request.ledger is None else f"{_counted(request)} "
+    if place is not None:
+        return f"{counted}The model is whole, with its receipt, in {place}."
+    if request.checkpoint is None:
+        return f"{counted}The model could not be written{_hint(request)}."
+    return f"{counted}The model could not be written. {_continue(request)}"
+
+
+def what_was_charged(request: TrainingRequest, charges: int) -> str:
     """A sentence for whoever stopped a run, or saw it fail."""
     if not charges and not request.resume:
         return "Nothing was charged, and no file was written."
     if request.ledger is None:
         return "What had been computed is discarded, and no file was written: nothing was released."
-    budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
-    counted = f"The ledger {request.ledger} counts {budget} as spent."
-    if trained:
-        return f"{counted} The model could not be written."
     if request.checkpoint is None:
-        hint = "; with --checkpoint FILE, a run can be continued" if request.kind.takes("checkpoint") else ""
-        return f"{counted} No file was written{hint}."
-    return f"{counted} Continue from {request.checkpoint} at no further cost: the same command with --resume."
+        return f"{_counted(request)} No file was written{_hint(request)}."
+    return f"{_counted(request)} {_continue(request)}"
+
+
+def _counted(request: TrainingRequest) -> str:
+    budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
+    return f"The ledger {request.ledger} counts {budget} as spent."
+
+
+def _hint(request: TrainingRequest) -> str:
+    able = request.ledger is not None and request.kind.takes("checkpoint")
+    return "; with --checkpoint FILE, a run can be continued" if able else ""
+
+
+def _continue(request: TrainingRequest) -> str:
+    return f"Continue from {request.checkpoint} at no further cost: the same command with --resume."
 
 
 def _opened(path: Path) -> Ledger:

@@ -17,7 +17,7 @@ from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
 from counterfoil.brought import Brought, brought_within
-from counterfoil.curator.answer_log import AnswerLog, LostAnswer
+from counterfoil.curator.answer_log import AnswerLog, Kept, LostAnswer
 from counterfoil.curator.answer_size import AnswerSizes
 from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.fingerprint import fingerprint
@@ -43,6 +43,8 @@ from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.schema.schema import Schema
 
+_Adding = Callable[[np.ndarray, float, Randomness], np.ndarray]
+
 MOST_NUMBERS = 2_000_000_000
 """Of one run: what is held back of a budget for discrete noise covers as many (`noise.gaussian`)."""
 
@@ -56,12 +58,14 @@ class _Paid:
         record: the charge, as JSON.
         asked: the `fingerprint` of the query, where answers are kept; else empty.
         kept: the answer, where an earlier run of the release kept it.
+        texts: what it counts, where it is of frequent texts.
     """
 
     sensitivity: float
     record: Mapping[str, Any]
     asked: str = ""
     kept: np.ndarray | None = None
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 class Account:
@@ -108,6 +112,7 @@ class Account:
         self._log = log
         self._sizes: AnswerSizes | None = None
         self._before: list[dict[str, Any]] | None = None
+        self._answered: list[int] = []  # the charges of those answers that the method got, where answers are kept
         # A release that is resumed has used the first noises of its plan; unless its answers are given once more.
         self.charged = len(self._recorded())
         self._answers: list[tuple[int, CountQuery, Answer]] = []
@@ -176,19 +181,16 @@ class Account:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: as for `ask`, and for another noise, which would show texts that one record alone has.
         """
-        if self._log is not None:
-            raise ValueError("Answers are kept of queries for numbers. Found one for texts: keep none here.")
         add = _unlisted_noise(query, noise)
-        sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
-        with noting_refusals(self._release), silent():
-            released = [
-                (name, text, count)
-                for part in query.tallied(self._records)
-                for name, text, count in _released(query, part, add(part.counts, sensitivity, self._randomness))
-            ]
-        # Not in the order of the table: where a text stands among those that were not released would show.
-        ordered = tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
-        return FrequentTexts(ordered, noise, noise.threshold(sensitivity), noise.deviation(sensitivity))
+        with self._paying(query, noise, query.l2_sensitivity) as paid:
+            sensitivity = paid.sensitivity
+            if paid.kept is None:
+                texts = self._frequent(query, add, sensitivity)
+            else:
+                texts = tuple((*named, int(count)) for named, count in zip(paid.texts, paid.kept, strict=True))
+            counts = np.array([count for *_, count in texts], dtype=np.int64)
+            self._keep(paid, counts, tuple((name, text) for name, text, _ in texts))
+        return FrequentTexts(texts, noise, noise.threshold(sensitivity), noise.deviation(sensitivity))
 
     def choose(self, query: SelectionQuery, noise: SelectionNoise) -> Choice:
         """A candidate of `query` with a high score, chosen privately.
@@ -280,6 +282,16 @@ class Account:
             exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
         return noise.add(exact, sensitivity, self._randomness)
 
+    def _frequent(self, query: TextCounts, add: _Adding, sensitivity: float) -> tuple[tuple[str, str, int], ...]:
+        with noting_refusals(self._release), silent():
+            released = [
+                (name, text, count)
+                for part in query.tallied(self._records)
+                for name, text, count in _released(query, part, add(part.counts, sensitivity, self._randomness))
+            ]
+        # Not in the order of the table: where a text stands among those that were not released would show.
+        return tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
+
     def _chosen(self, query: SelectionQuery, noise: SelectionNoise, sensitivity: float) -> int:
         with noting_refusals(self._release):
             with silent():
@@ -296,10 +308,10 @@ class Account:
         with interrupted_afterwards():
             yield self._charge(query, noise, of)
 
-    def _keep(self, paid: _Paid, values: np.ndarray) -> None:
+    def _keep(self, paid: _Paid, values: np.ndarray, texts: tuple[tuple[str, str], ...] = ()) -> None:
         """Writes an answer down, where answers are kept and it was not given from there."""
         if self._log is not None and paid.kept is None:
-            self._log.write_answer(self.charged, paid.record, paid.asked, values)
+            self._log.write_answer(Kept(self.charged, dict(paid.record), paid.asked, values, texts))
 
     def _recorded(self) -> list[dict[str, Any]]:
         """The charges in the ledger, as far as the method has come that is given its answers once more."""
@@ -338,12 +350,14 @@ class Account:
                 self.charged = len(records)  # with what was lost, or what another run charged
             return self._affords(records)
 
+        self._randomness.make_ready()
         before = self.charged
-        self.charged += 1  # first: an interrupt may come when the ledger has it and nothing here knows yet
+        self.charged += 1  # first: where no interrupt can be held back, the ledger may have it before it is known here
         try:
-            self._release.charge(dict(paid.record), description=query.name, affords=affords)
+            with interrupted_afterwards():
+                self._release.charge(dict(paid.record), description=query.name, affords=affords)
         except (LedgerError, ValueError):
-            self.charged = before
+            self.charged = max(before, len(self._before or ()))  # with what an earlier run charged and lost
             raise
 
     def _kept_or_paid(self, log: AnswerLog, query: Query, paid: _Paid) -> _Paid:
@@ -359,9 +373,10 @@ class Account:
         if (number := log.next_number()) is not None:
             if not self._affords(self._before[:number]):
                 raise BudgetExceeded(f"The kept answers must be within the budget. Found charge {number} beyond it.")
-            values = log.next_answer(record, asked, self._before, cells)
+            kept = log.next_answer(record, asked, self._before, cells)
             self.charged = number
-            return _Paid(paid.sensitivity, record, asked, values)
+            self._answered.append(number)
+            return _Paid(paid.sensitivity, record, asked, kept.values, kept.texts)
         lost = len(self._before) > log.answers_before
         log.reserve(record, cells)
         try:
@@ -375,11 +390,14 @@ class Account:
                 "An answer that was charged was lost when an earlier run ended, and what is left of the budget does "
                 f"not pay for it again ({query.name}): this release can't be finished. Begin another one."
             ) from error
+        self._answered.append(self.charged)
         if log.carries_charges:
             log.write_charge(self.charged, record, asked)
         return _Paid(paid.sensitivity, record, asked)
 
-    def _cells_of(self, query: Query) -> int:
+    def _cells_of(self, query: Query) -> int | None:
+        if isinstance(query, TextCounts):
+            return None
         if isinstance(query, SelectionQuery):
             return 1
         if self._sizes is None:
@@ -419,9 +437,7 @@ class Account:
         return self._rule.affords(self._budget, events)
 
 
-def _unlisted_noise(
-    query: TextCounts, noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise
-) -> Callable[[np.ndarray, float, Randomness], np.ndarray]:
+def _unlisted_noise(query: TextCounts, noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise) -> _Adding:
     """How noise is added to texts that nobody listed, with the threshold that the query's answers need.
 
     Raises:

@@ -68,13 +68,16 @@ class Kept:
         number: the place of the charge in its release, from 1.
         record: the charge, as JSON.
         asked: the `fingerprint` of the query.
-        values: int64 [cells]; the index of a choice; None where the run ended before the answer was kept.
+        values: int64 [cells]; the index of a choice; counts of texts; None where the run ended before the answer was
+            kept.
+        texts: of frequent texts, the column and the text of each count.
     """
 
     number: int
     record: dict[str, Any]
     asked: str
     values: np.ndarray | None
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,10 @@ class AnswerLog:
             if entry["kind"] == "decision":
                 log._decisions.append(KeptDecision(str(entry["of"]), int(entry["after"]), int(entry["value"])))
                 continue
-            kept = Kept(int(entry["number"]), dict(entry["record"]), str(entry["asked"]), values)
+            texts = tuple((str(column), str(text)) for column, text in entry.get("texts", ()))
+            if "texts" in entry and (values is None or len(values) != len(texts)):
+                raise ValueError("each text has a count")
+            kept = Kept(int(entry["number"]), dict(entry["record"]), str(entry["asked"]), values, texts)
             if values is not None and log.charges and log.charges[-1].number == kept.number:
                 log.charges.pop()  # it was written down as a charge before
             if log.charges and kept.number <= log.charges[-1].number:
@@ -258,15 +264,15 @@ class AnswerLog:
         return self._waiting[0].number if self._waiting else None
 
     def next_answer(
-        self, record: Mapping[str, Any], asked: str, recorded: Sequence[Mapping[str, Any]], cells: int
-    ) -> np.ndarray:
-        """The kept answer to the query that is asked now: int64 [cells].
+        self, record: Mapping[str, Any], asked: str, recorded: Sequence[Mapping[str, Any]], cells: int | None
+    ) -> Kept:
+        """The kept answer to the query that is asked now, with its values.
 
         Args:
             record: the charge of the query, as JSON.
             asked: its `fingerprint`.
             recorded: all charges of the release in its ledger.
-            cells: how many numbers it answers with.
+            cells: how many numbers it answers with; None where answers tell.
 
         Raises:
             CantResume: when this is not the query that was asked then, or the ledger has another charge.
@@ -279,14 +285,14 @@ class AnswerLog:
                 f"Charge {kept.number} of the release must be the same in the ledger and in {self.path}. Found another "
                 "one, or none: name the ledger that the release was begun with."
             )
-        if kept.record != record or kept.asked != asked or values.shape != (cells,):
+        if kept.record != record or kept.asked != asked or cells not in (None, len(values)):
             raise CantResume(
                 f"A release is finished by asking again what it asked. Question {kept.number} is another one now: "
                 f"finish it on the machine, and with the versions of Python's libraries, that {self.path} was written "
                 "with. Nothing was charged, and nothing is lost."
             )
         del self._waiting[0]
-        return values
+        return kept
 
     def next_decision(self, kind: str) -> int | None:
         """What an earlier run decided here; None where the clock decides now.
@@ -325,23 +331,25 @@ class AnswerLog:
         """How many answers the method has seen."""
         return self.answers - len(self._waiting)
 
-    def reserve(self, record: Mapping[str, Any], cells: int) -> None:
+    def reserve(self, record: Mapping[str, Any], cells: int | None) -> None:
         """Makes room for a charge and its answer of `cells` numbers, before anything is charged.
+
+        How long an answer of texts is nobody knows before it is given: it gets room for 8 MiB.
 
         Raises:
             OSError: when the disk has no room.
         """
-        self._file.reserve(8 * cells + 2 * len(json.dumps(record)) + 4096)
+        self._file.reserve(8 * (2**20 if cells is None else cells) + 2 * len(json.dumps(record)) + 4096)
 
     def write_charge(self, number: int, record: Mapping[str, Any], asked: str) -> None:
         """Writes down a charge that no other file has, before its answer is computed."""
         self._file.append(_packed({"kind": "charge", "number": number, "record": dict(record), "asked": asked}))
 
-    def write_answer(self, number: int, record: Mapping[str, Any], asked: str, values: np.ndarray) -> None:
+    def write_answer(self, kept: Kept) -> None:
         """Keeps an answer, before the method gets it."""
-        entry = {"kind": "answer", "number": number, "record": dict(record), "asked": asked}
-        self._file.append(_packed(entry, values))
-        self.charges.append(Kept(number, dict(record), asked, values))
+        entry = {"kind": "answer", "number": kept.number, "record": kept.record, "asked": kept.asked}
+        self._file.append(_packed(entry | ({"texts": kept.texts} if kept.texts else {}), kept.values))
+        self.charges.append(kept)
 
     def close(self) -> None:
         """Lets go of the file, which stays for a later run."""

@@ -27,6 +27,7 @@ from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
+from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve
@@ -339,10 +340,11 @@ class Curator:
 
     def close(self) -> None:
         """Ends the release; a reservation of which nothing was charged is given back."""
-        release, self._release = self._release, None
-        with self._files:
-            if release is not None:
-                release.end("finished")
+        with interrupted_afterwards():
+            release, self._release = self._release, None
+            with self._files:
+                if release is not None:
+                    release.end("finished")
 
     @property
     def charged(self) -> int:
@@ -404,6 +406,9 @@ class Curator:
         if log.release is not None and self._ledger.durable:
             try:
                 self.resume(log.release)
+                self._resumed = (
+                    self._resumed_charges > 0
+                )  # else it is given back as a new one is, where nothing is asked
             except ReleaseClosed:
                 if log.charges:
                     raise
@@ -450,14 +455,15 @@ class Curator:
         self._require_unopened()
         if self._warns:
             warn_without_ledger()
-        release = self._ledger.open_release(
-            budget=self.budget,
-            relation=self.neighbors.describe(),
-            composition=JUDGED,
-            description={"attributes": list(self.domain.attributes)} | self._fixed(),
-        )
-        release.charge(judged_charge(criteria_sha256, attempts), description=JUDGED, affords=lambda _: True)
-        release.close(NOTE)
+        with interrupted_afterwards():  # it is charged as a whole, or not reserved
+            release = self._ledger.open_release(
+                budget=self.budget,
+                relation=self.neighbors.describe(),
+                composition=JUDGED,
+                description={"attributes": list(self.domain.attributes)} | self._fixed(),
+            )
+            release.charge(judged_charge(criteria_sha256, attempts), description=JUDGED, affords=lambda _: True)
+            release.close(NOTE)
         return release.id
 
     @contextmanager
@@ -518,20 +524,25 @@ class Curator:
             return self._release
         if self._warns:
             warn_without_ledger()
-        self._release = self._ledger.open_release(
-            budget=self.budget,
-            relation=self.neighbors.describe(),
-            composition=rule.name,
-            description={"attributes": list(self.domain.attributes), "replacement_factor": factor}
-            | self._fixed()
-            | ({} if plan is None else {"plan": plan}),
-        )
-        if self._log is not None:
-            self._log.opened(self._release.id)
-            for kept in self._log.charges if self._log.carries_charges else ():
-                # Whether the budget covers them is asked with each answer that is given once more.
-                self._release.charge(kept.record, description=str(kept.record.get("query")), affords=lambda _: True)
+        described = {"attributes": list(self.domain.attributes), "replacement_factor": factor} | self._fixed()
+        with interrupted_afterwards():  # what is reserved must be known here, so that it is given back
+            self._release = self._ledger.open_release(
+                budget=self.budget,
+                relation=self.neighbors.describe(),
+                composition=rule.name,
+                description=described | ({} if plan is None else {"plan": plan}),
+            )
+            if self._log is not None:
+                self._go_on_in(self._release, self._log)
         return self._release
+
+    @staticmethod
+    def _go_on_in(release: Release, log: AnswerLog) -> None:
+        """Has the answers name the release that was opened; without a ledger in a file, it gets their charges."""
+        log.opened(release.id)
+        for kept in log.charges if log.carries_charges else ():
+            # Whether the budget covers them is asked with each answer that is given once more.
+            release.charge(kept.record, description=str(kept.record.get("query")), affords=lambda _: True)
 
     def _fixed(self) -> dict[str, Any]:
         """What a receipt says of all answers of a release, and so must be the same when it is resumed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -46,8 +46,17 @@ class FilterAccount(Account):
 
     @property
     def spent(self) -> float:
-        """The costs that were charged so far, in the filter's unit."""
-        return self._cost(self.events)
+        """The costs that were charged so far, in the filter's unit; of a lost answer once it was asked for again."""
+        if self._log is None:
+            return self._cost(self.events)
+        return self._cost_of(range(1, 1 + max(self._answered, default=0)))
+
+    @property
+    def lost(self) -> float:
+        """The part of `spent` for answers that were lost when an earlier run was killed: so much less is left."""
+        if self._log is None:
+            return 0.0
+        return self._cost_of(sorted({*range(1, 1 + max(self._answered, default=0))} - {*self._answered}))
 
     def noise(self, cost: float) -> CountNoise:
         """The noise of one query that costs `cost` in the filter's unit, and never more."""
@@ -57,6 +66,10 @@ class FilterAccount(Account):
         if not super()._affords(records):
             return False
         return not self._reserves or self._cost([Charge.from_json(record).event for record in records]) <= self.capacity
+
+    def _cost_of(self, numbers: Iterable[int]) -> float:
+        records = self._release.records()
+        return self._cost([Charge.from_json(records[number - 1]).event for number in numbers])
 
     def _cost(self, events: Sequence[PrivacyEvent]) -> float:
         return math.fsum(self._rule.cost(event) for event in events)

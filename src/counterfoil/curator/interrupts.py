@@ -1,31 +1,71 @@
-"""Ctrl-C waits until an answer that was paid for is kept."""
+"""Ctrl-C waits until an answer that was paid for is kept, and until what was reserved is given back."""
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+PATIENCE = 10.0
+"""Seconds in which a command that was interrupted may end; a further interrupt changes nothing until then."""
 
 _holding: list[bool] = []
 """Empty outside `interrupted_afterwards`; inside, whether an interrupt is held back."""
 
+_commands: list[float] = []
+"""Empty outside `ended_once`; inside, when the command was interrupted."""
 
-def interrupt() -> None:
-    """What an interrupt does: it is held back within `interrupted_afterwards`, unless one is already.
+
+def interrupt(*_: object) -> None:
+    """What an interrupt does: it is held back within `interrupted_afterwards`, and ends a command once.
 
     Raises:
         KeyboardInterrupt: otherwise.
     """
-    if _holding == [False]:
+    if _holding:
         _holding[0] = True
-    else:
-        raise KeyboardInterrupt
+        return
+    if _commands:
+        now = time.monotonic()
+        if now < _commands[0] + PATIENCE:
+            return
+        _commands[0] = now
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def ended_once() -> Iterator[None]:
+    """Has SIGINT, SIGTERM and SIGHUP end what runs in the block as Ctrl-C does, and only the first of several.
+
+    The others find it at work on its end: it keeps what was paid for, gives back what was not, and says which. One that
+    comes `PATIENCE` seconds later counts again. In the main thread alone, and not where somebody has set a handler, or
+    where a signal is ignored.
+    """
+    if threading.current_thread() is not threading.main_thread() or _commands:
+        yield
+        return
+    heeded = {signal.SIG_DFL, signal.default_int_handler}
+    ended = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: handler for number in ended if (handler := signal.getsignal(number)) in heeded}
+    try:
+        _commands.append(-math.inf)
+        for number in before:
+            signal.signal(number, interrupt)
+        yield
+    finally:
+        try:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        finally:
+            _commands.clear()
 
 
 @contextmanager
 def interrupted_afterwards() -> Iterator[None]:
-    """Holds back a first interrupt until the end of the block; a second one ends it at once.
+    """Holds back interrupts, however many there are, until the end of the block.
 
     In the main thread alone, and not where somebody has set a handler. Where Ctrl-C is ignored, as scripts start their
     background commands, it stays so; other signals can call `interrupt`.
@@ -35,16 +75,21 @@ def interrupted_afterwards() -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     here = threading.current_thread() is threading.main_thread()
-    if not here or _holding or handler not in (signal.default_int_handler, signal.SIG_IGN):
+    if not here or _holding or handler not in (signal.default_int_handler, signal.SIG_IGN, interrupt):
         yield
         return
-    _holding.append(False)
-    if handler is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *_: interrupt())
+    swapped = handler is signal.default_int_handler
+    held = False
     try:
+        _holding.append(False)
+        if swapped:
+            signal.signal(signal.SIGINT, interrupt)
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        held = _holding.pop()
+        try:
+            if swapped:
+                signal.signal(signal.SIGINT, handler)
+        finally:
+            held = bool(_holding) and _holding.pop()
     if held:
-        raise KeyboardInterrupt
+        interrupt()

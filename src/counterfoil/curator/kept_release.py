@@ -11,6 +11,7 @@ from typing import Any
 
 from counterfoil.curator.answer_log import SUFFIX, AnswerLog
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.interrupts import interrupted_afterwards
 
 IN_FOLDER = f"release{SUFFIX}"
 """The file of answers in a folder that is given for it."""
@@ -45,7 +46,8 @@ class KeptRelease:
             OSError: when the file can't be written.
         """
         if self.log is None:
-            self.log = AnswerLog.create(self.path, self.facts, decisions=self.facts["time limit"] is not None)
+            with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
+                self.log = AnswerLog.create(self.path, self.facts, decisions=self.facts["time limit"] is not None)
         self.curator = curator
         curator.keep_answers(self.log)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery import discover, need_foreseen
+from counterfoil.curator.fingerprint import fingerprint
+from counterfoil.curator.release_facts import place_of_source
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
@@ -132,6 +136,25 @@ class SchemaPurchase:
             privacy_unit=self.unit,
         )
 
+    def facts(self, *, has_ledger: bool) -> dict[str, Any]:
+        """The public facts of the purchase, for its file of answers; a run that finishes it must state the same.
+
+        Args:
+            has_ledger: whether charges are recorded in a file.
+        """
+        return {
+            "method": METHOD,
+            "columns": fingerprint([(name, str(self.types.get(name, ""))) for name in self.names]),
+            "stated facts": fingerprint(self._stated()),
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "relation": self.relation,
+            "privacy unit": None if self.unit is None else [self.unit.column, self.unit.max_rows],
+            "source": sha256(place_of_source(self.source).encode("utf-8", "surrogateescape")).hexdigest(),
+            "time limit": None,
+            "ledger": "in a file" if has_ledger else "none",
+        }
+
     def _stated(self) -> dict[str, Stated]:
         return self.partial.stated([name for name in self.names if self.unit is None or name != self.unit.column])
 
@@ -160,7 +183,7 @@ class SchemaPurchase:
         try:
             return self._written(discovered, curator), curator
         except BaseException:
-            curator.__exit__(None, None, None)
+            curator.__exit__(*sys.exc_info())
             raise
 
     def _written(self, discovered: Discovered, curator: Curator) -> BoughtSchema:

@@ -47,7 +47,7 @@ from counterfoil.marginals.marginal_selection import MarginalSelection, Round, S
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
 from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.one_way import OneWay, left_for_pairs, measure_one_way
+from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
@@ -184,13 +184,13 @@ class BatchedAIM:
             candidates = candidates.with_focus(self.focus, one_way.coarsening.domain)
         estimator = one_way.coarse_estimator()
         planned = (1 - self.shares.choosing - self.shares.error_bars) * capacity
-        left = left_for_pairs(account, before, planned)
+        left, lost = left_for_pairs(account, before, planned), account.lost
         if pairs := self._pairs_with_focus(one_way.coarsening.domain, candidates):
             asked = self.shares.columns + self.shares.focus
             self.pace.step("measuring pairs with the focus", _OF_ROUNDS * self.shares.columns, _OF_ROUNDS * asked)
             noise = account.noise(self.shares.focus * capacity)
             estimator.fit(measure(account, self.curator.domain, pairs, noise, coarsening=one_way.coarsening))
-            left -= self.shares.focus * capacity
+            left = left_without_lost(account, lost, left - self.shares.focus * capacity)
         coarse = self._rounds(account, one_way, candidates, estimator, left)
         self.pace.step("measuring error bars", _LAST_FIT)
         model = one_way.refine(coarse)
@@ -233,6 +233,7 @@ class BatchedAIM:
             candidates = candidates.among(self._clear(candidates, model, deviation))
         patience = 1.0
         for number in range(rounds):
+            lost = account.lost
             last = number + 1 < rounds and self.pace.ends_rounds()
             choice = self._wider(rounds - number) if last else self.choice
             portion = left if last else min(patience * left / (rounds - number), left)
@@ -257,7 +258,7 @@ class BatchedAIM:
             if last:
                 return self._last_fit(estimator, measured)
             model = estimator.fit(measured)
-            left -= portion
+            left = left_without_lost(account, lost, left - portion)
             if left <= 1e-9 * capacity:
                 break
             with self.pace.working():
@@ -308,9 +309,9 @@ class BatchedAIM:
             ending=ENDING if later > FEWEST_AFTER_TREE else ENDING_OF_WIDE,
             watch=self.pace,
         )
-        before = account.spent
+        before, lost = account.spent, account.lost
         tree = self.choice.join(account, now, part).estimates
-        choosing -= account.spent - before
+        choosing -= account.spent - before - (account.lost - lost)
         unspent, measured = share * (1 - len(tree) / edges) * left, list[NoisyMarginal]()
         if unspent and later <= FEWEST_AFTER_TREE:
             columns = [(name,) for name in domain.attributes]
@@ -322,7 +323,8 @@ class BatchedAIM:
         share = len(tree) / max(len(tree) + later * self.choice.size, 1)
         if tree:
             measured += measure_by_size(account, one_way.coarsening, tree, share * left)
-        return _Joined(estimator.fit(measured) if measured else model, (1 - share) * left, choosing, later)
+        left = left_without_lost(account, lost, (1 - share) * left)
+        return _Joined(estimator.fit(measured) if measured else model, left, choosing, later)
 
     def _rounds_after(self, rounds: int, edges: int) -> int:
         """How many of `rounds` are left after a tree of so many pairs."""

@@ -188,6 +188,26 @@ def left_for_pairs(account: FilterAccount, before: float, planned: float) -> flo
     return left
 
 
+def left_without_lost(account: FilterAccount, lost: float, left: float) -> float:
+    """What is left of a part of the budget once the answers are paid for that were lost meanwhile (mu squared).
+
+    Args:
+        account: that is charged.
+        lost: what it had lost before (`FilterAccount.lost`).
+        left: what was left then, without what was measured since.
+
+    Raises:
+        LostAnswer: where nothing is left, so that no further question is charged in vain.
+    """
+    again = account.lost - lost
+    if again > 0 and left - again <= 0:
+        raise LostAnswer(
+            "An answer about relations that was charged was lost when an earlier run ended. It was paid for again, and "
+            "too little is left for the rest: this release can't be finished. Begin another one."
+        )
+    return left - again
+
+
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
     """The fitted model of independent columns, with columns of many numbers smoothed where noise hides them.
 

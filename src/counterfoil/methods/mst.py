@@ -17,7 +17,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.one_way import left_for_pairs, measure_one_way
+from counterfoil.marginals.one_way import left_for_pairs, left_without_lost, measure_one_way
 from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.spanning_tree import choose_tree
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
@@ -100,7 +100,9 @@ class MST(Method):
         estimator = one_way.coarse_estimator()
         model = estimator.fit([])
         pace.step("choosing pairs", self.columns)
+        lost = account.lost
         tree = self._choose_tree(account, one_way.coarsening, model, capacity, left)
+        left = left_without_lost(account, lost, left)
         if tree:
             pace.step("measuring pairs", self.columns + self.choosing, 1 - self.error_bars)
             measured = measure_by_size(account, one_way.coarsening, model.marginals(tree), left)

@@ -58,15 +58,19 @@ def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> 
     return kind.of_preset(preset or kind.presets[0], **given) if kind.presets else kind(**given)
 
 
-def require_fidelity_possible(name: str) -> None:
+def require_fidelity_possible(name: str, *, asked: str = "Fidelity can be measured") -> None:
     """Refuses to measure the fidelity of a method whose rows are points.
+
+    Args:
+        name: of the method.
+        asked: what is to be done, as the sentence says it.
 
     Raises:
         ValueError: naming the methods that can be measured.
     """
     if method_type(name).gives_points:
         able = ", ".join(other for other in method_names() if not method_type(other).gives_points)
-        raise ValueError(f"Fidelity can be measured for the methods {able}. Found {name!r}.")
+        raise ValueError(f"{asked} for the methods {able}. Found {name!r}.")
 
 
 def _parameters(kind: type[Method]) -> set[str]:

@@ -40,6 +40,10 @@ class Randomness(Protocol):
         """uint64[size], each of its bits a fair coin."""
         ...
 
+    def make_ready(self) -> None:
+        """Loads what draws are made with: called before a charge, so that no answer that is paid for waits for it."""
+        ...
+
     def generator(self) -> np.random.Generator:
         """A fresh generator for post-processing: sampling rows from a model, breaking ties."""
         ...
@@ -74,6 +78,9 @@ class SystemRandomness:
     def words(self, size: int) -> np.ndarray:
         return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
 
+    def make_ready(self) -> None:
+        _opendp()
+
     def generator(self) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(int.from_bytes(os.urandom(16), "little")))
 
@@ -104,6 +111,9 @@ class SeededRandomness:
 
     def words(self, size: int) -> np.ndarray:
         return self._generator.integers(0, 2**64, size, dtype=np.uint64)
+
+    def make_ready(self) -> None:
+        pass
 
     def generator(self) -> np.random.Generator:
         return self._generator.spawn(1)[0]
