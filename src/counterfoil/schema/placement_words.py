@@ -141,9 +141,9 @@ class ColumnWords:
 
     def _clock_remedy(self, count: int, of: int) -> str:
         clock = (
-            'declare times of day as kind = "datetime" with format = "%H:%M:%S", or "%H:%M" where they have no seconds, '
-            'lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and a resolution such as "15min"; write lengths of '
-            "time as numbers of one unit"
+            'declare times of day as kind = "datetime" with format = "%H:%M:%S", or "%H:%M" where they have no '
+            "seconds, lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and a resolution such as "
+            '"15min"; write lengths of time as numbers of one unit'
         )
         if count == of:
             return f"they are times of day, or lengths of time: {clock}"
