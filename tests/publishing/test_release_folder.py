@@ -473,6 +473,23 @@ def test_a_readme_that_says_something_else_is_vouched_for_by_nobody(office: Offi
     assert "README.md" in office.run("receipt", "verify", "out").out
 
 
+@pytest.mark.parametrize("name", ["synthesis.json", "datapackage.json", "checksums.txt"])
+def test_a_release_without_one_of_its_lists_does_not_hold(office: Office, name: str) -> None:
+    """Whoever takes away what shows that a folder is a release must not have the rest go unchecked."""
+    released(office)
+    (Path("out") / name).unlink()
+    ended = office.run("receipt", "verify", "out")
+    assert ended.status == 1
+    assert f"{name}" in " ".join(line for line in ended.out.splitlines() if line.startswith("DOES NOT HOLD"))
+
+
+def test_a_file_that_was_added_with_its_checksum_is_named(office: Office) -> None:
+    released(office)
+    Path("out/people.csv").write_text("a,b\n1,2\n")
+    rehash(Path("out"))
+    assert "people.csv" in verified(office)["unvouched_files"]
+
+
 def test_no_receipt_of_an_older_release_fixes_its_model(published: Path) -> None:
     document = json.loads((published / "receipt.json").read_text())
     assert "model.npz" not in unvouched_files(published)

@@ -9,6 +9,7 @@ from typing import IO
 
 import pyarrow as pa
 
+from counterfoil.inert import inert
 from counterfoil.json_text import json_file
 from counterfoil.publishing.checksums import checksum_problems, files_in
 from counterfoil.publishing.data_package import DATA_PACKAGE, LAYOUT
@@ -19,7 +20,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.synthesis.csv_writing import notations_of, write_csv
-from counterfoil.synthesis.folder import RECEIPT, parquet_parts
+from counterfoil.synthesis.folder import INDEX, RECEIPT, SCHEMA, parquet_parts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -27,6 +28,12 @@ from counterfoil.synthesis.synthesis import Synthesis
 
 _KEPT = {"model.npz": "model", "error_bars.json": "error_bars", "points.npz": "points", "support.parquet": "support"}
 """What was fitted to the answers, and the digest of it that receipts have; older ones have none."""
+
+
+_PARTS = frozenset(
+    {INDEX, RECEIPT, SCHEMA, "rows.arrow", "rows.parquet", DATA_PACKAGE, README, REPORT, *_KEPT},
+)
+"""The names of a release's files, besides its table and its noisy tables."""
 
 
 def release_problems(folder: Path) -> list[str]:
@@ -51,12 +58,15 @@ def release_problems(folder: Path) -> list[str]:
 def unvouched_files(folder: Path) -> list[str]:
     """The files that neither the receipt nor its signature fixes: they are as they were written, if checksums hold.
 
+    Among them, inert, are files that no release has, which somebody added to the folder and to its checksums.
     A README that this version would write word for word is fixed by the receipt and the schema.
     """
-    present = set(files_in(folder))
-    fixed = Receipt.load(folder / RECEIPT).document.get("kept", {})
-    loose = [name for name in (REPORT, *_KEPT) if name in present and _KEPT.get(name) not in fixed]
-    return [*loose, *([] if _readme_follows(folder) else [README])]
+    present, document = set(files_in(folder)), Receipt.load(folder / RECEIPT).document
+    loose = [name for name in (REPORT, *_KEPT) if name in present and _KEPT.get(name) not in document.get("kept", {})]
+    tables = {Path(output["file"]).name for output in document["outputs"]}
+    noisy = noisy_of(document)
+    added = present - _PARTS - tables - (set() if noisy is None else noisy.texts.keys())
+    return [*loose, *([] if _readme_follows(folder) else [README]), *map(inert, sorted(added))]
 
 
 def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterator[str]:
@@ -82,6 +92,8 @@ def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterat
 
 
 def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: str) -> Iterator[str]:
+    if not (folder / DATA_PACKAGE).is_file():
+        return  # the checksums name it, and say it
     told = json_file(folder / DATA_PACKAGE, "a data dictionary")
     layout = told.get("counterfoil", {}).get("layout") if isinstance(told, dict) else None
     if layout != LAYOUT:
