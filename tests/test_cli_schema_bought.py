@@ -459,7 +459,9 @@ def test_a_ledger_knows_what_the_schema_cost(office: Office) -> None:
     """Whoever edits the line `bought` does not get it vouched for."""
     out = bought(office, "--ledger", "town.ledger")
     honest = ("--schema", str(out), "--epsilon", "1", "--method", "independent", "--ledger", "town.ledger")
-    assert office.run("synth", "town.csv", *honest, "--out", "honest.csv").status == 0
+    made = office.run("synth", "town.csv", *honest, "--out", "honest.csv")
+    assert made.status == 0
+    assert "which this ledger has not counted" not in made.err
     assert office.run("receipt", "verify", "honest.receipt.json", "--ledger", "town.ledger").status == 0
     Path("lie.toml").write_text(out.read_text().replace("epsilon = 10.0,", "epsilon = 0.5,"))
     assert Path("lie.toml").read_text() != out.read_text()
@@ -473,7 +475,12 @@ def test_a_ledger_knows_what_the_schema_cost(office: Office) -> None:
 def test_a_ledger_says_where_it_does_not_know_what_the_schema_cost(office: Office) -> None:
     out = bought(office)
     arguments = ("--schema", str(out), "--epsilon", "1", "--method", "independent", "--ledger", "town.ledger")
-    assert office.run("synth", "town.csv", *arguments, "--out", "other.csv").status == 0
+    made = office.run("synth", "town.csv", *arguments, "--out", "other.csv")
+    assert made.status == 0
+    said = " ".join(made.err.split())
+    assert "The schema was bought for epsilon 10 at delta 1e-09, which this ledger has not counted" in said
+    with pytest.warns(counterfoil.UncountedPurchaseWarning, match="adds to what the ledger says"):
+        counterfoil.synthesize("town.csv", out, epsilon=1, method="independent", ledger="town.ledger")
     ended = office.run("receipt", "verify", "other.receipt.json", "--ledger", "town.ledger")
     assert ended.status == 0
     assert "this ledger has no such purchase" in " ".join((ended.out + ended.err).split())

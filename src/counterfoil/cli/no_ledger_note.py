@@ -1,4 +1,4 @@
-"""Notes on a release that is about to be charged: that it has no ledger, that its number of rows will be rough."""
+"""Notes on a release that is about to be charged: what no ledger counts, that its number of rows will be rough."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from typing import Any
 
 from counterfoil.accounting.row_counts import RowCountWarning
 from counterfoil.cli.terminal import Terminal
-from counterfoil.ledger.no_ledger import NO_LEDGER, NoLedgerWarning, warn_without_ledger
+from counterfoil.ledger.no_ledger import (
+    NO_LEDGER,
+    NoLedgerWarning,
+    UncountedPurchaseWarning,
+    warn_without_ledger,
+)
 
 
 @dataclass
@@ -53,7 +58,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
         def shown(message: Any, category: type[Warning], *place: Any, **further: Any) -> None:
             if issubclass(category, NoLedgerWarning):
                 state.note()
-            elif issubclass(category, RowCountWarning):
+            elif issubclass(category, (RowCountWarning, UncountedPurchaseWarning)):
                 # Once for all attempts of a release, whose number is not shown.
                 if str(message) not in said:
                     said.add(str(message))
@@ -62,7 +67,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
                 others(message, category, *place, **further)
 
         warnings.showwarning = shown
-        for kind in (NoLedgerWarning, RowCountWarning):
+        for kind in (NoLedgerWarning, RowCountWarning, UncountedPurchaseWarning):
             warnings.simplefilter("always", kind)
         warn_without_ledger.cache_clear()  # once for each command, of which a process may run several
         yield state

@@ -40,7 +40,7 @@ from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
-from counterfoil.ledger.no_ledger import warn_without_ledger
+from counterfoil.ledger.no_ledger import warn_of_uncounted_purchase, warn_without_ledger
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -453,8 +453,7 @@ class Curator:
             LedgerError: when the ledger refuses; nothing is charged.
         """
         self._require_unopened()
-        if self._warns:
-            warn_without_ledger()
+        self._warn_of_uncounted()
         with interrupted_afterwards():  # it is charged as a whole, or not reserved
             release = self._ledger.open_release(
                 budget=self.budget,
@@ -498,6 +497,14 @@ class Curator:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
 
+    def _warn_of_uncounted(self) -> None:
+        """Says what no ledger counts: this release, or the purchase of its schema."""
+        bought = self.schema.bought
+        if self._warns:
+            warn_without_ledger()
+        elif bought is not None and self._ledger.durable and bought.receipt not in self._ledger.receipts():
+            warn_of_uncounted_purchase(f"epsilon {bought.epsilon:g} at delta {bought.delta:g}")
+
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         factor = require_replacement_factor(replacement_factor)
@@ -522,8 +529,7 @@ class Curator:
                         f"Release {self._release.id} was opened with another `{fact}`. Continue it with the same."
                     )
             return self._release
-        if self._warns:
-            warn_without_ledger()
+        self._warn_of_uncounted()
         described = {"attributes": list(self.domain.attributes), "replacement_factor": factor} | self._fixed()
         with interrupted_afterwards():  # what is reserved must be known here, so that it is given back
             self._release = self._ledger.open_release(

@@ -1,4 +1,4 @@
-"""The warning, given once a process, that a release is not counted in any ledger."""
+"""Warnings of what no ledger counts: a release, given once a process, and the purchase of its schema."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ class NoLedgerWarning(UserWarning):
 
     For releases it is given once a process, before the first query. Pass a `Ledger`, or ignore this category where
     nothing is shared.
+    """
+
+
+class UncountedPurchaseWarning(UserWarning):
+    """The schema of a release was bought, and the ledger of the release has no such purchase.
+
+    What it cost adds to all that the ledger says of the source.
     """
 
 
@@ -35,5 +42,19 @@ def warn_of_unrecorded_look() -> None:
         "No ledger: nothing will record that the records were looked at without privacy. Pass `ledger`, made by "
         "`Ledger.create` or `Ledger.open`, or its path, if releases are made of the same table.",
         NoLedgerWarning,
+        stacklevel=outside_the_package(),
+    )
+
+
+def warn_of_uncounted_purchase(cost: str) -> None:
+    """Gives the warning, each time that a release is begun.
+
+    Args:
+        cost: of the schema, in words.
+    """
+    warnings.warn(
+        f"The schema was bought for {cost}, which this ledger has not counted: it adds to what the ledger says is "
+        "spent. Buy the schema of the next table with its ledger.",
+        UncountedPurchaseWarning,
         stacklevel=outside_the_package(),
     )

@@ -76,8 +76,9 @@ def _pairs(comparison: Comparison) -> Section | None:
     title = "How far each pair is off"
     worst = pair_named(found.worst)
     caption = (
-        f"Darker: further from the real table. {len(found.errors):,} of {found.total:,} pairs were compared; the worst "
-        f"is {worst} with {share_text(found.largest / 2)}. The number below a cell is that of the other column."
+        f"Stronger color: further from the real table. {len(found.errors):,} of {found.total:,} pairs were compared; "
+        f"the worst is {worst} with {share_text(found.largest / 2)}. The number below a cell is that of the other "
+        "column."
     )
     chart = pair_matrix(names, off_by, _LIMITS, legend="Share of the rows in other cells")
     order = sorted(found.errors, key=lambda pair: -found.errors[pair])[:_LISTED]

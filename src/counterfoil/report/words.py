@@ -61,8 +61,8 @@ def _columns_that_hold(facts: ReleaseFacts) -> list[str]:
         return []
     worst = max(view.noisy.moved for view in good if view.noisy is not None)
     return [
-        f"the shares of single columns: in {named([view.column.name for view in good])}, noise alone moves at most "
-        f"{share_text(worst)} of the records to other values."
+        f"the shares of single columns: in {named([view.column.name for view in good])}, noise alone moves "
+        f"{share_text(worst)} of the records to other values or less, on average over the noise."
     ]
 
 
