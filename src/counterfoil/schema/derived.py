@@ -48,7 +48,8 @@ class Derived:
         on: the columns that `lookup` is about.
         lookup: rows of `len(on)` keys and a result.
         decimals: digits after the point of a real; None for those that follow.
-        true, false: the labels of a boolean.
+        true: the label of true, of a boolean.
+        false: that of false.
         format: of a date.
         digits: of an integer, leading zeros included.
 
