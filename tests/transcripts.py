@@ -50,6 +50,9 @@ class ScaleSpy:
         self.scale = scale
         return self.randomness.noisy_max(scores, scale)
 
+    def make_ready(self) -> None:
+        self.randomness.make_ready()
+
     def generator(self) -> np.random.Generator:
         return self.randomness.generator()
 
