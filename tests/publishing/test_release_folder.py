@@ -500,6 +500,28 @@ def test_a_folder_that_was_changed_does_not_hold(office: Office) -> None:
     assert "DOES NOT HOLD: noisy_tables/one_way.csv is not the file that checksums.txt names" in ended.out
 
 
+@pytest.mark.parametrize("more", [(), ("datapackage.json",), ("checksums.txt",)])
+@pytest.mark.parametrize("named", ["out", "out/receipt.json"])
+def test_a_folder_without_its_index_does_not_hold(
+    published: Path, office: Office, more: tuple[str, ...], named: str
+) -> None:
+    """Nothing of it was compared, and the receipt was said to hold."""
+    shutil.copytree(published, "out")
+    for name in ("synthesis.json", *more):
+        Path("out", name).unlink()
+    ended = office.run("receipt", "verify", named)
+    assert ended.status == 1, ended.err
+    assert "DOES NOT HOLD: A saved release is a folder with synthesis.json in it. Found none in 'out'." in ended.out
+
+
+def test_files_of_others_beside_a_receipt_make_no_release_of_it(office: Office) -> None:
+    assert office.synth("--out", "rows.csv").status == 0
+    Path("rows.receipt.json").rename("receipt.json")
+    Path("checksums.txt").write_text("of something else\n")
+    Path("datapackage.json").write_text("{}")
+    assert office.run("receipt", "verify", "receipt.json").status == 0
+
+
 def test_a_readme_that_says_something_else_is_vouched_for_by_nobody(office: Office) -> None:
     assert office.synth("--out", "out/", method="mst").status == 0
     path = Path("out/README.md")
