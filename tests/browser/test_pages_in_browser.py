@@ -84,6 +84,29 @@ def test_a_page_is_quiet_and_fits(browser, pages, name: str, width: int, height:
         assert page.evaluate("document.querySelectorAll('figure svg.picture').length") >= 4
 
 
+@pytest.mark.parametrize(("name", "width"), [("fifteen", 390), ("fifteen", 700), ("fifty", 390), ("inside", 390)])
+def test_a_picture_that_scrolls_says_so_and_one_that_fits_does_not(browser, pages, name: str, width: int) -> None:
+    """Around the width of the page at which each of them fits, too; what colors say never scrolls."""
+    with opened(browser, pages[name], viewport={"width": width, "height": 844}) as page:
+        told = """() => [...document.querySelectorAll('figure.wide')].map(figure => {
+            const box = figure.querySelector('.scroll'), hint = figure.querySelector('.hint');
+            return [box.scrollWidth > box.clientWidth, hint.checkVisibility(), box.scrollWidth];
+        })"""
+        found = page.evaluate(told)
+        assert found
+        assert any(scrolls for scrolls, _, _ in found) == (width == 390 and name != "inside")
+        for _, _, wide in found:
+            for room in (wide + 50, wide + 58, wide + 60, wide + 70):
+                page.set_viewport_size({"width": room, "height": 844})
+                assert all(scrolls == hinted for scrolls, hinted, _ in page.evaluate(told)), room
+        page.set_viewport_size({"width": 390, "height": 844})
+        keys = "[...document.querySelectorAll('.key > span')].map(one => one.getBoundingClientRect().right)"
+        assert max(page.evaluate(keys)) < 390
+        assert page.evaluate(
+            "[...document.querySelectorAll('.key')].every(one => one.querySelectorAll('rect').length == 6)"
+        )
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_no_page_has_anything_that_runs_or_asks(browser, pages, name: str) -> None:
     with opened(browser, pages[name]) as page:
@@ -126,7 +149,11 @@ def test_axe_finds_nothing_serious(browser, pages, name: str, scheme: str) -> No
 
     with opened(browser, pages[name], color_scheme=scheme, viewport={"width": 390, "height": 844}) as page:
         found = Axe().run(page)["violations"]
-        serious = {one["id"]: one["nodes"][0]["html"] for one in found if one["impact"] in ("serious", "critical")}
+        serious = {
+            one["id"]: one["nodes"][0]["html"]
+            for one in found
+            if one["impact"] in ("serious", "critical") or one["id"] == "region"
+        }
         assert serious == {}
         assert page.evaluate(_CONTRAST) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 import numpy as np
@@ -75,6 +76,43 @@ def test_a_ledger_over_time() -> None:
     without = drawn(spent_over_time(times, [0.5, 1.0, 3.0], total=4.0))
     assert not in_color(without, "s-red")
     assert not in_color(without, "s-orange")
+
+
+@pytest.mark.parametrize("after", [[], ["2026-11-24T19:45:00"], ["2026-12-31T00:00:00", "2027-05-01T00:00:00"]])
+def test_the_time_of_a_ledger_ends_with_its_last_event(after: list[str]) -> None:
+    times = ["2026-11-24T19:40:00", *after]
+    document = spent_over_time(times, [0.1] * len(times), total=1.0).to_dict(validate=False)
+    first, last = document["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    start, end = (datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp() * 1000 for time in (times[0], times[-1]))
+    assert first < start
+    assert last - first >= 2 * 86_400_000
+    assert 0 < last - end <= 0.03 * (last - first)
+
+
+def test_releases_of_the_same_second_are_not_stacked() -> None:
+    times = ["2026-11-24T19:40:00"] * 2
+    here, sooner = (
+        [
+            re.findall(r"[\d.]+", one.attrib["d"])
+            for one in in_color(drawn(spent_over_time(ts, [0.5, 1.5], total=3.0)), "f-step1")
+        ]
+        for ts in (times, ["2026-11-24T19:39:59", times[0]])
+    )
+    assert {*here[0]} == {*sooner[0]}
+
+
+@pytest.mark.parametrize("top", [0.004, 0.02, 0.09, 0.13, 0.24, 0.33, 0.47, 0.52, 0.6, 0.77, 0.96, 1.0])
+def test_labels_of_shares_do_not_touch(top: float) -> None:
+    """In a wide font, DejaVu Sans: 7 pixels for a digit and 10.5 for the sign."""
+    root = drawn(overlaid_categories(["a", "b"], np.array([top, 0.0]), np.array([top / 2, 0.0])))
+    labels = [one for one in root.iter(f"{SVG}text") if (one.text or "").endswith("%")]
+    assert len(labels) >= 2
+    ends = []
+    for one in labels:
+        place, width = float(re.findall(r"[\d.]+", one.attrib["transform"])[0]), 7 * len(one.text or "") + 3.5
+        left = place - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[one.get("text-anchor", "start")]
+        ends.append((left, left + width))
+    assert all(right < left for (_, right), (left, _) in itertools.pairwise(sorted(ends)))
 
 
 def test_a_ledger_without_releases_and_one_with_too_many() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS, alike, noisy_tables
 from counterfoil.receipt.answers import RecordedAnswers, RecordedMarginal
-from counterfoil.schema import Categorical, Integer, Schema
+from counterfoil.schema import Categorical, Date, Integer, Real, Schema
+from counterfoil.schema.column import Column
 
 SCHEMA = Schema(
     (
@@ -32,6 +35,16 @@ def marginal(clique: tuple[str, ...], charge: int, scale: float, rng: np.random.
 
 def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def without_beyond(text: str) -> str:
+    """As versions before 0.13 wrote it."""
+    made = io.StringIO(newline="")
+    kept = [{k: v for k, v in row.items() if not k.startswith("beyond")} for row in rows_of(text)]
+    writer = csv.DictWriter(made, kept[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(kept)
+    return made.getvalue()
 
 
 @settings(max_examples=80, derandomize=True)
@@ -90,6 +103,55 @@ def test_values_are_quoted_and_never_changed() -> None:
     made = noisy_tables(RecordedAnswers(SCHEMA, (marginal(("a", "b"), 1, 3.0, rng),), ()))
     values = {(row["value_1"], row["value_2"]) for row in rows_of(made.texts[PAIRS])}
     assert values == {(one, other) for one in SCHEMA["a"].labels for other in SCHEMA["b"].labels}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Integer("c", 0, 3, missing=True),
+        Integer("c", 0, 99, bins=10),
+        Integer("c", 0, 1),
+        Real("c", 40.0, 62.0, decimals=2),
+        Real("c", 0.0, 1.0, bins=4),
+        Real("c", 0.0, 1.0, edges=(0.0, 0.2, 1.0), missing=True),
+        Date("c", dt.date(1950, 1, 1), dt.date(2010, 12, 31)),
+    ],
+    ids=lambda column: f"{column.kind}-{column.size}",
+)
+def test_the_cells_that_hold_clamped_values_say_so(column: Column) -> None:
+    """Against the codes of values far beyond the bounds."""
+    far = ("0001-01-02", "9998-12-31") if isinstance(column, Date) else ("-1e9", "1e9")
+    below, above = column.encode(pa.array(far)).tolist()
+    schema = Schema((column, Categorical("d", ("x", "y"))))
+    counts = np.arange(2 * column.size).reshape(column.size, 2)
+    one = RecordedMarginal(("c", "d"), counts, {}, "discrete_gaussian", 1.0, 1)
+    made = noisy_tables(RecordedAnswers(schema, (one,), ()))
+    rows = [row for row in rows_of(made.texts[ONE_WAY]) if row["column"] == "c"]
+    said = {below: "and below", above: "and above"}
+    assert [row["beyond"] for row in rows] == [said.get(code, "") for code in range(column.size)]
+    pairs = rows_of(made.texts[PAIRS])
+    assert [row["beyond_1"] for row in pairs] == [said.get(code // 2, "") for code in range(2 * column.size)]
+    assert {row["beyond_2"] for row in pairs} == {""}
+
+
+def test_a_group_that_holds_both_bounds_says_so() -> None:
+    one = RecordedMarginal(("c",), np.array([7]), {"c": np.array([0, 0, 0, 0])}, "discrete_gaussian", 1.0, 2)
+    assert [row["beyond"] for row in rows_of(noisy_tables(RecordedAnswers(SCHEMA, (one,), ())).texts[ONE_WAY])] == [
+        "and all others"
+    ]
+
+
+def test_tables_of_versions_that_did_not_say_it_are_compared() -> None:
+    rng = np.random.default_rng(1)
+    marginals = (marginal(("a", "b"), 1, 3.0, rng), marginal(("b", "c"), 2, 3.0, rng))
+    for text in noisy_tables(RecordedAnswers(SCHEMA, marginals, ())).texts.values():
+        former = without_beyond(text)
+        assert former != text
+        assert alike(former, text)
+        assert alike(text, former)
+        assert not alike(former.replace(",1\n", ",3\n"), text)
+        assert not alike(former.replace("=x()", "=y()").replace(",0,", ",4,"), text)
+        assert not alike(text.replace("and below", "and above"), text)
 
 
 ROW = "1,a,=x(),{},{},{},{}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -387,8 +388,6 @@ def other_rows(folder: Path) -> None:
     lines = (folder / "synthetic.csv").read_text().splitlines()
     (folder / "synthetic.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
     document = json.loads((folder / "receipt.json").read_text())
-    import hashlib
-
     document["outputs"][0]["sha256"] = hashlib.sha256((folder / "synthetic.csv").read_bytes()).hexdigest()
     (folder / "receipt.json").write_text(json.dumps(document))
 
@@ -396,7 +395,7 @@ def other_rows(folder: Path) -> None:
 def other_count(folder: Path) -> None:
     path = folder / "noisy_tables" / "one_way.csv"
     text = path.read_text()
-    count = text.splitlines()[1].split(",")[3]
+    count = text.splitlines()[1].split(",")[-4]
     path.write_text(text.replace(f",{count},", f",{float(count) + 40:.3f},", 1))
 
 
@@ -448,6 +447,43 @@ def test_what_contradicts_the_receipt_is_noticed(published: Path, change: Callab
     assert any(said in problem for problem in release_problems(published)), release_problems(published)
 
 
+def test_where_values_beyond_the_bounds_are_counted_is_said(published: Path) -> None:
+    resources = json.loads((published / "datapackage.json").read_text())["resources"]
+    one_way = next(resource for resource in resources if resource["path"].endswith("one_way.csv"))
+    fields = {field["name"]: field for field in one_way["schema"]["fields"]}
+    assert "beyond the bounds" in fields["value"]["description"]
+    with (published / one_way["path"]).open(newline="") as file:
+        told = {row["beyond"] for row in csv.DictReader(file)}
+    assert {"", "and below", "and above"} == told <= set(fields["beyond"]["constraints"]["enum"])
+    assert "beyond the bounds" in " ".join((published / "README.md").read_text().split())
+
+
+def test_a_folder_of_a_version_that_did_not_say_it_holds(published: Path) -> None:
+    document = json.loads((published / "datapackage.json").read_text())
+    for resource in document["resources"][1:]:
+        fields = resource["schema"]["fields"]
+        keys = [field["name"] for field in fields if not field["name"].startswith("beyond")]
+        path = published / resource["path"]
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, keys, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        resource["schema"]["fields"] = [
+            {"name": field["name"], "type": "string"} if field["name"].startswith("value") else field
+            for field in fields
+            if field["name"] in keys
+        ]
+        resource |= {"bytes": path.stat().st_size, "hash": f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"}
+    (published / "datapackage.json").write_text(json.dumps(document))
+    rehash(published)
+    assert release_problems(published) == []
+    other_count(published)
+    rehash(published)
+    assert any("one_way.csv does not hold the noisy counts" in problem for problem in release_problems(published))
+
+
 @pytest.mark.parametrize("name", sorted(KEPT | EXPLAINED | {"synthetic.csv"}))
 def test_every_file_is_checked(published: Path, name: str) -> None:
     path = published / name
@@ -462,6 +498,28 @@ def test_a_folder_that_was_changed_does_not_hold(office: Office) -> None:
     ended = office.run("receipt", "verify", "out")
     assert ended.status == 1
     assert "DOES NOT HOLD: noisy_tables/one_way.csv is not the file that checksums.txt names" in ended.out
+
+
+@pytest.mark.parametrize("more", [(), ("datapackage.json",), ("checksums.txt",)])
+@pytest.mark.parametrize("named", ["out", "out/receipt.json"])
+def test_a_folder_without_its_index_does_not_hold(
+    published: Path, office: Office, more: tuple[str, ...], named: str
+) -> None:
+    """Nothing of it was compared, and the receipt was said to hold."""
+    shutil.copytree(published, "out")
+    for name in ("synthesis.json", *more):
+        Path("out", name).unlink()
+    ended = office.run("receipt", "verify", named)
+    assert ended.status == 1, ended.err
+    assert "DOES NOT HOLD: A saved release is a folder with synthesis.json in it. Found none in 'out'." in ended.out
+
+
+def test_files_of_others_beside_a_receipt_make_no_release_of_it(office: Office) -> None:
+    assert office.synth("--out", "rows.csv").status == 0
+    Path("rows.receipt.json").rename("receipt.json")
+    Path("checksums.txt").write_text("of something else\n")
+    Path("datapackage.json").write_text("{}")
+    assert office.run("receipt", "verify", "receipt.json").status == 0
 
 
 def test_a_readme_that_says_something_else_is_vouched_for_by_nobody(office: Office) -> None:

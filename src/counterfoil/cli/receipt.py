@@ -180,12 +180,12 @@ def _say_that_it_holds(terminal: Terminal, loaded: Receipt, key: Path | None, le
 
 
 def _folder_of(path: Path) -> Path | None:
-    """The saved folder or the release that a receipt is a part of; also one whose index is gone."""
-    from counterfoil.publishing.release_folder import is_release
+    """The folder that a receipt is a part of, also where its index is gone, by which others know it."""
+    from counterfoil.publishing.release_folder import was_release
     from counterfoil.synthesis.folder import RECEIPT, folder_of
 
     folder = path if path.is_dir() else path.parent
-    if (path.is_dir() or path.name == RECEIPT) and is_release(folder):
+    if (path.is_dir() or path.name == RECEIPT) and was_release(folder):
         return folder
     return folder_of(path)
 

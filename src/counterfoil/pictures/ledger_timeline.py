@@ -44,7 +44,9 @@ def spent_over_time(
     steps = [{"t": ends[0], "e": 0.0}, *marked, {"t": ends[1], "e": spent[-1] if spent else 0.0}]
     axis = alt.Axis(tickCount=4, labelOverlap=True, grid=False)
     x = alt.X("t:T", title=None, axis=axis, scale=alt.Scale(type="utc", domain=ends, nice=False))
-    y = alt.Y("e:Q", title="epsilon", scale=alt.Scale(domain=[0, 1.12 * total], nice=False), axis=alt.Axis(tickCount=5))
+    scale = alt.Scale(domain=[0, 1.12 * total], nice=False)
+    # Sums of releases of the same second are no parts of a larger one.
+    y = alt.Y("e:Q", title="epsilon", scale=scale, axis=alt.Axis(tickCount=5), stack=None)
     line, dots = alt.Chart(alt.Data(values=steps)), alt.Chart(alt.Data(values=marked))
     layers = [
         line.mark_area(interpolate="step-after", color=STEPS[1], line=False).encode(x=x, y=y),
@@ -73,10 +75,13 @@ def _limit(total: float, y: altair.Y) -> list[altair.Chart]:
 
 
 def _ends(moments: Sequence[float]) -> list[float]:
-    """Of the axis of time: at least some days, so that a single release does not stand on an axis of seconds."""
+    """Of the axis of time, which ends where the last thing happened, but for the room of its mark.
+
+    It has at least some days, so that a single release does not stand on an axis of seconds: they are those before.
+    """
     first, last = min(moments, default=0.0), max(moments, default=0.0)
-    span = max(last - first, 7 * _DAY)
-    return [first - 0.06 * span, max(last + 0.12 * span, first + span)]
+    span = max(last - first, 2 * _DAY)
+    return [min(first, last - span) - 0.06 * span, last + 0.03 * span]
 
 
 def _milliseconds(moment: str) -> float:

@@ -34,6 +34,8 @@ def overlaid_categories(labels: Sequence[str], real: np.ndarray, synthetic: np.n
         for name, *shares in zip(names, real, synthetic, strict=True)
         for side, share in zip(SIDES, shares, strict=True)
     ]
+    # A tick each 40 pixels at most, and room for readers who have a wider font than the one that is measured here.
+    shares = alt.Axis(format="~%", tickCount=3, labelOverlap=True, labelSeparation=8)
     axis = alt.Axis(labelLimit=_LABELS, minExtent=_LABELS, maxExtent=_LABELS, ticks=False, domain=False)
     return (
         alt.Chart(alt.Data(values=rows))
@@ -41,7 +43,7 @@ def overlaid_categories(labels: Sequence[str], real: np.ndarray, synthetic: np.n
         .encode(
             y=alt.Y("label:N", sort=None, title=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
             yOffset=alt.YOffset("side:N", sort=[*SIDES]),
-            x=alt.X("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4)),
+            x=alt.X("share:Q", title="share of rows", axis=shares),
             color=_color(),
         )
         .properties(width=WIDTH - _LABELS - 24, height={"step": 10, "for": "offset"})

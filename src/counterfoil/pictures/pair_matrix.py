@@ -10,22 +10,22 @@ import numpy as np
 
 from counterfoil.pictures.drawing import Drawing
 from counterfoil.pictures.labels import distinct
-from counterfoil.pictures.style import GRID, SOFT, STEPS
+from counterfoil.pictures.style import SOFT, STEPS
 
 
 def pair_matrix(
-    names: Sequence[str], values: np.ndarray, limits: Sequence[float], marked: np.ndarray | None = None, *, legend: str
+    names: Sequence[str], values: np.ndarray, limits: Sequence[float], marked: np.ndarray | None = None
 ) -> Drawing:
     """A cell for each pair, stronger in color where its value is larger; a cross where it is NaN.
 
-    Rows are numbered and named, columns have the same numbers: no name stands on its side.
+    Rows are numbered and named, columns have the same numbers: no name stands on its side. What the colors say is not
+    in it, but stands beside it, where it breaks into lines while the picture scrolls: `step_words` has the words.
 
     Args:
         names: of the n columns.
         values: float64 [n, n], of which the part below the diagonal is shown.
         limits: five rising numbers that part the six steps of color.
         marked: bool [n, n], pairs that get a dot; None for none.
-        legend: what the colors say.
     """
     count = len(names)
     cell = 22 if count <= 16 else 16 if count <= 30 else 13
@@ -34,7 +34,7 @@ def pair_matrix(
     for record in records:
         record |= {"row": labels[record["i"]], "column": str(record["j"] + 1)}
     kinds = {(record["known"], record["marked"], record["dark"]) for record in records}
-    layers = [_cells(step_words(limits), legend, abreast=3 if count > 12 else 2)]
+    layers = [_cells(step_words(limits))]
     if any(not known for known, _, _ in kinds):
         cross = {"type": "point", "shape": "cross", "size": cell * 1.2, "color": SOFT, "filled": True}
         layers.append({"transform": [{"filter": "!datum.known"}], "mark": cross})
@@ -47,11 +47,10 @@ def pair_matrix(
     return Drawing({"data": {"values": records}, "encoding": _places(labels, cell), "layer": layers, **size})
 
 
-def _cells(words: Sequence[str], legend: str, *, abreast: int) -> dict[str, Any]:
+def _cells(words: Sequence[str]) -> dict[str, Any]:
     """The cells of known pairs in the colors of their steps."""
-    symbols = {"symbolType": "square", "symbolStrokeColor": GRID, "symbolSize": 140, "columns": abreast}
     scale = {"domain": list(words), "range": list(STEPS)}
-    color = {"field": "words", "type": "nominal", "title": legend, "scale": scale, "legend": symbols}
+    color = {"field": "words", "type": "nominal", "scale": scale, "legend": None}
     mark = {"type": "rect", "stroke": None}
     return {"transform": [{"filter": "datum.known"}], "mark": mark, "encoding": {"color": color}}
 

@@ -182,9 +182,23 @@ def said(answer: Answer) -> str:
         return f"{opening} is not reached at epsilon 100, where rehearsals have {figure}."
     if answer.already:
         return f"{opening} is reached at epsilon {answer.epsilon:g} already, where rehearsals have {figure}."
-    least = "-" if answer.least is None else _epsilon(answer.least)
-    most = "more than was tried" if answer.most is None else _epsilon(answer.most)
-    return f"{opening} takes epsilon {_epsilon(answer.epsilon)} (single rehearsals {least} to {most}), with {figure}."
+    return f"{opening} takes epsilon {_epsilon(answer.epsilon)}, where rehearsals have {figure}. {_singly(answer)}"
+
+
+def _singly(answer: Answer) -> str:
+    """From which epsilon on rehearsals keep a bound, each by itself."""
+    if answer.least is None:
+        return "By itself, no rehearsal keeps that at the largest epsilon that was tried."
+    least = _epsilon(answer.least)
+    if answer.most is None:
+        return (
+            f"By itself, one rehearsal keeps that from epsilon {least} on, and at least one does not at the largest "
+            "that was tried."
+        )
+    most = _epsilon(answer.most)
+    if least == most:
+        return f"By itself, each rehearsal keeps that from epsilon {least} on."
+    return f"By itself, the first rehearsal keeps that from epsilon {least} on, and the last from {most} on."
 
 
 def _epsilon(epsilon: float) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.inert import inert
-from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS
+from counterfoil.publishing.noisy_tables import ABOVE, BELOW, BOTH, COUNTS, KEYS, ONE_WAY, PAIRS, says_beyond
 from counterfoil.schema import Schema
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
@@ -37,6 +37,17 @@ LAYOUT = 1
 """The version of what a release folder holds, and how; of another one, only checksums and receipt are compared."""
 
 _MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
+_KEY_WORDS = {
+    "value": (
+        "A value, a range or several of them, as the schema codes the column. Numbers and dates beyond the bounds were "
+        "clamped before they were counted: the first and the last cell hold them too, as the field `beyond` says."
+    ),
+    "beyond": (
+        f"`{BELOW}`: the count is that of the value and of everything below it; `{ABOVE}`: and of everything above it; "
+        f"`{BOTH}`: of both. Empty: the count is that of the value alone."
+    ),
+}
+_MOST_HEADER = 1000
 _ISO_DATETIME = "%Y-%m-%d %H:%M:%S"
 _DERIVED = {"categorical": "string", "boolean": "boolean", "integer": "integer", "real": "number", "date": "date"}
 
@@ -111,8 +122,10 @@ def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str)
 
 
 def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
-    """The columns are fixed: what varies is in the rows."""
-    keys = ("column", "value") if name == ONE_WAY else ("column_1", "value_1", "column_2", "value_2")
+    """The columns are fixed, but for those that versions before 0.13 did not write: what varies is in the rows."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        beyond = says_beyond(file.readline(_MOST_HEADER))
+    keys = [key for key in KEYS[name] if beyond or not key.startswith("beyond")]
     words = {
         "table": ("integer", "Counts with the same number belong to one column or pair."),
         "noisy_count": ("number", "The noisy count as it was bought; it may be negative."),
@@ -121,10 +134,15 @@ def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
         "charges": ("string", "The numbers of the charges on the receipt that bought the count."),
     }
     names = ("table", *keys, *COUNTS)
-    fields = [{"name": one, "type": "string"} for one in names]
+    fields: list[dict[str, Any]] = [{"name": one, "type": "string"} for one in names]
     for field in fields:
+        kind = field["name"].partition("_")[0]
         if field["name"] in words:
             field["type"], field["description"] = words[field["name"]]
+        elif beyond and kind in _KEY_WORDS:
+            field["description"] = _KEY_WORDS[kind]
+        if kind == "beyond":
+            field["constraints"] = {"enum": ["", BELOW, ABOVE, BOTH]}
     what = {ONE_WAY: "Noisy counts of single columns.", PAIRS: "Noisy counts of pairs of columns."}[name]
     # No cell is missing, whatever a value is called.
     return _resource(path, name, _slug(Path(name).stem), what) | {"schema": {"fields": fields, "missingValues": []}}

@@ -2,11 +2,13 @@
 
 They stand on the receipt, from which they are written and compared, so that they cost nothing more. Counts are as they
 were bought: negative ones stay negative, and the counts of a column need not add up to those of another, because
-every correction of that kind would add a bias that nobody could see afterwards.
+every correction of that kind would add a bias that nobody could see afterwards. Numbers and dates are counted as their
+schema clamps them, so that the cell of a bound also holds what lies beyond it: a column of its own says so.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import itertools
 import math
@@ -22,9 +24,20 @@ from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import CountedTable, counted_tables
 from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
+from counterfoil.schema.column import Column
+from counterfoil.schema.number import NumberColumn
 from counterfoil.synthesis.csv_writing import write_csv
 
 ONE_WAY, PAIRS = "noisy_tables/one_way.csv", "noisy_tables/pairs.csv"
+KEYS: Mapping[str, tuple[str, ...]] = {
+    ONE_WAY: ("column", "value", "beyond"),
+    PAIRS: ("column_1", "value_1", "beyond_1", "column_2", "value_2", "beyond_2"),
+}
+"""The columns that say what is counted, by table."""
+
+BELOW, ABOVE, BOTH = "and below", "and above", "and all others"
+"""What the cells at the bounds of a number or date hold besides their own values."""
+
 COUNTS = ("noisy_count", "standard_error", "half_width_95", "charges")
 """The columns that follow the names and values."""
 
@@ -85,17 +98,22 @@ def noisy_tables(answers: RecordedAnswers) -> NoisyTables:
     kept = _smallest(pairs)
     texts = {}
     if columns:
-        texts[ONE_WAY] = _text(("table", "column", "value"), _rows(schema, columns))
+        texts[ONE_WAY] = _text(("table", *KEYS[ONE_WAY], *COUNTS), _rows(schema, columns))
     if kept:
-        texts[PAIRS] = _text(("table", "column_1", "value_1", "column_2", "value_2"), _rows(schema, kept))
+        texts[PAIRS] = _text(("table", *KEYS[PAIRS], *COUNTS), _rows(schema, kept))
     named = tuple(dict.fromkeys((counts.columns[0], counts.columns[1]) for counts in kept))
     return NoisyTables(texts, len({counts.columns for counts in columns}), named, len(pairs) - len(kept))
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding."""
+    """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding.
+
+    Versions before 0.13 did not write what lies beyond the bounds: a text without it is compared with the other's rest.
+    """
     if one == other:
         return True
+    if says_beyond(one) != says_beyond(other):
+        one, other = (_without_beyond(text) if says_beyond(text) else text for text in (one, other))
     told, expected = (_FIGURES.findall(text) for text in (one, other))
     if _FIGURES.sub("\n", one) != _FIGURES.sub("\n", other) or len(told) != len(expected):
         return False
@@ -103,6 +121,18 @@ def alike(one: str, other: str) -> bool:
         mine[-1] == theirs[-1] and np.allclose(_floats(mine[:-1]), _floats(theirs[:-1]), rtol=1e-5, atol=2e-3)
         for mine, theirs in zip(told, expected, strict=True)
     )
+
+
+def says_beyond(text: str) -> bool:
+    """Whether a table, of which this is the beginning or all, has the columns that say what lies beyond the bounds."""
+    return any(name.startswith("beyond") for name in text.partition("\n")[0].split(","))
+
+
+def _without_beyond(text: str) -> str:
+    """The table as versions before 0.13 wrote it."""
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    kept = [place for place, name in enumerate(header) if not name.startswith("beyond")]
+    return _text([header[place] for place in kept], ([row[place] for place in kept] for row in rows))
 
 
 def _floats(texts: Sequence[str]) -> list[float]:
@@ -146,12 +176,15 @@ def _smallest(pairs: Sequence[Averaged]) -> list[Averaged]:
     return [pair for place, pair in enumerate(pairs) if place in kept]
 
 
-def _rows(schema: Schema, tables: Sequence[Averaged]) -> Iterator[list[str]]:
+def _rows(schema: Schema, tables: Sequence[Averaged]) -> Iterator[list[str | None]]:
     for number, one in enumerate(tables, 1):
-        labels = [_labels(schema[name].labels, of) for name, of in zip(one.columns, one.groups, strict=True)]
+        grouped = list(zip(one.columns, one.groups, strict=True))
+        labels = [
+            list(zip(_labels(schema[name].labels, of), _beyond(schema[name], of), strict=True)) for name, of in grouped
+        ]
         errors = _errors(one)
         for cell in np.ndindex(one.counts.shape):
-            named = zip(one.columns, (texts[at] for texts, at in zip(labels, cell, strict=True)), strict=True)
+            named = [(name, *texts[at]) for name, texts, at in zip(one.columns, labels, cell, strict=True)]
             yield [str(number), *itertools.chain.from_iterable(named), _number(float(one.counts[cell])), *errors]
 
 
@@ -175,15 +208,23 @@ def _labels(labels: Sequence[str], groups: np.ndarray) -> list[str]:
     return texts
 
 
+def _beyond(column: Column, groups: np.ndarray) -> list[str | None]:
+    """What each group of codes holds besides its values: what was clamped to a bound that is one of them."""
+    texts: list[str | None] = [None] * (int(groups.max()) + 1)
+    if isinstance(column, NumberColumn):
+        lowest, highest = groups[column.codes_of(np.array(column.bounds))].tolist()
+        texts[lowest], texts[highest] = (BELOW, ABOVE) if lowest != highest else (BOTH, BOTH)
+    return texts
+
+
 def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.3f}"
 
 
-def _text(names: Sequence[str], rows: Iterator[list[str]]) -> str:
+def _text(header: Sequence[str], rows: Iterator[list[str | None]]) -> str:
     """The CSV file, as `write_csv` writes every table."""
-    header = [*names, *COUNTS]
     columns = list(zip(*rows, strict=True))
-    table = pa.table([pa.array(column, pa.string()) for column in columns], names=header)
+    table = pa.table([pa.array(column, pa.string()) for column in columns], names=list(header))
     stream = io.BytesIO()
     write_csv(table, {}, stream)
     return stream.getvalue().decode()

@@ -22,7 +22,10 @@ _WHAT = {
     REPORT: "pictures of the release, for people; it opens in any browser, without a network",
     "datapackage.json": "the data dictionary (Frictionless table schema): kinds, categories, bounds, missing values",
     "schema.toml": "the columns, bounds, categories and rules that the release was made with",
-    ONE_WAY: "the noisy counts of each column, as they were bought, with their standard errors",
+    ONE_WAY: (
+        "the noisy counts of each column, as they were bought, with their standard errors; numbers and dates beyond "
+        "the bounds were counted in the first and the last cell, which `beyond` says of them"
+    ),
     PAIRS: "the noisy counts of pairs of columns, likewise",
     "rows.arrow": "the rows once more, as the model's files need them",
     "rows.parquet": "the rows once more, as the model's files need them",

@@ -22,7 +22,7 @@ from counterfoil.publishing.data_package import DATA_PACKAGE, data_package
 from counterfoil.publishing.noisy_tables import NoisyTables, noisy_tables
 from counterfoil.publishing.readme import README, REPORT, Contents, readme_text
 from counterfoil.receipt.answers import read_answers
-from counterfoil.synthesis.folder import RECEIPT, save_receipt
+from counterfoil.synthesis.folder import INDEX, RECEIPT, save_receipt
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -152,6 +152,18 @@ def require_replaceable_folder(target: Path) -> None:
 def is_release(folder: Path) -> bool:
     """Whether a folder says that it is what `publish` writes; that it is whole is another question."""
     return any((folder / name).is_file() for name in (DATA_PACKAGE, CHECKSUMS))
+
+
+def was_release(folder: Path) -> bool:
+    """Whether a folder holds the list of checksums or the data dictionary of a release, whatever else is gone.
+
+    Files of these names are not a release's own alone: what they say tells it.
+    """
+    marks = {CHECKSUMS: f"  {INDEX}\n", DATA_PACKAGE: '"counterfoil": {'}
+    return any(
+        (folder / name).is_file() and mark in (folder / name).read_text(encoding="utf-8", errors="replace")
+        for name, mark in marks.items()
+    )
 
 
 def sign_release(folder: Path, signed: Receipt) -> None:

@@ -12,11 +12,11 @@ from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.labels import short
 from counterfoil.pictures.model_scores import scores_side_by_side
 from counterfoil.pictures.overlay import overlaid_categories, overlaid_histograms
-from counterfoil.pictures.pair_matrix import pair_matrix
+from counterfoil.pictures.pair_matrix import pair_matrix, step_words
 from counterfoil.pictures.svg import render, require_report
 from counterfoil.report.head import Head
 from counterfoil.report.page import page
-from counterfoil.report.section import Figure, NumberTable, Section
+from counterfoil.report.section import ColorKey, Figure, NumberTable, Section
 from counterfoil.report.sentences import named, pair_named
 from counterfoil.synthesis.bars import Bars, bars_of
 
@@ -80,12 +80,13 @@ def _pairs(comparison: Comparison) -> Section | None:
         f"the worst is {worst} with {share_text(found.largest / 2)}. The number below a cell is that of the other "
         "column."
     )
-    chart = pair_matrix(names, off_by, _LIMITS, legend="Share of the rows in other cells")
+    chart = pair_matrix(names, off_by, _LIMITS)
     order = sorted(found.errors, key=lambda pair: -found.errors[pair])[:_LISTED]
     table = NumberTable(
         ("pair", "off by"), tuple((pair_named(pair), share_text(found.errors[pair] / 2)) for pair in order)
     )
-    figure = Figure(render(chart, title=title, description=caption), title, caption, table, wide=True)
+    key = ColorKey.of_steps("Share of the rows in other cells", step_words(_LIMITS))
+    figure = Figure(render(chart, title=title, description=caption), title, caption, table, wide=True, key=key)
     return Section("pairs", "Pairs of columns", figures=(figure,))
 
 

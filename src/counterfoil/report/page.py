@@ -33,6 +33,9 @@ SECTIONS: tuple[SectionOf, ...] = (columns, pairs, points, uses, limits, cost, c
 LONGEST = 1200
 """Characters of a text from a schema or a release; longer ones end with an ellipsis."""
 
+_BESIDE = 59
+"""Pixels of a screen that the edges of the page and of a figure take, rounded down."""
+
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -61,10 +64,22 @@ def page(top: Head, sections: Sequence[Section], *, private_view: bool = False) 
         private_view: whether the page shows real records' facts: its banner then stays on every screen and is on every
             printed page.
     """
-    css = f"{style_sheet()}{_styles()}"
+    css = f"{style_sheet()}{_styles()}{_hints(sections)}"
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     template = _environment().get_template("page.html")
     return template.render(head=top, sections=sections, css=css, digest=digest, private_view=private_view)
+
+
+def _hints(sections: Sequence[Section]) -> str:
+    """Shows below a picture that it scrolls, on screens on which it does: those that are narrower than it is.
+
+    A page can't ask whether a box scrolls without a script, but its widths are known when it is written.
+    """
+    widths = {figure.width for section in sections for figure in section.figures if figure.wide}
+    return "".join(
+        f"@media screen and (max-width:{width + _BESIDE}px){{.hint.to-{width}{{display:block}}}}"
+        for width in sorted(widths)
+    )
 
 
 @cache

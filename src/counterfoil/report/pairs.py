@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
-from counterfoil.pictures.pair_matrix import pair_matrix
+from counterfoil.pictures.pair_matrix import pair_matrix, step_words
 from counterfoil.pictures.svg import render
 from counterfoil.report.relations import Relations, relations
 from counterfoil.report.release import ReleaseFacts
-from counterfoil.report.section import Figure, NumberTable, Section
+from counterfoil.report.section import ColorKey, Figure, NumberTable, Section
 from counterfoil.report.sentences import pair_named
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -60,8 +60,8 @@ def _only(found: Relations) -> str:
 
 
 def _strength(found: Relations) -> Figure:
-    legend = "Cramer's V, from 0 to 1"
-    chart = pair_matrix(found.names, found.strength, _STRENGTHS, found.measured, legend=legend)
+    key = ColorKey.of_steps("Cramer's V, from 0 to 1", step_words(_STRENGTHS))
+    chart = pair_matrix(found.names, found.strength, _STRENGTHS, found.measured)
     strongest = found.pairs[0]
     pair, value = pair_named([found.names[place] for place in strongest]), found.strength[strongest]
     described = (
@@ -75,12 +75,12 @@ def _strength(found: Relations) -> Figure:
     if not np.isfinite(found.strength[np.tril_indices(len(found.names), -1)]).all():
         caption += " A cross: a column has one value alone."
     svg = render(chart, title="Strength of the relation of each pair", description=described)
-    return Figure(svg, "Strength of each relation", caption, _table(found), wide=True)
+    return Figure(svg, "Strength of each relation", caption, _table(found), wide=True, key=key)
 
 
 def _error(found: Relations) -> Figure:
-    legend = "Share in other cells, at most"
-    chart = pair_matrix(found.names, found.off_by, _ERRORS, found.measured, legend=legend)
+    key = ColorKey.of_steps("Share in other cells, at most", step_words(_ERRORS))
+    chart = pair_matrix(found.names, found.off_by, _ERRORS, found.measured)
     known = found.off_by[np.tril_indices(len(found.names), -1)]
     known = known[np.isfinite(known)]
     described = (
@@ -95,7 +95,7 @@ def _error(found: Relations) -> Figure:
     if len(known) < len(found.pairs):
         caption += " A cross: nothing bounds it."
     svg = render(chart, title="How far each pair may be off", description=described)
-    return Figure(svg, "How far each pair may be off", caption, None, wide=True)
+    return Figure(svg, "How far each pair may be off", caption, None, wide=True, key=key)
 
 
 def _table(found: Relations) -> NumberTable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -19,6 +21,24 @@ class NumberTable:
 
 
 @dataclass(frozen=True)
+class ColorKey:
+    """What the colors of a picture say, where that does not stand in the picture itself.
+
+    Args:
+        title: what they tell of.
+        entries: the name of each color in `pictures.style.COLORS`, and what it stands for.
+    """
+
+    title: str
+    entries: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of_steps(cls, title: str, words: Sequence[str]) -> ColorKey:
+        """The key of the six colors that say how much there is of something."""
+        return cls(title, tuple((f"step{step}", word) for step, word in enumerate(words)))
+
+
+@dataclass(frozen=True)
 class Figure:
     """A picture in a page.
 
@@ -28,6 +48,7 @@ class Figure:
         caption: what is seen, and what the lines and colors mean; plain text.
         table: the same numbers, folded up below the picture; None where the caption says them all.
         wide: whether it has a row of the page to itself, and may be scrolled sideways on a narrow screen.
+        key: what its colors say, above it; None where the picture or the caption says it.
     """
 
     svg: str
@@ -35,6 +56,13 @@ class Figure:
     caption: str
     table: NumberTable | None = None
     wide: bool = False
+    key: ColorKey | None = None
+
+    @property
+    def width(self) -> int:
+        """Pixels that the picture takes where there is room."""
+        found = re.match(r'<svg[^>]* width="(\d+)', self.svg)
+        return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True)
