@@ -82,6 +82,9 @@ def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterat
 
 
 def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: str) -> Iterator[str]:
+    if not (folder / DATA_PACKAGE).is_file():
+        yield f"{DATA_PACKAGE}, which every release has, is not in the folder."
+        return
     told = json_file(folder / DATA_PACKAGE, "a data dictionary")
     layout = told.get("counterfoil", {}).get("layout") if isinstance(told, dict) else None
     if layout != LAYOUT:
