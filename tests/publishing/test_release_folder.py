@@ -522,6 +522,18 @@ def test_files_of_others_beside_a_receipt_make_no_release_of_it(office: Office) 
     assert office.run("receipt", "verify", "receipt.json").status == 0
 
 
+def test_a_folder_without_its_data_dictionary_does_not_hold(office: Office) -> None:
+    assert office.synth("--out", "out/").status == 0
+    Path("out/datapackage.json").unlink()
+    ended = office.run("receipt", "verify", "out")
+    assert ended.status == 1, ended.err
+    assert "DOES NOT HOLD: datapackage.json is in checksums.txt and not in the folder" in ended.out
+    rehash(Path("out"))
+    ended = office.run("receipt", "verify", "out")
+    assert ended.status == 1, ended.err
+    assert "DOES NOT HOLD: datapackage.json, which every release has, is not in the folder." in ended.out
+
+
 def test_a_readme_that_says_something_else_is_vouched_for_by_nobody(office: Office) -> None:
     assert office.synth("--out", "out/", method="mst").status == 0
     path = Path("out/README.md")

@@ -8,7 +8,6 @@ schema clamps them, so that the cell of a bound also holds what lies beyond it: 
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 import math
@@ -86,8 +85,8 @@ class NoisyTables:
     left_out: int
 
 
-def noisy_tables(answers: RecordedAnswers) -> NoisyTables:
-    """The tables of the counts on a receipt.
+def noisy_tables(answers: RecordedAnswers, *, former: bool = False) -> NoisyTables:
+    """The tables of the counts on a receipt; where `former`, as versions before 0.13 wrote them, to be compared.
 
     A pair is there where one answer counted the two columns together. Answers about the same columns are averaged with
     the inverses of their variances as weights; those that counted codes in other groups are tables of their own.
@@ -98,22 +97,17 @@ def noisy_tables(answers: RecordedAnswers) -> NoisyTables:
     kept = _smallest(pairs)
     texts = {}
     if columns:
-        texts[ONE_WAY] = _text(("table", *KEYS[ONE_WAY], *COUNTS), _rows(schema, columns))
+        texts[ONE_WAY] = _text(ONE_WAY, schema, columns, former=former)
     if kept:
-        texts[PAIRS] = _text(("table", *KEYS[PAIRS], *COUNTS), _rows(schema, kept))
+        texts[PAIRS] = _text(PAIRS, schema, kept, former=former)
     named = tuple(dict.fromkeys((counts.columns[0], counts.columns[1]) for counts in kept))
     return NoisyTables(texts, len({counts.columns for counts in columns}), named, len(pairs) - len(kept))
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding.
-
-    Versions before 0.13 did not write what lies beyond the bounds: a text without it is compared with the other's rest.
-    """
+    """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding."""
     if one == other:
         return True
-    if says_beyond(one) != says_beyond(other):
-        one, other = (_without_beyond(text) if says_beyond(text) else text for text in (one, other))
     told, expected = (_FIGURES.findall(text) for text in (one, other))
     if _FIGURES.sub("\n", one) != _FIGURES.sub("\n", other) or len(told) != len(expected):
         return False
@@ -124,15 +118,11 @@ def alike(one: str, other: str) -> bool:
 
 
 def says_beyond(text: str) -> bool:
-    """Whether a table, of which this is the beginning or all, has the columns that say what lies beyond the bounds."""
+    """Whether a table, of which this is the beginning or all, has the columns that say what lies beyond the bounds.
+
+    Versions before 0.13 did not write them.
+    """
     return any(name.startswith("beyond") for name in text.partition("\n")[0].split(","))
-
-
-def _without_beyond(text: str) -> str:
-    """The table as versions before 0.13 wrote it."""
-    header, *rows = csv.reader(io.StringIO(text, newline=""))
-    kept = [place for place, name in enumerate(header) if not name.startswith("beyond")]
-    return _text([header[place] for place in kept], ([row[place] for place in kept] for row in rows))
 
 
 def _floats(texts: Sequence[str]) -> list[float]:
@@ -176,12 +166,10 @@ def _smallest(pairs: Sequence[Averaged]) -> list[Averaged]:
     return [pair for place, pair in enumerate(pairs) if place in kept]
 
 
-def _rows(schema: Schema, tables: Sequence[Averaged]) -> Iterator[list[str | None]]:
+def _rows(schema: Schema, tables: Sequence[Averaged], *, former: bool) -> Iterator[list[str | None]]:
     for number, one in enumerate(tables, 1):
         grouped = list(zip(one.columns, one.groups, strict=True))
-        labels = [
-            list(zip(_labels(schema[name].labels, of), _beyond(schema[name], of), strict=True)) for name, of in grouped
-        ]
+        labels = [_keys(schema[name], of, former=former) for name, of in grouped]
         errors = _errors(one)
         for cell in np.ndindex(one.counts.shape):
             named = [(name, *texts[at]) for name, texts, at in zip(one.columns, labels, cell, strict=True)]
@@ -195,6 +183,13 @@ def _errors(averaged: Averaged) -> list[str]:
     law = LinearAnswer(0.0, {part.source: weight * indicator for part, weight in averaged.parts}).law
     charges = sorted({part.source.charge for part, _ in averaged.parts})
     return [_number(law.deviation), _number(law.quantile(LEVEL)), " ".join(map(str, charges))]
+
+
+def _keys(column: Column, groups: np.ndarray, *, former: bool) -> list[tuple[str | None, ...]]:
+    """What the columns of the table say of each group of codes, but for the name of the column."""
+    if former:
+        return [(text,) for text in _labels(column.former_labels, groups)]
+    return list(zip(_labels(column.labels, groups), _beyond(column, groups), strict=True))
 
 
 def _labels(labels: Sequence[str], groups: np.ndarray) -> list[str]:
@@ -221,10 +216,11 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.3f}"
 
 
-def _text(header: Sequence[str], rows: Iterator[list[str | None]]) -> str:
+def _text(name: str, schema: Schema, tables: Sequence[Averaged], *, former: bool) -> str:
     """The CSV file, as `write_csv` writes every table."""
-    columns = list(zip(*rows, strict=True))
-    table = pa.table([pa.array(column, pa.string()) for column in columns], names=list(header))
+    keys = (key for key in KEYS[name] if not (former and key.startswith("beyond")))
+    columns = list(zip(*_rows(schema, tables, former=former), strict=True))
+    table = pa.table([pa.array(column, pa.string()) for column in columns], names=["table", *keys, *COUNTS])
     stream = io.BytesIO()
     write_csv(table, {}, stream)
     return stream.getvalue().decode()

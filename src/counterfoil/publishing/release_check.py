@@ -13,7 +13,7 @@ from counterfoil.inert import inert
 from counterfoil.json_text import json_file
 from counterfoil.publishing.checksums import checksum_problems, files_in
 from counterfoil.publishing.data_package import DATA_PACKAGE, LAYOUT
-from counterfoil.publishing.noisy_tables import alike
+from counterfoil.publishing.noisy_tables import alike, says_beyond
 from counterfoil.publishing.readme import README, REPORT
 from counterfoil.publishing.release_folder import noisy_of, package_of, readme_of
 from counterfoil.receipt.receipt import Receipt
@@ -85,15 +85,25 @@ def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterat
     for name in sorted({*written, *present}):
         if name not in written or name not in present:
             yield f"{name} must be there exactly where the receipt records such counts."
-        elif not alike((folder / name).read_bytes().decode("utf-8", "replace"), written[name]):
+        elif not _is_written(folder / name, release, written[name], name):
             yield f"{name} does not hold the noisy counts that the receipt records."
     if not any(name not in present for name in written):
         yield from _package_problems(folder, release, table)
 
 
+def _is_written(path: Path, release: Synthesis | PointSynthesis, expected: str, name: str) -> bool:
+    """Whether a noisy table holds what this version would write, or one before 0.13."""
+    text = path.read_bytes().decode("utf-8", "replace")
+    if says_beyond(text):
+        return alike(text, expected)
+    former = noisy_of(release.receipt.document, former=True)
+    return former is not None and alike(text, former.texts[name])
+
+
 def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: str) -> Iterator[str]:
     if not (folder / DATA_PACKAGE).is_file():
-        return  # the checksums name it, and say it
+        yield f"{DATA_PACKAGE}, which every release has, is not in the folder."
+        return
     told = json_file(folder / DATA_PACKAGE, "a data dictionary")
     layout = told.get("counterfoil", {}).get("layout") if isinstance(told, dict) else None
     if layout != LAYOUT:

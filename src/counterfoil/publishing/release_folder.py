@@ -188,11 +188,11 @@ def sign_release(folder: Path, signed: Receipt) -> None:
         raise
 
 
-def noisy_of(document: Any) -> NoisyTables | None:
-    """The noisy tables of a receipt; None where it records no counts."""
+def noisy_of(document: Any, *, former: bool = False) -> NoisyTables | None:
+    """The noisy tables of a receipt, where `former` as versions before 0.13 wrote them; None without counts."""
     if "answers" not in document:
         return None
-    tables = noisy_tables(read_answers(document))
+    tables = noisy_tables(read_answers(document), former=former)
     return tables if tables.texts else None
 
 

@@ -126,6 +126,11 @@ class Column(ABC):
         """Text for each code, for reports."""
         return (*self._labels(), *(["missing"] if self.missing else []))
 
+    @property
+    def former_labels(self) -> tuple[str, ...]:
+        """The texts that versions before 0.13 had for the same codes."""
+        return self.labels
+
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """float64 [size] twice: the least and greatest number that each code stands for; NaN for missing."""

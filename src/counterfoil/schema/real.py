@@ -351,6 +351,12 @@ class Real(NumberColumn):
             return self._interval_labels()
         return labels_between(*(self._decimal_grid.number(places) for places in self._places))
 
+    @property
+    def former_labels(self) -> tuple[str, ...]:
+        if self._decimal_grid is None:
+            return self.labels
+        return (*self._interval_labels(), *self.labels[self.n_bins :])
+
     def _interval_labels(self) -> list[str]:
         """A text for each bin with its edges."""
         ends = [f"{edge:.6g}" for edge in self._edges]
