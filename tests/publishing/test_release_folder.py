@@ -560,6 +560,17 @@ def test_a_file_that_was_added_with_its_checksum_is_named(office: Office) -> Non
     assert "people.csv" in verified(office)["unvouched_files"]
 
 
+def test_files_of_a_release_that_lost_both_of_its_lists_are_named(office: Office) -> None:
+    """It verifies as the saved release that is left of it; nothing compares the rest."""
+    released(office)
+    for name in ("datapackage.json", "checksums.txt"):
+        (Path("out") / name).unlink()
+    table = Path("out/noisy_tables/one_way.csv")
+    table.write_text(table.read_text().replace("1", "2"))
+    told = verified(office)
+    assert {"noisy_tables/one_way.csv", "README.md", "synthetic.parquet"} <= set(told["unvouched_files"])
+
+
 def test_no_receipt_of_an_older_release_fixes_its_model(published: Path) -> None:
     document = json.loads((published / "receipt.json").read_text())
     assert "model.npz" not in unvouched_files(published)

@@ -223,11 +223,13 @@ def _kept_problems(loaded: Receipt, place: Path) -> list[str]:
 
 
 def _unvouched_files(folder: Path | None) -> list[str]:
-    """Files of a release that no signature and no ledger fixes, for they keep the hash of the receipt alone."""
-    from counterfoil.publishing.release_check import unvouched_files
+    """Files of a folder that no signature and no ledger fixes, for they keep the hash of the receipt alone."""
+    from counterfoil.publishing.release_check import strange_files, unvouched_files
     from counterfoil.publishing.release_folder import is_release
 
-    return [] if folder is None or not is_release(folder) else unvouched_files(folder)
+    if folder is None:
+        return []
+    return unvouched_files(folder) if is_release(folder) else strange_files(folder)
 
 
 def _label_problems(loaded: Receipt, folder: Path) -> list[str]:

@@ -20,7 +20,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.synthesis.csv_writing import notations_of, write_csv
-from counterfoil.synthesis.folder import INDEX, RECEIPT, SCHEMA, parquet_parts
+from counterfoil.synthesis.folder import INDEX, RECEIPT, SCHEMA, index_of, parquet_parts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -67,6 +67,15 @@ def unvouched_files(folder: Path) -> list[str]:
     noisy = noisy_of(document)
     added = present - _PARTS - tables - (set() if noisy is None else noisy.texts.keys())
     return [*loose, *([] if _readme_follows(folder) else [README]), *map(inert, sorted(added))]
+
+
+def strange_files(folder: Path) -> list[str]:
+    """The files in a saved folder that its index does not name, inert: of a release that lost its lists, most."""
+    try:
+        known = index_of(folder).get("files", {})
+    except ValueError:  # said of the folder as a whole
+        return []
+    return [inert(name) for name in files_in(folder) if name not in {INDEX, *known}]
 
 
 def _contradictions(folder: Path, release: Synthesis | PointSynthesis) -> Iterator[str]:
