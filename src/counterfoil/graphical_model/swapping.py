@@ -115,8 +115,8 @@ class _Tables:
         counts = np.zeros(len(expected), dtype=np.int64)
         for k, start in enumerate(self.starts.tolist()):
             span = slice(self.bounds[k], self.bounds[k + 1])
-            cells = rows[:, self.axes[span]].astype(np.int64) @ self.strides[span]
-            np.add.at(counts, places[start + cells], 1)
+            counted = np.bincount(rows[:, self.axes[span]].astype(np.int64) @ self.strides[span])
+            np.add.at(counts, places[start : start + len(counted)], counted)
         return _Counting(places, counts, np.where(expected >= 1, expected, -1.0))
 
 
