@@ -42,6 +42,9 @@ class LessNoise:
     def noisy_max(self, scores: np.ndarray, scale: float) -> int:
         return self.randomness.noisy_max(scores, scale * self.factor)
 
+    def make_ready(self) -> None:
+        self.randomness.make_ready()
+
     def generator(self) -> np.random.Generator:
         return self.randomness.generator()
 
