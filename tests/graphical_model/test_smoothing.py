@@ -26,7 +26,7 @@ def columns(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 @settings(max_examples=200, deadline=None)
 @given(COUNTS, st.sampled_from([3.0, 10.0]))
 def test_runs_are_what_their_definition_says(counts: np.ndarray, scale: float):
-    runs = find_runs(counts, scale, 3.0)
+    runs = find_runs(Runs.single(counts, scale, 3.0))
     assert runs.of_cell[0] == 0
     assert set(np.diff(runs.of_cell).tolist()) <= {0, 1}
     for run in range(len(runs.totals)):
@@ -44,7 +44,7 @@ def test_runs_are_what_their_definition_says(counts: np.ndarray, scale: float):
 @given(columns())
 def test_sums_of_runs_that_stand_out_are_kept_and_nothing_is_below_zero(column: tuple[np.ndarray, np.ndarray]):
     counts, spans = column
-    smoothed = spread(find_runs(counts, 8.0, 3.0), spans)
+    smoothed = spread(find_runs(Runs.single(counts, 8.0, 3.0)), spans)
     assert np.isfinite(smoothed.counts).all()
     assert (smoothed.counts >= 0).all()
     runs = smoothed.runs
@@ -57,7 +57,7 @@ def test_sums_of_runs_that_stand_out_are_kept_and_nothing_is_below_zero(column: 
 @given(columns(), st.integers(1, 12))
 def test_coarse_codes_are_few_and_of_neighbors(column: tuple[np.ndarray, np.ndarray], most: int):
     counts, spans = column
-    codes = merge_runs(spread(find_runs(counts, 8.0, 3.0), spans), most)
+    codes = merge_runs(spread(find_runs(Runs.single(counts, 8.0, 3.0)), spans), most)
     assert len(codes) == len(counts)
     assert codes[0] == 0
     assert set(np.diff(codes).tolist()) <= {0, 1}
@@ -68,7 +68,7 @@ def test_many_codes_become_few_that_hold_about_equally_many():
     rng = np.random.default_rng(1)
     counts = 500.0 + rng.normal(0, 5, 400)
     counts[100] = 60_000
-    smoothed = spread(find_runs(counts, 5.0, 4.0), np.ones(400))
+    smoothed = spread(find_runs(Runs.single(counts, 5.0, 4.0)), np.ones(400))
     codes = merge_runs(smoothed)
     assert codes.max() + 1 == MOST_CODES
     assert (codes == codes[100]).sum() == 1, "a heavy single value stays alone"
@@ -102,7 +102,7 @@ def test_empty_cells_far_out_stay_empty():
     far = []
     for seed in range(40):
         exact, noisy = tailed(seed)
-        counts = spread(find_runs(noisy, 36.0, deviations_to_stand_out(100)), np.ones(100)).counts
+        counts = spread(find_runs(Runs.single(noisy, 36.0, deviations_to_stand_out(100))), np.ones(100)).counts
         far.append(counts[80:].sum())
         assert np.abs(counts - exact).sum() < np.abs(np.maximum(noisy, 0) - exact).sum()
     # Kept above zero, noise alone would put 20 * 36 / sqrt(2 pi) = 287 records there in the mean.
@@ -114,9 +114,9 @@ def test_a_second_measurement_of_runs_tells_more_of_the_tail():
     once, twice = [], []
     for seed in range(60):
         exact, noisy = tailed(seed)
-        counts = spread(find_runs(noisy, 36.0, 4.0), np.ones(100)).counts
+        counts = spread(find_runs(Runs.single(noisy, 36.0, 4.0)), np.ones(100)).counts
         half = exact + rng.normal(0, 36 * math.sqrt(2), 100)
-        runs = find_runs(half, 36 * math.sqrt(2), 4.0)
+        runs = find_runs(Runs.single(half, 36 * math.sqrt(2), 4.0))
         sums = np.bincount(runs.of_cell, exact)
         better = runs.with_more(sums + rng.normal(0, 36 * math.sqrt(2), len(sums)), 36 * math.sqrt(2))
         again = spread(better, np.ones(100)).counts
@@ -134,7 +134,7 @@ def test_more_of_a_run_is_the_average_by_precision():
 
 def test_little_lies_between_spikes_and_beside_them():
     noisy = np.array([900.0, 3, -4, 5, 700, 2, -3, 4, 1, 0, 2, -1])
-    counts = spread(find_runs(noisy, 5.0, 3.0), np.ones(12)).counts
+    counts = spread(find_runs(Runs.single(noisy, 5.0, 3.0)), np.ones(12)).counts
     # Humps between two spikes may lie anywhere there, beside the last one anywhere up to the end.
     assert counts[1:4].sum() < 3 * 5.0
     assert counts[1:4] == pytest.approx(counts[1:4].mean(), rel=0.2)
@@ -142,6 +142,6 @@ def test_little_lies_between_spikes_and_beside_them():
 
 
 def test_nothing_that_stands_out_leaves_the_column_even():
-    counts = spread(find_runs(np.array([1.0, 2.0, -1.0, 0.0]), 5.0, 3.0), np.ones(4)).counts
+    counts = spread(find_runs(Runs.single(np.array([1.0, 2.0, -1.0, 0.0]), 5.0, 3.0)), np.ones(4)).counts
     assert counts == pytest.approx(counts[0])
     assert counts.sum() == pytest.approx(2.0)

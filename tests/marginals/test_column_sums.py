@@ -17,7 +17,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import runs_of
 from counterfoil.graphical_model.smoothing import spread
-from counterfoil.marginals import one_way
+from counterfoil.marginals import one_way, repeated_measurement
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
 from counterfoil.marginals.unreliable import NumberColumn
 from counterfoil.noise.gaussian import GaussianNoise
@@ -140,7 +140,7 @@ def test_the_mean_of_a_long_tail_is_nearer(monkeypatch: pytest.MonkeyPatch):
         return np.array(off)
 
     with_sums = errors()
-    monkeypatch.setattr(one_way, "MOST_SHARE", 0.0)
+    monkeypatch.setattr(repeated_measurement, "MOST_SHARE", 0.0)
     without = errors()
     assert np.median(np.abs(with_sums)) < 0.67 * np.median(np.abs(without))
     assert np.sqrt(np.mean(with_sums**2)) < 0.67 * np.sqrt(np.mean(without**2))

@@ -13,8 +13,8 @@ from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.answer_log import AnswerLog, LostAnswer
 from counterfoil.graphical_model.merging import MOST_CODES
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.runs import find_runs
-from counterfoil.marginals import one_way
+from counterfoil.graphical_model.runs import Runs, find_runs
+from counterfoil.marginals import one_way, repeated_measurement
 from counterfoil.noise.gaussian import GaussianNoise
 
 SCHEMA = Schema.from_toml("""
@@ -65,15 +65,15 @@ def test_both_measurements_are_averaged_by_precision(monkeypatch: pytest.MonkeyP
     deviation = 5.0
     first = [NoisyMarginal((name,), rng.normal(40, 30, domain[name]), deviation) for name in domain.attributes]
     bins = SCHEMA["amount"].n_bins
-    runs = {"amount": find_runs(first[0].counts[:bins], deviation, 3.0)}
+    runs = {"amount": find_runs(Runs.single(first[0].counts[:bins], deviation, 3.0))}
     n_runs = len(runs["amount"].totals)
     again = [rng.normal(100, 50, n_runs + 1), rng.normal(40, 30, 3)]
 
     def answered(account, domain, cliques, noise, *, coarsening):
         return [NoisyMarginal(clique, counts, deviation) for clique, counts in zip(cliques, again, strict=True)]
 
-    monkeypatch.setattr(one_way, "measure", answered)
-    together, better = one_way._measured_again(None, domain, NOISE, first, runs)
+    monkeypatch.setattr(repeated_measurement, "measure", answered)
+    together, better = repeated_measurement.measured_again(None, domain, NOISE, first, runs)
     sums = np.zeros((n_runs + 1, bins + 1))
     sums[runs["amount"].of_cell, np.arange(bins)] = 1
     sums[n_runs, bins] = 1

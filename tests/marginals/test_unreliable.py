@@ -11,7 +11,7 @@ import pytest
 
 from counterfoil import AIM, MST, Budget, Curator, Schema
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.runs import deviations_to_stand_out, find_runs, runs_of
+from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out, find_runs, runs_of
 from counterfoil.graphical_model.smoothing import spread
 from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.hidden_categories import hidden_categories
@@ -23,7 +23,7 @@ CENTERS = np.array([10.0, 20, 30, 40, 50])
 
 
 def column(name: str, noisy: np.ndarray, scale: float, centers: np.ndarray = CENTERS) -> NumberColumn:
-    runs = find_runs(noisy, scale, 3.0)
+    runs = find_runs(Runs.single(noisy, scale, 3.0))
     return NumberColumn(NoisyMarginal((name,), noisy, scale), runs, spread(runs, np.ones(len(noisy)), centers), centers)
 
 
@@ -215,7 +215,7 @@ def test_a_table_is_near_noise_by_the_expected_distance():
 def test_runs_count_instead_of_the_cells_that_they_join():
     noisy = np.random.default_rng(1).normal(4, 30, 100)
     marginal = NoisyMarginal(("amount",), noisy, 30.0)
-    runs = find_runs(noisy, 30.0, 4.0)
+    runs = find_runs(Runs.single(noisy, 30.0, 4.0))
     total = 100 * 30 * math.sqrt(2 / math.pi) / 0.5
     assert near_noise([marginal], {}, total)
     assert not near_noise([marginal], {"amount": runs}, total)

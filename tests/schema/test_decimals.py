@@ -167,3 +167,16 @@ def test_check_counts_what_has_more_digits() -> None:
 def test_numbers_too_large_for_digits_stay() -> None:
     column = Real("x", 0.0, 1e300, decimals=0)
     assert column.rounded(np.array([1e200, 3.7])).tolist() == [1e200, 4.0]
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.0, 7.7), (0.0, 100.7), (0.2, 7.7), (-3.5, 1e5 + 0.5), (0.05, 1.05)])
+def test_bounds_with_more_digits_hold_the_numbers_between_them(lower: float, upper: float) -> None:
+    """Nothing is drawn beyond a bound (it was: 8 of 0 to 7.7), and such bounds need no bins made by hand."""
+    column = Real("x", lower, upper, decimals=0)
+    codes = np.arange(column.size).repeat(30)
+    drawn = column.decode(codes, np.random.default_rng(1)).to_numpy()
+    assert (drawn == np.rint(drawn)).all()
+    assert (lower <= drawn).all()
+    assert (drawn <= upper).all()
+    assert (column.encode(pa.array(drawn)) == codes).all()
+    assert column.encode(pa.array([lower, upper])).tolist() == [0, column.size - 1]

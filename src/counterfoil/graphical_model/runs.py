@@ -15,7 +15,9 @@ ANY_CHANCE = 0.05
 LONGEST = 6
 """The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
 BLOCKS = 96
-"""Into about so many runs a column without sizes is cut where nothing stands out, however fine its cells are."""
+"""Into about so many runs a column is cut at first, however fine its cells are."""
+MANY = 2 * BLOCKS
+"""So many cells leave few records in each, and are measured once more than others."""
 _PARTS = 8
 """A run is at most that part of its column, however little stands out."""
 
@@ -41,6 +43,27 @@ class Runs:
         """bool [runs]: which totals are more than their noise."""
         return np.asarray(self.totals >= self.threshold * self.noise)
 
+    @staticmethod
+    def single(counts: np.ndarray, scale: float, threshold: float) -> Runs:
+        """Each cell as a run of its own.
+
+        Args:
+            counts: float64 [n], noisy.
+            scale: the standard deviation of the noise in one cell.
+            threshold: how many deviations of its noise a count must reach to stand out.
+        """
+        return Runs(np.arange(len(counts)), counts, np.full(len(counts), scale), threshold)
+
+    @property
+    def first_cells(self) -> np.ndarray:
+        """int64 [runs]: the cell with which each begins."""
+        return np.flatnonzero(np.diff(self.of_cell, prepend=-1))
+
+    @property
+    def longer_ones_stand_out(self) -> bool:
+        """Whether any run of more than one cell stands out, so that something says where its records' neighbors are."""
+        return bool((self.stands_out & (np.bincount(self.of_cell) > 1)).any())
+
     def with_more(self, totals: np.ndarray, noise: float) -> Runs:
         """The same runs, their totals averaged with others that were measured with `noise`, by precision."""
         weights, more = self.noise**-2, noise**-2
@@ -59,15 +82,28 @@ class Runs:
         threshold = np.broadcast_to(self.threshold, len(self.totals))[old]
         return Runs(of_cell, self.totals[old] * part, self.noise[old] * np.sqrt(part), threshold)
 
+    def between(self, start: int, stop: int) -> Runs:
+        """The runs from one to before another, with their cells."""
+        inside = self.of_cell[(self.of_cell >= start) & (self.of_cell < stop)] - start
+        threshold = np.broadcast_to(self.threshold, len(self.totals))[start:stop]
+        return Runs(inside, self.totals[start:stop], self.noise[start:stop], threshold)
+
+    def joined(self, number: np.ndarray) -> Runs:
+        """Runs of these runs.
+
+        Args:
+            number: int64 [runs], the new run of each, counted up from 0.
+        """
+        noise = np.sqrt(np.bincount(number, self.noise**2))
+        threshold = np.zeros(len(noise))
+        np.maximum.at(threshold, number, np.broadcast_to(self.threshold, len(number)))
+        return Runs(number[self.of_cell], np.bincount(number, self.totals), noise, threshold)
+
     def with_joined_rest(self) -> Runs:
         """Neighboring runs that do not stand out as one."""
         out = self.stands_out
         begins = np.append(True, out[1:] | out[:-1])
-        joined = np.cumsum(begins) - 1
-        noise = np.sqrt(np.bincount(joined, self.noise**2))
-        threshold = np.zeros(len(noise))
-        np.maximum.at(threshold, joined, np.broadcast_to(self.threshold, len(joined)))
-        return Runs(joined[self.of_cell], np.bincount(joined, self.totals), noise, threshold)
+        return self.joined(np.cumsum(begins) - 1)
 
 
 def deviations_to_stand_out(cells: int) -> float:
@@ -75,64 +111,92 @@ def deviations_to_stand_out(cells: int) -> float:
     return math.sqrt(2 * math.log(max(cells, 2) / ANY_CHANCE))
 
 
-def find_runs(counts: np.ndarray, scale: float, threshold: float, longest: int = LONGEST) -> Runs:
-    """Runs of cells that lie side by side.
+def find_runs(cells: Runs, longest: int = LONGEST) -> Runs:
+    """Longer runs of what lies side by side.
 
-    A cell that stands out is a run of its own. Between such cells, runs are closed as soon as their sum stands out from
-    the noise of so many cells; what is left over before the next one does not stand out, in runs of a few cells.
+    What stands out is a run of its own. Between such runs, longer ones are closed as soon as their sum stands out from
+    its noise; what is left over before the next one does not stand out, in runs of a few cells.
 
     Args:
-        counts: float64 [n], noisy.
-        scale: the standard deviation of the noise in one cell.
-        threshold: how many deviations of its own noise a run must reach to stand out.
-        longest: the most cells in a run.
+        cells: single ones, or runs of them.
+        longest: the most cells in a run that is joined of several.
     """
-    least, runs = scale * threshold, np.zeros(len(counts), dtype=np.int64)
-    number, start, total = 0, 0, 0.0
-    for i, count in enumerate(counts):
-        if count >= least and i > start:
-            number, start, total = number + 1, i, 0.0
-        runs[i] = number
-        total += count
-        if total >= least * math.sqrt(i + 1 - start) or i + 1 - start == longest:
-            number, start, total = number + 1, i + 1, 0.0
-    return Runs(runs, np.bincount(runs, counts), scale * np.sqrt(np.bincount(runs)), threshold)
+    thresholds = np.broadcast_to(cells.threshold, len(cells.totals))
+    shown = zip(
+        cells.totals.tolist(),
+        (cells.noise**2).tolist(),
+        thresholds.tolist(),
+        np.bincount(cells.of_cell).tolist(),
+        cells.stands_out.tolist(),
+        strict=True,
+    )
+    number, run, empty = [], 0, (0.0, 0.0, 0.0, 0)
+    total, variance, least, length = empty
+    for count, noise, threshold, cell, out in shown:
+        if length and (out or length + cell > longest):
+            run, (total, variance, least, length) = run + 1, empty
+        number.append(run)
+        total, variance, least, length = total + count, variance + noise, max(least, threshold), length + cell
+        if total >= least * math.sqrt(variance) or length >= longest:
+            run, (total, variance, least, length) = run + 1, empty
+    return cells.joined(np.array(number))
 
 
-def runs_of(counts: np.ndarray, scale: float, *, sized: bool = True) -> Runs:
+def runs_of(counts: np.ndarray, scale: float) -> Runs:
     """Runs of all cells of a column, longer ones where short ones do not stand out.
 
-    Where nothing between two runs that stand out does, runs of twice as many cells are tried there, up to a quarter of
-    the column. Where nothing at all stands out, runs of twice the first length are left, whose sums can be measured
-    again. The threshold stays that of so many cells: a lower one lets noise stand out, far from where the records are.
+    The first runs have few cells, or a part of a column of many. Where nothing at all stands out, runs of twice that
+    length are left, whose sums can be measured again. The threshold stays that of so many cells: a lower one lets noise
+    stand out, far from where the records are.
 
     Args:
         counts: float64 [n], noisy.
         scale: the standard deviation of the noise in one cell.
-        sized: whether cells are numbers, of which few may be large; those without sizes, such as days, lie anywhere in
-            a column of thousands, and its runs are longer from the first.
     """
-    threshold, cells = deviations_to_stand_out(len(counts)), len(counts)
-    first = LONGEST if sized else max(LONGEST, cells // BLOCKS)
-    runs, longest = find_runs(counts, scale, threshold, first), 2 * first
-    while longest <= cells // _PARTS:
-        runs = _with_longer(runs, counts, scale, threshold, longest)
-        longest *= 2
+    n = len(counts)
+    cells = Runs.single(counts, scale, deviations_to_stand_out(n))
+    first = max(LONGEST, n // BLOCKS)
+    runs = _with_longer(find_runs(cells, first), cells, first)
     if not runs.stands_out.any():
-        return find_runs(counts, scale, threshold, max(min(2 * first, cells // _PARTS), 1))
+        return find_runs(cells, max(min(2 * first, n // _PARTS), 1))
     return runs
 
 
-def _with_longer(runs: Runs, counts: np.ndarray, scale: float, threshold: float, longest: int) -> Runs:
-    """The same runs where they stand out, and between them longer ones where these do."""
-    out = runs.stands_out[runs.of_cell]
-    borders = np.flatnonzero(np.diff(out, prepend=not out[0]))
-    begins = np.diff(runs.of_cell, prepend=-1) > 0
-    for start, stop in zip(borders.tolist(), [*borders[1:].tolist(), len(out)], strict=True):
-        if out[start]:
-            continue
-        longer = find_runs(counts[start:stop], scale, threshold, longest)
-        if longer.stands_out.any():
-            begins[start:stop] = np.diff(longer.of_cell, prepend=-1) > 0
-    of_cell = np.cumsum(begins) - 1
-    return Runs(of_cell, np.bincount(of_cell, counts), scale * np.sqrt(np.bincount(of_cell)), threshold)
+def joined_again(runs: Runs) -> Runs:
+    """Runs whose sums were measured again, joined where more of them stand out together.
+
+    Where only single cells stand out, the others are left as they are: they say together how dense the rest is
+    (`hidden_mass`), and a part of it that stood out would hide that.
+    """
+    if runs.stands_out.any() and not runs.longer_ones_stand_out:
+        return runs
+    return _with_longer(runs, runs, LONGEST)
+
+
+def joined_for_another(runs: Runs) -> Runs:
+    """Runs of a column of many cells, for another measurement: long ones where nothing but single cells stands out."""
+    n = len(runs.of_cell)
+    return runs if n < MANY or runs.longer_ones_stand_out else find_runs(runs, n // _PARTS)
+
+
+def _with_longer(runs: Runs, cells: Runs, longest: int) -> Runs:
+    """Runs of twice as many cells, and of twice as many as these, between those that stand out, where these then do.
+
+    Args:
+        runs: joined of `cells`.
+        cells: single ones, or runs of them.
+        longest: the most cells that runs had till now.
+    """
+    while (longest := 2 * longest) <= len(cells.of_cell) // _PARTS:
+        number = runs.of_cell[cells.first_cells]
+        out, begins = runs.stands_out[number], np.diff(number, prepend=-1) > 0
+        borders = np.flatnonzero(np.diff(out, prepend=not out[0]))
+        for start, stop in zip(borders.tolist(), [*borders[1:].tolist(), len(out)], strict=True):
+            if out[start]:
+                continue
+            part = cells.between(start, stop)
+            longer = find_runs(part, longest)
+            if longer.stands_out.any():
+                begins[start:stop] = np.diff(longer.of_cell[part.first_cells], prepend=-1) > 0
+        runs = cells.joined(np.cumsum(begins) - 1)
+    return runs

@@ -31,12 +31,16 @@ _SLOWEST = 0.05
 """A tail falls at least by that log density in a cell of mean width."""
 _SLOWEST_SIZELESS = 0.02
 """The same where cells have no sizes, of which a tail need not have a mean."""
+_FEW = 0.5
+"""Where runs that stand out hold a smaller part of the records, they don't say where most of these are."""
 _STEEPEST = 8.0
 """The most by which it falls there."""
 _STEEPER = 1.6
 """How many times as fast as where it begins a tail is taken to fall, before its own counts are looked at."""
 _APART = 0.5
 """The standard deviation of the log of a tail's slope around what it is taken to be."""
+_FROM_ONE = 3.0
+"""How many of these deviations lie between the least slope and one in a cell, where one run is all of the body."""
 _SLOPES = 80
 """How many slopes are tried."""
 _LIFT, _LIFTS = 0.5, np.arange(-2, 3)
@@ -91,7 +95,7 @@ def spread(
         records: in all cells, as other counts than theirs say.
         records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
-    if runs.stands_out.any():
+    if runs.stands_out.any() and not _shows_few(runs, records, records_error):
         runs = demanding(runs, np.cumsum(spans) - spans / 2 if centers is None else centers)
     else:
         runs = with_densest(runs, centers)
@@ -131,6 +135,13 @@ def spread(
     return _apart(Smoothed(joined, counts, spikes, hidden, unplaced, tuple(others.values())), others)
 
 
+def _shows_few(runs: Runs, records: float, records_error: float) -> bool:
+    """Whether most records lie where nothing stands out, and no single cell does."""
+    out = runs.stands_out
+    known = records > 2 * records_error
+    return known and float(runs.totals[out].sum()) < _FEW * records and bool((np.bincount(runs.of_cell)[out] > 1).all())
+
+
 def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
     """The cells beyond 0 of each run as a run of their own, which stands out where they likely have records."""
     runs, hidden = smoothed.runs, dict(smoothed.hidden)
@@ -163,7 +174,7 @@ class _Pieces:
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """Runs side by side on a line whose unit is the mean width of a cell, or of one of `BLOCKS` without sizes.
+    """Runs side by side on a line whose unit is the mean width of a cell, or of several where there are many.
 
     Args:
         of_cell: int64 [n], the run of each cell.
@@ -209,8 +220,7 @@ class _Line:
         records_error: float,
     ) -> _Line:
         mean_span = float(spans.mean()) if spans.any() else 1.0
-        if centers is None:
-            mean_span *= max(len(spans) / BLOCKS, 1.0)
+        mean_span *= max(len(spans) // BLOCKS, 1)
         wide = np.maximum(spans / mean_span, _TINY)
         widths = np.bincount(runs.of_cell, wide)
         cells, stands_out = np.bincount(runs.of_cell), runs.stands_out
@@ -340,7 +350,8 @@ class _Line:
         residuals = (self.pieces.totals[pieces] - np.add.reduceat(cases, starts, axis=2)) / self.pieces.noise[pieces]
         left, left_error = self._left_for(run)
         missing = (left - cases.sum(axis=2)) / left_error
-        unusual = (np.log(slopes[:, 0] / (_STEEPER * trend)) / _APART) ** 2 + lifts[:, None] ** 2
+        apart = _APART if len(side) > 1 else -math.log(self.slowest) / _FROM_ONE
+        unusual = (np.log(slopes[:, 0] / (_STEEPER * trend)) / apart) ** 2 + lifts[:, None] ** 2
         return slopes[:, 0], cases, (residuals**2).sum(axis=2) + missing**2, unusual
 
     def _left_for(self, run: int) -> tuple[float, float]:
@@ -383,10 +394,13 @@ class _Line:
         return float(self.ends[run] + self.ends[run + 1]) / 2
 
     def _trend(self, side: np.ndarray) -> float:
-        """How much the log density falls in a cell, by the runs nearest to the end: by weighted least squares."""
+        """How much the log density falls in a cell, by the runs nearest to the end: by weighted least squares.
+
+        Of a lone run nothing but its width says over which distance the density changes: hardly within less, so that
+        the middle between that and the slowest is taken, in logarithms.
+        """
         if len(side) < 2:
-            # Nothing but its own width says over which distance the density of cells without sizes changes.
-            return 1.0 if self.sized else min(1.0 / self._width(side[0]), 1.0)
+            return math.sqrt(self.slowest * min(1.0 / self._width(side[0]), 1.0))
         reached = np.abs(self.ends[side + int(side[0] < side[1])] - self._middle(side[0])) < _TREND
         runs = side[: max(int(reached.sum()), 2)]
         away = np.array([abs(self._middle(run) - self._middle(runs[0])) for run in runs])

@@ -13,21 +13,22 @@ from counterfoil.curator.answer_log import LostAnswer
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine, shares_within
-from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
-from counterfoil.graphical_model.runs import Runs, runs_of
-from counterfoil.graphical_model.smoothing import Smoothed, spread
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
+from counterfoil.graphical_model.runs import Runs
+from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.graphical_model.zero_kinds import kept_apart
-from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
+from counterfoil.marginals.column_sums import ColumnSum, part_of, settle
 from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
-from counterfoil.marginals.scores import expected_error
+from counterfoil.marginals.repeated_measurement import hidden_by_noise, measured_repeatedly
+from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
@@ -35,11 +36,7 @@ from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Column, Schema
 
 _MANY = 64
-"""A column of numbers with more codes is measured in two steps."""
-_FIRST = 0.5
-"""The part of the budget for the first of two measurements."""
-_LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
-"""Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
+"""A column of numbers with more codes is measured repeatedly."""
 _LEAST_MORE = 0.02
 """A smaller part is not worth a query."""
 
@@ -120,14 +117,12 @@ def measure_one_way(
     later: Sequence[Planned] = (),
     watch: FitWatch = UNWATCHED,
 ) -> OneWay:
-    """All one-way marginals, in one query, or in two and sums of numbers.
+    """All one-way marginals, in one query, or in two or three and sums of numbers.
 
-    Where a column of numbers has many codes, half of the budget measures all codes. Then neighbors are joined until
-    they stand out (`smoothing.find_runs`), and the other half measures the sums of these runs. A single code that
-    stands out, and each category, is measured twice, which tells as much as once with all of the budget; the sum of a
-    tail of k codes is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts. Where this will
-    leave means of columns in doubt, up to `MOST_SHARE` of the budget goes from the other half to the sums of their
-    numbers (`column_sums`).
+    Where a column of numbers has many codes, half of the budget or less measures all codes. Then neighbors are joined
+    until they stand out (`runs.runs_of`), and the rest measures the sums of these runs (`repeated_measurement`). Where
+    this will leave means of columns in doubt, up to `MOST_SHARE` of the budget goes to the sums of their numbers
+    (`column_sums`).
 
     Args:
         curator: the table.
@@ -151,16 +146,15 @@ def measure_one_way(
     most = part_of(noise, 1 + more) if more and isinstance(noise, GaussianNoise) else noise
     require_total(curator, account, [(columns, most), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
-    twice = isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values())
-    if isinstance(noise, GaussianNoise) and twice:
-        marginals, runs, smoothed, sums = _measured_twice(account, schema, columns, noise, spans, total, more)
+    if isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values()):
+        marginals, runs, smoothed, sums = measured_repeatedly(account, schema, columns, noise, spans, total, more)
     else:
         marginals = measure(account, domain, columns, noise)
-        if isinstance(noise, GaussianNoise) and (extra := _hidden(marginals, 1.0, total) * more) >= _LEAST_MORE:
+        if isinstance(noise, GaussianNoise) and (extra := hidden_by_noise(marginals, 1.0, total) * more) >= _LEAST_MORE:
             again = measure(account, domain, columns, part_of(noise, extra))
             marginals = list(combine(domain, [*marginals, *again]))
-        runs = _runs_of_columns(schema, marginals, spans)
-        smoothed, sums = _smoothed(schema, runs, marginals, total), {}
+        runs = runs_of_columns(schema, marginals, spans)
+        smoothed, sums = smoothed_columns(schema, runs, marginals, total), {}
     estimator.fit(marginals)
     merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
     coarsening = kept_apart(merged, schema.structural_zeros)
@@ -218,10 +212,10 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     """
     domain = estimator.domain
     many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > _MANY}
-    runs = _runs_of_columns(schema, estimator.measurements, many)
+    runs = runs_of_columns(schema, estimator.measurements, many)
     if not runs:
         return model
-    smoothed = _smoothed(schema, runs, estimator.measurements, estimator.public_total)
+    smoothed = smoothed_columns(schema, runs, estimator.measurements, estimator.public_total)
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in smoothed.items():
         merged = merge_runs(found, domain[name])
@@ -239,8 +233,8 @@ def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...
     """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     columns = _columns_within(estimator.measurements)
-    runs = _runs_of_columns(schema, columns, spans)
-    smoothed = _smoothed(schema, runs, columns, estimator.public_total)
+    runs = runs_of_columns(schema, columns, spans)
+    smoothed = smoothed_columns(schema, runs, columns, estimator.public_total)
     return _warnings(schema, columns, runs, smoothed, estimator.counted, {})
 
 
@@ -282,130 +276,6 @@ def _places(column: Column, counts: np.ndarray) -> np.ndarray:
     if column.has_zero:
         return centers
     return np.asarray(centers - float(counts @ centers) / max(float(counts.sum()), 1.0))
-
-
-def _runs_of_columns(
-    schema: Schema, marginals: Sequence[NoisyMarginal], spans: Mapping[str, np.ndarray]
-) -> dict[str, Runs]:
-    """The runs of each column of numbers."""
-    return {
-        name: runs_of(one.counts[: len(spans[name])], one.scale, sized=schema[name].has_zero)
-        for one in marginals
-        if (name := one.clique[0]) in spans
-    }
-
-
-def _smoothed(
-    schema: Schema, runs: Mapping[str, Runs], marginals: Sequence[NoisyMarginal], public: float | None
-) -> dict[str, Smoothed]:
-    """The smoothed counts of columns of numbers.
-
-    Args:
-        schema: of the columns.
-        runs: by column of numbers.
-        marginals: the noisy counts of all columns.
-        public: the number of records where it is public.
-    """
-    smoothed = {}
-    for name, of_name in runs.items():
-        column, bins = schema[name], len(of_name.of_cell)
-        assert column.spans is not None
-        records, error = _with_a_number(name, bins, marginals, public)
-        sizes = column.centers[:bins] if column.has_zero else None
-        smoothed[name] = spread(of_name, column.spans, sizes, records=records, records_error=error)
-    return smoothed
-
-
-def _with_a_number(
-    name: str, bins: int, marginals: Sequence[NoisyMarginal], public: float | None
-) -> tuple[float, float]:
-    """How many records have a number in a column, and the standard error: by all counts but those of its numbers."""
-    (own,) = (one for one in marginals if one.clique == (name,))
-    others = [one for one in marginals if one is not own]
-    if public is None and not others:
-        return 0.0, math.inf
-    records, error = estimate_total(others) if public is None else (public, 0.0)
-    absent = own.counts[bins:]
-    return records - float(absent.sum()), math.sqrt(error**2 + len(absent) * own.scale**2)
-
-
-def _measured_twice(
-    account: Account,
-    schema: Schema,
-    columns: Sequence[Clique],
-    noise: GaussianNoise,
-    spans: Mapping[str, np.ndarray],
-    public: float | None,
-    more: float,
-) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
-    """All columns counted twice, and the numbers of those added up whose means the counts leave in doubt.
-
-    Args:
-        account: what is charged.
-        schema: of the columns.
-        columns: each as a marginal.
-        noise: of one query for all of the budget.
-        spans: by column of numbers, the widths of its cells.
-        public: the number of records where it is public.
-        more: see `measure_one_way`.
-
-    Returns:
-        the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
-    """
-    first = measure(account, schema.domain, columns, part_of(noise, _FIRST))
-    runs, buyer = _runs_of_columns(schema, first, spans), SumBuyer(schema, account, noise)
-    # A second measurement of as much noise halves the variances.
-    wanted = buyer.wishes(_smoothed(schema, runs, first, public), better=0.5)
-    share = min(sum(wanted.values()), MOST_SHARE)
-    again = 1 - _FIRST - share + _hidden(first, _FIRST, public) * more
-    marginals, runs = _measured_again(account, schema.domain, part_of(noise, again), first, runs)
-    smoothed = _smoothed(schema, runs, marginals, public)
-    sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
-    moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
-    known = {name: one.with_counts(smoothed[name], moved[name]) for name, one in sums.items()}
-    return marginals, runs, smoothed | moved, known
-
-
-def _hidden(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
-    """How much of the columns the noise of their whole budget hides: 0 for `_LITTLE_NOISE`, 1 for `_MUCH_NOISE`.
-
-    Args:
-        marginals: noisy counts of columns.
-        part: of that budget, which they had.
-        public: the number of records where it is public.
-    """
-    total = max(estimate_total(marginals)[0] if public is None else public, 1.0)
-    errors = [expected_error(one.counts, one.scale * math.sqrt(part)) for one in marginals]
-    share = math.log(max(float(np.mean(errors)), 1.0) / (_LITTLE_NOISE * total)) / math.log(_MUCH_NOISE / _LITTLE_NOISE)
-    return min(max(share, 0.0), 1.0)
-
-
-def _measured_again(
-    account: Account,
-    domain: Domain,
-    noise: CountNoise,
-    marginals: Sequence[NoisyMarginal],
-    runs: Mapping[str, Runs],
-) -> tuple[list[NoisyMarginal], dict[str, Runs]]:
-    """Both measurements together: noisy counts of all codes whose sums are those of the runs, and the runs."""
-    codes = {name: np.arange(domain[name]) for name in domain.attributes}
-    for name, first in runs.items():
-        cells = len(first.of_cell)
-        codes[name] = np.append(first.of_cell, len(first.totals) + np.arange(domain[name] - cells))
-    coarsening = Coarsening(domain, codes)
-    again = measure(account, domain, [one.clique for one in marginals], noise, coarsening=coarsening)
-    together, better = [], {}
-    for before, after in zip(marginals, again, strict=True):
-        code = coarsening.codes[before.clique[0]]
-        cells_of = np.bincount(code)
-        sums = np.bincount(code, before.counts)
-        noisier = (after.scale / before.scale) ** 2
-        averaged = sums + (after.counts - sums) * cells_of / (cells_of + noisier)
-        counts = before.counts + ((averaged - sums) / cells_of)[code]
-        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(1 + 1 / noisier)))
-        if (name := before.clique[0]) in runs:
-            better[name] = runs[name].with_more(after.counts[: len(runs[name].totals)], after.scale)
-    return together, better
 
 
 def _groups(schema: Schema) -> dict[str, np.ndarray]:

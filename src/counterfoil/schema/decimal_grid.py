@@ -34,6 +34,12 @@ class DecimalGrid:
         """Between two numbers."""
         return 1 / self._units
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The first and the last number within the bounds."""
+        first, last = self._ends
+        return first / self._units, last / self._units
+
     def nearest(self, numbers: np.ndarray) -> np.ndarray:
         """float64 [n]: the numbers of the grid nearest to numbers within the bounds; half-way, the upper one.
 

@@ -180,13 +180,17 @@ class Real(NumberColumn):
         edges = real_edges(self.lower, self.upper, self.bins or CELLS, self._axis)
         if self.decimals is None or self.bins:
             return edges
-        return sorted({edges[0], edges[-1], *(round(edge, self.decimals) + 0.0 for edge in edges[1:-1])})
+        assert self._decimal_grid is not None
+        first, last = self._decimal_grid.ends
+        inner = (round(edge, self.decimals) + 0.0 for edge in edges[1:-1])
+        # The first and the last cell hold a number of so many decimals too where a bound is none.
+        return sorted({edges[0], edges[-1], *(edge for edge in inner if first < edge <= last)})
 
     @cached_property
     def _points(self) -> tuple[float, ...]:
         """The numbers with a code of their own: declared ones, and without bins the bounds and 0.
 
-        A bound or 0 is none where its cell would hold no other number of so many decimals.
+        A bound or 0 is none where its cell would hold no other number of so many decimals, nor one with more decimals.
         """
         if not self._is_fine:
             return self.points
@@ -199,7 +203,9 @@ class Real(NumberColumn):
         last = float(self._edges[-2])
         kept = [point for point in points[:-1] if following[point] - point > 1.5 * step]
         kept += [point for point in points[-1:] if point - last > (1.5 if last in kept else 0.5) * step]
-        return (*self.points, *kept)
+        assert self._decimal_grid is not None
+        first, end = self._decimal_grid.ends
+        return (*self.points, *(point for point in kept if first <= point <= end))
 
     @cached_property
     def _order(self) -> np.ndarray:

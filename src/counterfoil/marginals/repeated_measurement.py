@@ -1,0 +1,130 @@
+"""All columns counted two or three times, because most cells of a column of many hold fewer records than the noise.
+
+A first measurement tells which neighbors stand out only together, and the next one measures the sums of these. A single
+code that stands out, and each category, is measured each time, which tells as much as once with all of the budget; the
+sum of k cells is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from counterfoil.curator.account import Account
+from counterfoil.domain.coarsening import Coarsening
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, estimate_total
+from counterfoil.graphical_model.runs import MANY, Runs, joined_again, joined_for_another
+from counterfoil.graphical_model.smoothing import Smoothed
+from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of
+from counterfoil.marginals.measure import measure
+from counterfoil.marginals.scores import expected_error
+from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
+from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.noise import CountNoise
+from counterfoil.schema import Schema
+
+_LAST = 0.5
+"""The part of the budget for the last measurement, with what is bought beside it."""
+_FIRST_OF_THREE = 0.2
+"""The part for the first where there are three: enough for the single cells that many records share."""
+_LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
+"""Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
+
+
+def measured_repeatedly(
+    account: Account,
+    schema: Schema,
+    columns: Sequence[Clique],
+    noise: GaussianNoise,
+    spans: Mapping[str, np.ndarray],
+    public: float | None,
+    more: float,
+) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
+    """All columns counted repeatedly, and the numbers of those added up whose means the counts leave in doubt.
+
+    Twice, or three times where a column has `runs.MANY` cells: of a thousand, not even a hundredth of them together
+    stands out at first, so that the second measurement counts such parts, and the third what it finds of them.
+
+    Args:
+        account: what is charged.
+        schema: of the columns.
+        columns: each as a marginal.
+        noise: of one query for all of the budget.
+        spans: by column of numbers, the widths of its cells.
+        public: the number of records where it is public.
+        more: see `one_way.measure_one_way`.
+
+    Returns:
+        the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
+    """
+    domain, before = schema.domain, 1 - _LAST
+    thrice = any(len(widths) >= MANY for widths in spans.values())
+    marginals = measure(account, domain, columns, part_of(noise, _FIRST_OF_THREE if thrice else before))
+    runs, buyer = runs_of_columns(schema, marginals, spans), SumBuyer(schema, account, noise)
+    if thrice:
+        marginals, runs = measured_again(account, domain, part_of(noise, before - _FIRST_OF_THREE), marginals, runs)
+        runs = {name: joined_for_another(found) for name, found in runs.items()}
+    # A last measurement of as much noise halves the variances.
+    wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5)
+    share = min(sum(wanted.values()), MOST_SHARE)
+    last = _LAST - share + hidden_by_noise(marginals, before, public) * more
+    marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs)
+    smoothed = smoothed_columns(schema, runs, marginals, public)
+    sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
+    moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
+    known = {name: one.with_counts(smoothed[name], moved[name]) for name, one in sums.items()}
+    return marginals, runs, smoothed | moved, known
+
+
+def hidden_by_noise(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
+    """How much of the columns the noise of their whole budget hides: 0 for `_LITTLE_NOISE`, 1 for `_MUCH_NOISE`.
+
+    Args:
+        marginals: noisy counts of columns.
+        part: of that budget, which they had.
+        public: the number of records where it is public.
+    """
+    total = max(estimate_total(marginals)[0] if public is None else public, 1.0)
+    errors = [expected_error(one.counts, one.scale * math.sqrt(part)) for one in marginals]
+    share = math.log(max(float(np.mean(errors)), 1.0) / (_LITTLE_NOISE * total)) / math.log(_MUCH_NOISE / _LITTLE_NOISE)
+    return min(max(share, 0.0), 1.0)
+
+
+def measured_again(
+    account: Account,
+    domain: Domain,
+    noise: CountNoise,
+    marginals: Sequence[NoisyMarginal],
+    runs: Mapping[str, Runs],
+) -> tuple[list[NoisyMarginal], dict[str, Runs]]:
+    """All measurements together: noisy counts of all codes whose sums are those of the runs, and the runs.
+
+    Args:
+        account: what is charged.
+        domain: of the columns.
+        noise: of the new measurement.
+        marginals: what was measured of all codes before.
+        runs: by column of numbers, whose sums are measured now.
+    """
+    codes = {name: np.arange(domain[name]) for name in domain.attributes}
+    for name, found in runs.items():
+        cells = len(found.of_cell)
+        codes[name] = np.append(found.of_cell, len(found.totals) + np.arange(domain[name] - cells))
+    coarsening = Coarsening(domain, codes)
+    again = measure(account, domain, [one.clique for one in marginals], noise, coarsening=coarsening)
+    together, better = [], {}
+    for before, after in zip(marginals, again, strict=True):
+        name, noisier = before.clique[0], (after.scale / before.scale) ** 2
+        code = coarsening.codes[name]
+        sums, cells_of = np.bincount(code, before.counts), np.bincount(code)
+        averaged = sums + (after.counts - sums) / (1 + noisier)
+        if name in runs:
+            measured = runs[name].with_more(after.counts[: len(runs[name].totals)], after.scale)
+            averaged[: len(measured.totals)] = measured.totals
+            better[name] = joined_again(measured)
+        counts = before.counts + ((averaged - sums) / cells_of)[code]
+        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(1 + 1 / noisier)))
+    return together, better
