@@ -48,7 +48,7 @@ class ColumnNote:
     Args:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "notation",
-            "left_out", "missing_spellings", "grid", "points" or "lookup".
+            "left_out", "missing_spellings", "grid", "points", "lookup" or "shared".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, or of stated values that never occur.
         stated: the stated values that never occur, or are written as another one, all of them.

@@ -84,7 +84,7 @@ class Expression:
         self._place = place
         self._known = columns
         self._used: dict[str, None] = {}
-        self._constants: dict[tuple[str, object], None] = {}
+        self._compared: dict[tuple[str, float, bool], None] = {}
         self._tree, self._quoted = parse(text, self._mistake)
         # One evaluation on a value of each column finds every mistake before any row is seen.
         self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
@@ -95,9 +95,13 @@ class Expression:
         return tuple(self._used)
 
     @property
-    def constants(self) -> tuple[tuple[str, object], ...]:
-        """What is compared with a column, by its name: numbers and texts, in order of appearance."""
-        return tuple(self._constants)
+    def compared(self) -> tuple[tuple[str, float, bool], ...]:
+        """The constants that a column by itself is compared with, in order of appearance: its name, the constant as
+        rules read it (`Column.constant`), and whether equality is asked, also by `!=` and `in`.
+
+        Where arithmetic is done on a column, as in `age >= years + 5`, no constant is a value of it.
+        """
+        return tuple(self._compared)
 
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
@@ -160,6 +164,10 @@ class Expression:
         owner = self._owner(left, right)
         if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
             raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
+        for side, constant in ((left, right), (right, left)):
+            if (column := self._column(side)) is not None and _is_constant(constant):
+                value = float(self._range(constant, owner, ranges).low)
+                self._compared[column.name, value, isinstance(op, ast.Eq | ast.NotEq)] = None
         return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
 
     def _missing(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
@@ -210,7 +218,6 @@ class Expression:
         if isinstance(node, ast.Name):
             return _point(owner.constant(node.id == "true"))
         if isinstance(node, ast.Constant):
-            self._constants[owner.name, node.value] = None
             return _point(owner.constant(node.value))
         raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a constant nor arithmetic.")
 
