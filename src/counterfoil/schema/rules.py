@@ -21,7 +21,8 @@ class Rule:
     """`then` holds for every record, or for those where `condition` is true.
 
     A missing value makes what is compared with it unknown, and a rule is broken only where it is false: a
-    record with a missing value satisfies it unless the rule says `is missing` or is decided without it.
+    record with a missing value satisfies it unless the rule says `is missing`, or asks for the column's word for
+    missing (`workclass == "?"`), or is decided without it.
     """
 
     then: str
@@ -145,6 +146,8 @@ _POINTED = ("date", "integer", "real")
 
 
 def _code(column: Column, value: object) -> int:
+    if column.missing_code is not None and column.is_missing_word(value):
+        return column.missing_code
     number = column.constant(value)
     lows, highs = column.ranges
     codes = np.flatnonzero((lows == number) & (highs == number))
