@@ -242,6 +242,13 @@ class Instant(NumberColumn):
     def _parse_text(self, text: str) -> float:
         return parse_instant(text, self.unit, self.format, self._zone)
 
+    def day_of(self, number: float) -> int:
+        """The day since 1970-01-01, on the clock of the zone where there is one, of a number of units."""
+        if not self._in_units:
+            return int(number)
+        seconds = np.array([int(number)], dtype=np.int64)
+        return int((seconds if self._zone is None else wall_seconds(seconds, self._zone))[0] // SECONDS_PER_DAY)
+
     def rewritten(self, text: str) -> str:
         """How a CSV file of drawn rows holds the moment that a text states; empty where it states none."""
         number = self._parse_text(text)
