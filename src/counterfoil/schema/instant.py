@@ -389,7 +389,7 @@ class Date(Instant):
         facts = super().facts()
         return facts | ({"points": self.points} if self.points else {})
 
-    def value_at(self, number: int) -> date:
+    def day_at(self, number: int) -> date:
         """The day that stands `number` days after 1970-01-01."""
         return self._moment(number)
 

@@ -61,7 +61,7 @@ def _without_code(column: Date | Integer | Real, numbers: Iterable[float]) -> It
     lows, highs = (ends[column.codes_of(within)] for ends in column.ranges)
     for number in within[lows < highs].tolist():
         if isinstance(column, Date):
-            yield column.value_at(int(number))
+            yield column.day_at(int(number))
         elif isinstance(column, Real):
             if column.rounded(np.array([number]))[0] == number:
                 yield number
