@@ -44,6 +44,9 @@ def integers(draw: st.DrawFn) -> Integer:
     elif groups == "edges":
         starts = draw(st.sets(st.integers(1, n_points - 1), max_size=4)) if n_points > 1 else set()
         facts["edges"] = (lower, *(lower + step * start for start in sorted(starts)))
+    if draw(st.booleans()):
+        places = draw(st.sets(st.integers(0, n_points - 1), max_size=3))
+        facts["points"] = tuple(lower + step * place for place in places)
     if lower >= 0:
         facts["digits"] = draw(st.sampled_from([0, 0, 1, 4]))
     return Integer("c", lower, upper, step, **facts)
@@ -187,10 +190,12 @@ def code_of(column: Column, cell: str | None) -> int | None:
     if isinstance(column, Integer):
         points = range(column.lower, column.upper + 1, column.step)
         position = min(range(len(points)), key=lambda i: (abs(points[i] - clamped), -points[i]))
-        if column.edges:
-            return sum(edge <= points[position] for edge in column.edges) - 1
         bins = column.bins or len(points)
-        return max(i for i in range(bins) if (i * len(points)) // bins <= position)
+        starts = {points[(i * len(points)) // bins] for i in range(bins)} if not column.edges else {*column.edges}
+        starts |= {point + after for point in column.points for after in (0, column.step)} - {
+            column.upper + column.step
+        }
+        return sum(start <= points[position] for start in starts) - 1
     assert isinstance(column, Real)
     if column.step:
         step = Fraction(str(column.step))

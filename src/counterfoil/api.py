@@ -28,7 +28,8 @@ from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRele
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.schema.lookup_gaps import lookup_gaps, require_lookups_met
+from counterfoil.schema.known_losses import known_losses
+from counterfoil.schema.lookup_gaps import require_lookups_met
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
@@ -155,7 +156,7 @@ def synthesize(
         require_rows_fit(rows, len(curator.domain.attributes))
         if kept is not None:
             kept.keep(curator)
-        _warn_of_lookups(curator.schema)
+        _warn_of_schema(curator.schema)
         make = partial(
             release_from,
             synthesizer=synthesizer,
@@ -177,15 +178,15 @@ def synthesize(
         return _warned(made)
 
 
-def _warn_of_lookups(schema: Schema) -> None:
-    """Says, before anything is charged, where derived columns will be empty.
+def _warn_of_schema(schema: Schema) -> None:
+    """Says, before anything is charged, where derived columns will be empty, and values that rules name are lost.
 
     Raises:
         SchemaError: where a lookup table can only be met by chance.
     """
     require_lookups_met(schema)
-    for gap in lookup_gaps(schema):
-        warnings.warn(gap.text, SchemaWarning, stacklevel=outside_the_package())
+    for loss in known_losses(schema):
+        warnings.warn(loss, SchemaWarning, stacklevel=outside_the_package())
 
 
 def _warned(made: SyntheticRelease) -> SyntheticRelease:

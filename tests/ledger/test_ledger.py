@@ -69,7 +69,8 @@ def test_the_refusal_says_total_spent_left_and_asked(ledger):
     assert str(refusal.value) == (
         "All releases of a source together must stay within its total. The total is epsilon 1 and delta 1e-06; "
         "epsilon 0.75 and delta 1e-09 are reserved; epsilon 0.25 and delta 9.99e-07 are left; asked for: "
-        "epsilon 0.5 and delta 1e-09. Ask for at most what is left."
+        "epsilon 0.5 and delta 1e-09. Ask for at most what is left. 1 release is still open: where the run was killed, "
+        "`counterfoil ledger show` says what can be done."
     )
     assert ledger.entries() == before
 

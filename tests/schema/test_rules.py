@@ -113,7 +113,7 @@ def test_zeros_are_turned_into_the_order_of_the_schema_and_joined_with_rules() -
         (Zeros(("sex", "age"), (("F",),)), "one value for each"),
         (Zeros(("sex", "age"), (("X", 1),)), "'X', which is not among its values"),
         (Zeros(("sex", "age"), (("F", 25),)), "25 is not a value of column 'age' with a code of its own"),
-        (Zeros(("sex", "income"), (("F", 10),)), "Use a rule instead"),
+        (Zeros(("sex", "income"), (("F", 10),)), "Add it to the column's `points`"),
     ],
 )
 def test_zeros_that_make_no_sense_are_refused(zeros: Zeros, message: str) -> None:

@@ -1,4 +1,4 @@
-"""`counterfoil ledger create|show|move`."""
+"""`counterfoil ledger create|show|move|give-back`."""
 
 from __future__ import annotations
 
@@ -79,4 +79,27 @@ def move(
         before = opened.source
         opened.move(identity)
         terminal.say(f"{path} is for {identity.name} at {identity.location} now, and before for {before}.")
+        terminal.document(ledger_document(opened))
+
+
+@ledger.command("give-back")
+def give_back(
+    path: LedgerPath,
+    release: Annotated[int, typer.Option("--release", help="Its number, as `ledger show` lists it.", metavar="N")],
+    json: Json = False,
+) -> None:
+    """Give back what a release reserved whose run was killed before anything was charged to it.
+
+    What was charged stays spent, with all that its release reserved. A run that still goes on is refused its first
+    charge, before it gets an answer.
+    """
+    from counterfoil.ledger.ledger import Amount, Ledger
+    from counterfoil.ledger.page import ledger_document
+
+    terminal = Terminal(json=json)
+    with Ledger.open(path, source=None) as opened:
+        reservation = opened.resume(release)
+        reservation.abandon()
+        given = Amount(reservation.budget.epsilon, reservation.budget.delta)
+        terminal.say(f"Release {release} gave back {given}: nothing was charged to it. Left: {opened.left()}.")
         terminal.document(ledger_document(opened))

@@ -321,8 +321,8 @@ def synth(
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.methods.method import time_limit_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
+    from counterfoil.schema.known_losses import known_losses
     from counterfoil.schema.leading_zeros import zeros_lost
-    from counterfoil.schema.lookup_gaps import lookup_gaps
     from counterfoil.schema.one_spelling import one_spelling
     from counterfoil.schema.possibility import rarely_met, require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
@@ -398,8 +398,8 @@ def synth(
         keeping = Keeping(place, resume, stated, command_to_finish(context))
     if (rare := rarely_met(facts, zeros_followed=not kind.gives_points)) is not None:
         terminal.note(f"WARNING: {rare}")
-    for gap in lookup_gaps(facts):
-        terminal.note(f"WARNING: {gap.text}")
+    for loss in known_losses(facts):
+        terminal.note(f"WARNING: {loss}")
     if (advice := unit_advice(facts, request.unit)) is not None:
         terminal.note(advice)
     if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
@@ -48,7 +49,7 @@ class ColumnNote:
     Args:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "notation",
-            "left_out", "missing_spellings", "grid", "points" or "lookup".
+            "left_out", "missing_spellings", "grid", "points", "lookup" or "shared".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, or of stated values that never occur.
         stated: the stated values that never occur, or are written as another one, all of them.
@@ -88,6 +89,7 @@ class NoteCounts:
         self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
+        self.far = FarValues(column) if isinstance(column, Integer | Real | Instant) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
@@ -117,6 +119,8 @@ class NoteCounts:
                 self._grid.read(texts)
             if self._zeros is not None:
                 self._zeros.add(texts)
+        if self.far is not None:
+            self.far.add(cells)
         if self._grid is not None and cells.numbers is not None:
             self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
 

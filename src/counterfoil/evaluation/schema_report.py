@@ -18,8 +18,10 @@ from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.integer import AS_CODES
 from counterfoil.schema.lookup_gaps import lookup_gaps
+from counterfoil.schema.placeholder_words import placeholder_remedy
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
+from counterfoil.schema.shared_values import shared_values
 
 FIRST_ROWS = 5
 TOP_VALUES = 5
@@ -38,6 +40,8 @@ class Irregular:
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
+        placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
+            such values there are.
     """
 
     way: Placement
@@ -47,6 +51,7 @@ class Irregular:
     offsets: int = 0
     clocks: int = 0
     inexact: int = 0
+    placeholders: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,10 @@ class ColumnReport:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
         if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
             return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks)
-        return AS_CODES if one.inexact and self.words.is_wrong(one.way) else self.words.remedy(one.way)
+        if one.inexact and self.words.is_wrong(one.way):
+            return AS_CODES
+        count, values = one.placeholders
+        return placeholder_remedy(self.words, one.way, count, values, of=one.count) or self.words.remedy(one.way)
 
     @property
     def holds(self) -> bool:
@@ -188,6 +196,7 @@ def check_without_privacy(
     notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
     notes += tuple(note for one in written for note in one.notes())
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
+    notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     return SchemaReport(table.name, counting.rows, word, columns, facts, notes)
 
@@ -223,6 +232,7 @@ class _Cells:
                 self.seen.offsets if way is Placement.UNREADABLE else 0,
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
+                self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED

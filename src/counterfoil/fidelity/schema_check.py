@@ -24,7 +24,8 @@ _PURPOSE = "schema check"
 class SchemaWarning(UserWarning):
     """Many of the values were clamped, moved, sent to `other` or not understood, as noisy counts say.
 
-    Also given, before anything is charged, where a derived column is empty for values that its lookup table lacks.
+    Also given, before anything is charged, where a derived column is empty for values that its lookup table lacks, and
+    where a value that a rule names shares its bin with others.
     """
 
 

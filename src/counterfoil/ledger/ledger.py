@@ -530,7 +530,8 @@ class Release:
             charges = len(self._ledger._state.open_release(self.id).charges)
             if charges:
                 raise LedgerError(
-                    f"Only a release without charges can be abandoned. Release {self.id} has {charges}: close it."
+                    f"Only a release without charges can give back what it reserved. Release {self.id} has {charges}: "
+                    "all of it stays spent."
                 )
             self._ledger._append("release_abandoned", release=self.id)
 

@@ -49,6 +49,7 @@ def ledger_html(ledger: Ledger) -> str:
         parts.append(notebook_table(latest[0], [*reversed(latest[1:])], of="releases, opened earlier"))
     else:
         parts.append(notebook_line("No release yet."))
+    parts += [notebook_line(said) for said in _open(ledger.releases())]
     looks = ledger.reveals()
     alarm = f"{LOOKS}: {len(looks):,}, the last on {looks[-1].time[:10]}: {looks[-1].reason}" if looks else ""
     parts += [notebook_line(_refusals(ledger).strip())] if ledger.refusals() else []
@@ -108,7 +109,27 @@ def _counted(ledger: Ledger) -> str:
     if not releases:
         return "\n".join([*lines, "No release yet."])
     lines += ["", *_columns(_release_rows(releases), right=(0, 1, 2)), *_neighbors(ledger, releases)]
-    return "\n".join([*lines, *_receipts(ledger)])
+    return "\n".join([*lines, *_receipts(ledger), *(line for said in _open(releases) for line in _wrapped(said, ""))])
+
+
+def _open(releases: Sequence[ReleaseRecord]) -> list[str]:
+    """What can be done about releases that are open: their runs go on, or were killed and could not end them."""
+    unused = [str(record.id) for record in releases if record.status == "open" and not record.charges]
+    used = [str(record.id) for record in releases if record.status == "open" and record.charges]
+    said = []
+    if unused:
+        said.append(
+            f"open, and nothing was charged to it: {', '.join(unused)}. Where the run was killed, `counterfoil ledger "
+            f"give-back L --release {unused[0]}` gives back what it reserved; a run that goes on could charge nothing "
+            "any more."
+        )
+    if used:
+        said.append(
+            f"open, and charged: {', '.join(used)}. Where the run was killed, all that it reserved stays spent, for "
+            "its answers may have been seen; the same command with --resume finishes it for no further cost, if "
+            "answers or a checkpoint were kept."
+        )
+    return said
 
 
 def _release_rows(releases: Sequence[ReleaseRecord]) -> list[tuple[str, ...]]:

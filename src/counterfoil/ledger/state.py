@@ -165,8 +165,16 @@ class LedgerState:
             raise BudgetExceeded(
                 f"All releases of a source together must stay within its total. The total is {self.total}; "
                 f"{self.reserved} are reserved; {self.left} are left; asked for: "
-                f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left."
+                f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left.{self._still_open()}"
             )
+
+    def _still_open(self) -> str:
+        """A sentence on reservations that killed runs may have left; empty where none is open."""
+        count = sum(release.status == "open" for release in self.releases)
+        if not count:
+            return ""
+        which = "1 release is" if count == 1 else f"{count:,} releases are"
+        return f" {which} still open: where the run was killed, `counterfoil ledger show` says what can be done."
 
     def require_common(self, relation: str) -> None:
         """Check that a release of this relation adds up with those before it.

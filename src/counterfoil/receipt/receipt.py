@@ -28,7 +28,7 @@ from counterfoil.receipt.verification import Verification, verify_receipt
 from counterfoil.receipt.wording import COMPOSITION_SENTENCES as COMPOSITION_SENTENCES
 from counterfoil.receipt.wording import composition_sentence as composition_sentence
 from counterfoil.receipt.wording import how_many, vouched_for_warning
-from counterfoil.schema.lookup_gaps import lookup_gaps
+from counterfoil.schema.known_losses import known_losses
 
 if TYPE_CHECKING:
     from counterfoil.curator.curator import Curator
@@ -121,7 +121,7 @@ class Receipt:
             **_answers(curator, error_bars),
             "warnings": [
                 *warnings,
-                *_lookup_gaps(curator, released),
+                *_schema_notes(curator, released),
                 *_vouched_for(curator),
                 *_older(curator),
                 *_resumed(curator),
@@ -306,9 +306,9 @@ def _answers(curator: Curator, error_bars: Sequence[Mapping[str, Any]]) -> dict[
     return {"answers": answers | ({"error_bars": [dict(bar) for bar in error_bars]} if error_bars else {})}
 
 
-def _lookup_gaps(curator: Curator, released: str) -> list[str]:
-    """Where derived columns are empty because of their lookup tables; only a table has such columns."""
-    return [gap.text for gap in lookup_gaps(curator.schema)] if released == "table" else []
+def _schema_notes(curator: Curator, released: str) -> list[str]:
+    """What is lost because of what the schema says; only a table has derived columns, and rows that rules bind."""
+    return known_losses(curator.schema) if released == "table" else []
 
 
 def _vouched_for(curator: Curator) -> list[str]:

@@ -17,7 +17,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.reweighting.reference import Asking, Density, Reference
 from counterfoil.schema import Schema
-from counterfoil.schema.former_days import counted_by_day, in_bins_of
+from counterfoil.schema.former_bins import in_bins_of, in_former_bins
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
@@ -79,7 +79,7 @@ class SavedRelease(Reference):
 
         def draw(m: int, rng: np.random.Generator) -> np.ndarray:
             codes = self._drawn(m, rng)
-            return codes if released is schema else in_bins_of(schema, codes, released)
+            return codes if released is schema else in_bins_of(schema, codes, released, rng)
 
         return Density(draw, warnings=(self._warning(asking.curator),))
 
@@ -136,11 +136,11 @@ def _protects(release: Mapping[str, Any]) -> tuple[str, tuple[str, int] | None]:
 
 
 def _released_schema(receipt: Receipt, schema: Schema) -> Schema:
-    """This schema, or what a version before 0.13 made of it (`counted_by_day`), as the release was made with one.
+    """This schema, or what a version before 0.13 made of it (`in_former_bins`), as the release was made with one.
 
     Codes of one schema mean other values under another, though there be as many.
     """
-    for one in (schema, counted_by_day(schema)):
+    for one in (schema, in_former_bins(schema)):
         if receipt.document["schema_sha256"] == hashlib.sha256(one.to_toml().encode()).hexdigest():
             return one
     raise ValueError("The reference release was made with another schema: use one of this schema.")

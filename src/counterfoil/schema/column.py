@@ -97,6 +97,10 @@ class Column(ABC):
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values (`kind` and the missing ones left out)."""
 
+    def is_missing_word(self, value: object) -> bool:
+        """Whether a constant is what a table shows for a missing value: the empty text, or one of `missing_values`."""
+        return self.missing and not isinstance(value, bool) and str(value).strip() in ("", *self.missing_values)
+
     def positions(self, values: Values) -> np.ndarray:
         """float64 [n]: the number by which rules compare each cell; NaN where missing."""
         return self.numbers(values)

@@ -35,7 +35,8 @@ _HEAD = """\
 #   categorical  values = ["a", "b"], optional other = true, ordered = true
 #   boolean      optional true = "yes", false = "no": how the two are written; true and false without them
 #   integer      lower, upper; optional scale = "log" for amounts with a long tail ("linear" for others), step,
-#                bins or edges, digits = 5 where 123 is written as 00123
+#                bins or edges, points = [999] for a value with a code of its own, digits = 5 where 123 is written
+#                as 00123
 #   real         lower, upper; optional scale, decimals = 2 for cents or step = 0.5 for halves, and one of bins,
 #                resolution, edges; points = [0] for exact values
 #   date         lower, upper (2020-01-31); optional resolution = "1d", "7d" or "1mo", bins, or edges; format, zone

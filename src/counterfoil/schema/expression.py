@@ -6,7 +6,8 @@
 
 Columns are named as they are, or between backticks where the name is not an identifier. Operators: `+ - *`,
 division by a constant, `== != < <= > >=`, `in` and `not in` a list of constants, `is missing`, `is not missing`,
-`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31".
+`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31". A column's
+word for missing (`missing_values`) is no value: `workclass == "?"` is `workclass is missing`.
 
 Text is parsed with Python's own grammar and only the nodes above are accepted; nothing is ever executed.
 
@@ -84,7 +85,7 @@ class Expression:
         self._place = place
         self._known = columns
         self._used: dict[str, None] = {}
-        self._constants: dict[tuple[str, object], None] = {}
+        self._compared: dict[tuple[str, float, bool], None] = {}
         self._tree, self._quoted = parse(text, self._mistake)
         # One evaluation on a value of each column finds every mistake before any row is seen.
         self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
@@ -95,9 +96,13 @@ class Expression:
         return tuple(self._used)
 
     @property
-    def constants(self) -> tuple[tuple[str, object], ...]:
-        """What is compared with a column, by its name: numbers and texts, in order of appearance."""
-        return tuple(self._constants)
+    def compared(self) -> tuple[tuple[str, float, bool], ...]:
+        """The constants that a column by itself is compared with, in order of appearance: its name, the constant as
+        rules read it (`Column.constant`), and whether equality is asked, also by `!=` and `in`.
+
+        Where arithmetic is done on a column, as in `age >= years + 5`, no constant is a value of it.
+        """
+        return tuple(self._compared)
 
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
@@ -160,15 +165,26 @@ class Expression:
         owner = self._owner(left, right)
         if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
             raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
+        equal = isinstance(op, ast.Eq | ast.NotEq)
+        for side, constant in ((left, right), (right, left)):
+            if (column := self._column(side)) is None or not _is_constant(constant):
+                continue
+            if equal and column.is_missing_word(self._literal(constant, column, ranges)):
+                absent = _absent(ranges[column.name])
+                return absent if isinstance(op, ast.Eq) else ~absent
+            self._compared[column.name, float(self._range(constant, owner, ranges).low), equal] = None
         return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
 
     def _missing(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
         column = self._column(left)
         if column is None or not (isinstance(right, ast.Name) and right.id == "missing"):
             raise self._mistake("`is` is only for `COLUMN is missing` and `COLUMN is not missing`.")
-        absent = np.isnan(ranges[column.name].low)
-        truth = Truth(absent, ~absent, np.zeros_like(absent))
-        return truth if isinstance(op, ast.Is) else ~truth
+        absent = _absent(ranges[column.name])
+        return absent if isinstance(op, ast.Is) else ~absent
+
+    def _literal(self, node: ast.expr, column: Column, ranges: Mapping[str, Range]) -> object:
+        """A constant as it was written; where it is computed, such as -9, the number."""
+        return node.value if isinstance(node, ast.Constant) else float(self._range(node, column, ranges).low)
 
     def _column(self, node: ast.expr) -> Column | None:
         """The column that a name stands for, None where the node is no name."""
@@ -210,7 +226,6 @@ class Expression:
         if isinstance(node, ast.Name):
             return _point(owner.constant(node.id == "true"))
         if isinstance(node, ast.Constant):
-            self._constants[owner.name, node.value] = None
             return _point(owner.constant(node.value))
         raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a constant nor arithmetic.")
 
@@ -278,6 +293,12 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _point(value: float) -> Range:
     return Range(np.array(value), np.array(value))
+
+
+def _absent(values: Range) -> Truth:
+    """Whether values are missing, which is always known."""
+    absent = np.isnan(values.low)
+    return Truth(absent, ~absent, np.zeros_like(absent))
 
 
 def _compared(op: ast.cmpop, left: Range, right: Range) -> Truth:

@@ -242,6 +242,13 @@ class Instant(NumberColumn):
     def _parse_text(self, text: str) -> float:
         return parse_instant(text, self.unit, self.format, self._zone)
 
+    def day_of(self, number: float) -> int:
+        """The day since 1970-01-01, on the clock of the zone where there is one, of a number of units."""
+        if not self._in_units:
+            return int(number)
+        seconds = np.array([int(number)], dtype=np.int64)
+        return int((seconds if self._zone is None else wall_seconds(seconds, self._zone))[0] // SECONDS_PER_DAY)
+
     def rewritten(self, text: str) -> str:
         """How a CSV file of drawn rows holds the moment that a text states; empty where it states none."""
         number = self._parse_text(text)
@@ -348,16 +355,17 @@ class Date(Instant):
         said = self.by_the_day or self.bins or self.resolution or self.edges
         return not said and (self.upper - self.lower).days >= MANY_NUMBERS
 
-    def in_full(self, days: Iterable[date] = ()) -> Date:
+    def in_full(self, days: Iterable[float] = ()) -> Date:
         """The same column with keys that say where its bins are, whatever later versions take where nothing is said.
 
         Args:
-            days: those that are to be bins of their own where no key says where bins are; beyond the bounds there are
-                none.
+            days: those that are to be bins of their own where no key says where bins are, counted from 1970-01-01;
+                beyond the bounds there are none.
         """
         if not self.is_undivided:
             return self
-        within = {day for day in days if self.lower <= day <= self.upper}
+        low, high = self.bounds
+        within = {self._moment(int(day)) for day in days if low <= day <= high}
         points = tuple(sorted({self.lower, self.upper, *self.points, *within}))
         return replace(self, resolution=calendar_resolution(self.lower, self.upper), points=points)
 
@@ -380,6 +388,10 @@ class Date(Instant):
     def facts(self) -> dict[str, Any]:
         facts = super().facts()
         return facts | ({"points": self.points} if self.points else {})
+
+    def day_at(self, number: int) -> date:
+        """The day that stands `number` days after 1970-01-01."""
+        return self._moment(number)
 
     def _moment(self, number: int) -> date:
         return EPOCH.date() + timedelta(days=number)

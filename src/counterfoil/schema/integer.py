@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -27,8 +29,9 @@ class Integer(NumberColumn):
     Up to 1,000 numbers have one code each. More are cut into some hundred cells, the bounds and 0 in cells of
     their own, equally wide on `scale`: "linear", or "log", where they grow with the distance from 0; by default
     log. `bins` gives that many groups instead, of equal width or with `scale = "log"` growing ones, and `edges`
-    the first number of each bin; the last bin ends with `upper`. A number between two points of the grid goes to
-    the nearer one (half-way: the upper). Decoding draws on the grid points of the bin.
+    the first number of each bin; the last bin ends with `upper`. `points` are numbers with a code of their own wherever
+    bins are. A number between two points of the grid goes to the nearer one (half-way: the upper). Decoding draws on
+    the grid points of the bin.
 
     With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
     numbers, which have none.
@@ -43,6 +46,7 @@ class Integer(NumberColumn):
     edges: tuple[int, ...] = ()
     scale: str = ""
     digits: int = 0
+    points: tuple[int, ...] = ()
 
     def _check(self) -> None:
         if self.lower > self.upper:
@@ -65,13 +69,42 @@ class Integer(NumberColumn):
             raise self.mistake(f"`digits` goes with numbers from 0 on; found {self.lower} as `lower`")
         if self.edges:
             self._check_edges()
+        if self.points:
+            self._check_points()
         self._check_missing_values()
 
     def _check_edges(self) -> None:
         if self.edges[0] != self.lower or self.edges[-1] > self.upper:
             raise self.mistake("the first of `edges` must be `lower`, and none may lie above `upper`")
-        if (np.diff(self._starts) <= 0).any():
+        if (np.diff(self._declared_starts()) <= 0).any():
             raise self.mistake("`edges` must increase, with at least one value in each bin")
+
+    def _check_points(self) -> None:
+        if not all(self.lower <= point <= self.upper for point in self.points):
+            raise self.mistake("`points` must lie between `lower` and `upper`")
+        if len({*self.points}) != len(self.points):
+            raise self.mistake("`points` must differ from each other")
+        if off := [point for point in self.points if (point - self.lower) % self.step]:
+            raise self.mistake(f"`points` must be on the grid of `step`; found {off[0]}")
+
+    @property
+    def is_undivided(self) -> bool:
+        """Whether it has more numbers than have a code each, and no key says where bins are."""
+        return self._grows and not self.bins
+
+    def in_full(self, numbers: Iterable[float] = ()) -> Integer:
+        """The same column, in which cells are divided at `numbers`, where no key says where bins are.
+
+        Args:
+            numbers: those that are to have a code of their own; between two of the grid the lower one has it.
+        """
+        if not self.is_undivided:
+            return self
+        whole = [math.floor(number) for number in numbers if self.lower <= number <= self.upper]
+        places = sorted({(number - self.lower) // self.step for number in whole})
+        shared = self._widths[np.searchsorted(self._starts, places, side="right") - 1] > 1
+        own = [self.lower + self.step * place for place, apart in zip(places, shared, strict=True) if apart]
+        return replace(self, points=(*self.points, *own)) if own else self
 
     @property
     def _n_points(self) -> int:
@@ -80,6 +113,12 @@ class Integer(NumberColumn):
     @cached_property
     def _starts(self) -> np.ndarray:
         """int64 [n_bins]: the index on the grid of the first point of each bin."""
+        starts = self._declared_starts()
+        places = [(point - self.lower) // self.step for point in self.points]
+        cuts = {place + after for place in places for after in (0, 1)} - {self._n_points}
+        return np.union1d(starts, sorted(cuts)).astype(np.int64) if cuts else starts
+
+    def _declared_starts(self) -> np.ndarray:
         if self.edges:
             return np.array([-((self.lower - edge) // self.step) for edge in self.edges])
         if self._grows or not self.bins:
@@ -112,6 +151,8 @@ class Integer(NumberColumn):
 
     @property
     def n_bins(self) -> int:
+        if self.points:
+            return len(self._starts)
         return len(self.edges) or self.bins or (len(self._cell_starts) if self._grows else self._n_points)
 
     @property
@@ -180,5 +221,5 @@ class Integer(NumberColumn):
 
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
-        extras |= {"scale": self.scale, "digits": self.digits}
+        extras |= {"scale": self.scale, "digits": self.digits, "points": self.points}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

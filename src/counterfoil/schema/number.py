@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.values import Values, numbers_of, parse_number
 
@@ -99,6 +99,14 @@ class NumberColumn(Column):
     def means_missing(self, parsed: np.ndarray) -> np.ndarray:
         """bool [n]: which parsed numbers are declared to mean that a value is missing."""
         return np.isin(parsed, self._missing_numbers)
+
+    def is_missing_word(self, value: object) -> bool:
+        if not self.missing or super().is_missing_word(value):
+            return self.missing
+        try:
+            return bool(self.means_missing(np.array([self.constant(value)]))[0])
+        except SchemaError:
+            return False
 
     def clamped(self, parsed: np.ndarray) -> np.ndarray:
         """float64 [n]: parsed numbers, moved into the bounds; NaN where they mean missing."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -144,6 +145,40 @@ class Real(NumberColumn):
     def _is_fine(self) -> bool:
         """Whether no key says where bins are."""
         return not (self.bins or self.resolution or self.edges)
+
+    @property
+    def is_undivided(self) -> bool:
+        """Whether numbers share codes, and no key says where bins are."""
+        return self._is_fine
+
+    def in_full(self, numbers: Iterable[float] = ()) -> Real:
+        """The same column, in which `numbers` are points too, where no key says where bins are.
+
+        Args:
+            numbers: those that are to have a code of their own. Between two of a `step` the lower one has it, so that
+                cells are divided there; what has more digits than `decimals` is no value, and has none.
+        """
+        if not self._is_fine:
+            return self
+        tried = np.unique([self._on_grid(number) for number in numbers if self.lower <= number <= self.upper])
+        tried = tried[self.rounded(tried) == tried]
+        lows, highs = (ends[self._bin(tried)] for ends in self._ranges()) if len(tried) else (tried, tried)
+        own = tried[lows < highs].tolist()
+        if not own:
+            return self
+        made = replace(self, points=(*self.points, *own))
+        if made._decimal_grid is None:
+            return made
+        # A bin of which all numbers are points holds none that is drawn: one of them stays without a point.
+        firsts = made._ranges()[0]
+        bare = firsts[made._bin(firsts) != np.arange(made.n_bins)].tolist()
+        return replace(made, points=tuple(point for point in made.points if point not in own or point not in bare))
+
+    def _on_grid(self, number: float) -> float:
+        if not self.step:
+            return number
+        first, width = _exact(self.lower), _exact(self.step)
+        return float(first + width * ((_exact(number) - first) // width))
 
     @property
     def _n_intervals(self) -> int:

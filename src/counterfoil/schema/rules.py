@@ -21,7 +21,8 @@ class Rule:
     """`then` holds for every record, or for those where `condition` is true.
 
     A missing value makes what is compared with it unknown, and a rule is broken only where it is false: a
-    record with a missing value satisfies it unless the rule says `is missing` or is decided without it.
+    record with a missing value satisfies it unless the rule says `is missing`, or asks for the column's word for
+    missing (`workclass == "?"`), or is decided without it.
     """
 
     then: str
@@ -140,13 +141,20 @@ def impossible_cells(zeros: Zeros, columns: Mapping[str, Column]) -> tuple[tuple
     return clique, impossible if clique == zeros.columns else impossible.T
 
 
+_POINTED = ("date", "integer", "real")
+"""Kinds of which a value may be given a code of its own."""
+
+
 def _code(column: Column, value: object) -> int:
+    if column.missing_code is not None and column.is_missing_word(value):
+        return column.missing_code
     number = column.constant(value)
     lows, highs = column.ranges
     codes = np.flatnonzero((lows == number) & (highs == number))
     if len(codes) != 1:
+        may_be_point = column.kind in _POINTED and ((lows <= number) & (number <= highs)).any()
         raise SchemaError(
             f"`zeros`: {value!r} is not a value of column {column.name!r} with a code of its own. "
-            + ("Add it to the column's `points`." if column.kind == "date" else "Use a rule instead.")
+            + ("Add it to the column's `points`." if may_be_point else "Use a rule instead.")
         )
     return int(codes[0])

@@ -14,11 +14,11 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.kept_files import KeptFile
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
-from counterfoil.schema.days_apart import with_days_apart
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.named_values import with_codes_of_their_own
 from counterfoil.schema.notebook import schema_html
 from counterfoil.schema.patterns import Pattern, resolve
 from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
@@ -35,9 +35,10 @@ class Schema:
     `ignore` names columns of the table that are not described and never read. `confirm` lists what a draft
     still leaves open; such a schema can be shown, and nothing else. `patterns` declare the columns whose names match
     them: a schema with patterns becomes one of columns by `resolved`, which needs the names in the table. `files` are
-    the lists that were read with the schema, by their absolute paths. Dates whose bins nobody stated get them here,
-    with the days that rules and zeros name as bins of their own. `bought` says what the schema cost, where noisy
-    answers about the table made it: that adds to the cost of every release.
+    the lists that were read with the schema, by their absolute paths. Dates whose bins nobody stated get them here, and
+    dates and numbers the values that rules and zeros name as bins of their own; not where the schema is `as_released`,
+    so that columns say all about their bins. `bought` says what the schema cost, where noisy answers about the table
+    made it: that adds to the cost of every release.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -52,6 +53,7 @@ class Schema:
     patterns: tuple[Pattern, ...] = ()
     bought: Bought | None = None
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    as_released: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [*(column.name for column in (*self.columns, *self.patterns)), *self.ignore]
@@ -60,7 +62,8 @@ class Schema:
             raise SchemaError(f"Column {repeated[0]!r} is declared twice.")
         if self.confirm or self.patterns:
             return
-        object.__setattr__(self, "columns", with_days_apart(self.columns, self.rules, self.zeros))
+        named = ((), ()) if self.as_released else (self.rules, self.zeros)
+        object.__setattr__(self, "columns", with_codes_of_their_own(self.columns, *named))
         if not self.synthesized:
             raise SchemaError("A schema must declare at least one column that is not an identifier.")
         for column in self.derived:

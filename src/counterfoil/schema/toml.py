@@ -102,7 +102,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Integer,
         _CODED
         | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
-        | {"edges": Fact("a list of whole numbers", _list_of(_is_whole))},
+        | dict.fromkeys(("edges", "points"), Fact("a list of whole numbers", _list_of(_is_whole))),
         ("lower", "upper"),
     ),
     "real": (
@@ -208,6 +208,7 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         patterns=_patterns(items),
         bought=Bought.of_facts(facts["bought"]) if "bought" in facts else None,
         files=tuple(dict.fromkeys(lists.read)),
+        as_released=released,
     )
 
 

@@ -204,7 +204,7 @@ def _number(column: Column, value: Any) -> float | None:
 def _means_missing(column: Column, value: Any) -> bool:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return True
-    return str(value).strip() in ("", *column.missing_values)
+    return column.is_missing_word(value.isoformat() if isinstance(value, datetime.date) else value)
 
 
 def _impossible(column: Column, value: Any) -> ValueError:
