@@ -101,6 +101,12 @@ def test_whole_numbers_are_exact(text: str, a: int, b: int, flag: bool) -> None:
     assert found == expected or (math.isnan(found) and math.isnan(expected))
 
 
+def test_a_divisor_that_may_be_0_bounds_a_quotient_by_its_other_values() -> None:
+    """It was refused, as if the quotient could be too large for a whole number."""
+    assert value("a // min(a, 0)", a=-7.0) == 1
+    assert math.isnan(value("a // min(a, 0)", a=7.0))
+
+
 @given(st.integers(-9, 9), st.integers(1, 9))
 def test_quotients_are_the_nearest_real(a: int, b: int) -> None:
     assert Fraction(value("a / b", a=a, b=b)) == Fraction(float(Fraction(a, b)))

@@ -156,7 +156,8 @@ class Arithmetic:
     def _constant(self, value: float) -> Term:
         kind = "integer" if isinstance(value, int) else "real"
         size = abs(float(min(max(value, -(2**60)), 2**60)) if isinstance(value, int) else value)
-        return self._bounded(Term(kind, size, size, lambda rows: np.array(value, dtype=float), _digits((value,))))
+        least = max(size, 1.0) if kind == "integer" else size  # a quotient by 0 is missing, and so the largest is by 1
+        return self._bounded(Term(kind, size, least, lambda rows: np.array(value, dtype=float), _digits((value,))))
 
     def _number(self, node: ast.expr) -> Term:
         term = self._read(node)
