@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from counterfoil import AIM, MST, Budget, Curator, Schema
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.graphical_model.runs import MANY, Runs, find_runs, joined_again, joined_for_another, runs_of
+from counterfoil.graphical_model.smoothing import spread
 from counterfoil.marginals.one_way import measure_one_way
 from counterfoil.noise.gaussian import GaussianNoise
 
@@ -116,6 +117,23 @@ def test_what_no_cell_shows_stands_out_once_parts_are_measured():
     runs = measured_three_times(exact, rng)
     assert runs.stands_out.mean() > 0.9
     assert len(runs.totals) > 50, "and not as a whole alone"
+
+
+@pytest.mark.parametrize("longer", [False, True], ids=["a value", "ten values"])
+def test_a_value_that_many_share_says_nothing_about_where_the_others_are(longer: bool):
+    """All of 500 records came back within a few cells of it, where its neighbors did not stand out."""
+    rng = np.random.default_rng(8)
+    cells = np.arange(1000)
+    counts = np.where(cells // 10 == 43, 11.0, 0.39) if longer else np.where(cells == 437, 110.0, 0.39)
+    runs = runs_of(counts + rng.normal(0, 8, 1000), 8.0)
+    for _ in range(2):
+        sums = np.bincount(runs.of_cell, counts)
+        runs = joined_for_another(joined_again(runs.with_more(sums + rng.normal(0, 8, len(sums)), 8.0)))
+    smoothed = spread(runs, np.ones(1000), cells + 1.0, records=500.0, records_error=5.0)
+    mean = smoothed.counts @ cells / smoothed.counts.sum()
+    deviation = math.sqrt(smoothed.counts @ (cells - mean) ** 2 / smoothed.counts.sum())
+    exact = math.sqrt(counts @ (cells - counts @ cells / counts.sum()) ** 2 / counts.sum())
+    assert deviation == pytest.approx(exact, rel=0.3)
 
 
 @settings(max_examples=100, deadline=None)

@@ -95,15 +95,14 @@ def spread(
         records: in all cells, as other counts than theirs say.
         records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
-    if runs.stands_out.any() and not _shows_few(runs, records, records_error):
-        runs = demanding(runs, np.cumsum(spans) - spans / 2 if centers is None else centers)
-    else:
-        runs = with_densest(runs, centers)
+    runs, apart = _shown(
+        runs, np.cumsum(spans) - spans / 2 if centers is None else centers, centers, records, records_error
+    )
     pieces, joined = runs, runs.with_joined_rest()
     # What stands out as a whole alone says how many records it holds, and nothing of where they are.
     seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
     runs = Runs(joined.of_cell, joined.totals, joined.noise, np.where(seen, joined.threshold, math.inf))
-    line = _Line.of(runs, pieces, spans, centers, records, records_error)
+    line = _Line.of(runs, pieces, spans, centers, records, records_error, apart)
     others = line.other_sides()
     for run, other in others.items():
         line = line.without(run, other.counts)
@@ -135,11 +134,25 @@ def spread(
     return _apart(Smoothed(joined, counts, spikes, hidden, unplaced, tuple(others.values())), others)
 
 
-def _shows_few(runs: Runs, records: float, records_error: float) -> bool:
-    """Whether most records lie where nothing stands out, and no single cell does."""
+def _shown(
+    runs: Runs, places: np.ndarray, centers: np.ndarray | None, records: float, records_error: float
+) -> tuple[Runs, bool]:
+    """The runs with what is taken to stand out, and whether that says nothing about what lies beside it.
+
+    Where what stands out holds few of the records, it is the top of the body or a value that many share. The densest
+    part of the column tells: it holds most of them, or no part does, and all the rest is looked at as a whole.
+    """
+
+    def few(found: Runs) -> bool:
+        return records > 2 * records_error and float(found.totals[found.stands_out].sum()) < _FEW * records
+
     out = runs.stands_out
-    known = records > 2 * records_error
-    return known and float(runs.totals[out].sum()) < _FEW * records and bool((np.bincount(runs.of_cell)[out] > 1).all())
+    if not out.any() or (few(runs) and (np.bincount(runs.of_cell)[out] > 1).all()):
+        densest = with_densest(runs, centers)
+        if not out.any() or not few(densest):
+            return densest, few(densest)
+    demanded = demanding(runs, places)
+    return demanded, few(demanded)
 
 
 def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
@@ -218,13 +231,14 @@ class _Line:
         centers: np.ndarray | None,
         records: float,
         records_error: float,
+        apart: bool,
     ) -> _Line:
         mean_span = float(spans.mean()) if spans.any() else 1.0
         mean_span *= max(len(spans) // BLOCKS, 1)
         wide = np.maximum(spans / mean_span, _TINY)
         widths = np.bincount(runs.of_cell, wide)
         cells, stands_out = np.bincount(runs.of_cell), runs.stands_out
-        spiky = _spikes(runs.totals, widths, cells, stands_out)
+        spiky = stands_out if apart else _spikes(runs.totals, widths, cells, stands_out)
         body = np.flatnonzero(stands_out & ~spiky)
         tilt = np.zeros(len(widths))
         tilt[body] = np.where(cells[body] > 1, tilts(widths[body], runs.totals[body]), 0.0)
