@@ -21,7 +21,7 @@ from counterfoil.domain.log_linear import shares_below, tilts
 from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
 from counterfoil.graphical_model.leverage import demanding, with_densest
 from counterfoil.graphical_model.other_side import Body, OtherSide, beyond_zero
-from counterfoil.graphical_model.runs import BLOCKS, Runs
+from counterfoil.graphical_model.runs import BLOCKS, MANY, Runs
 
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
@@ -140,19 +140,20 @@ def _shown(
     """The runs with what is taken to stand out, and whether that says nothing about what lies beside it.
 
     Where what stands out holds few of the records, it is the top of the body or a value that many share. The densest
-    part of the column tells: it holds most of them, or no part does, and all the rest is looked at as a whole.
+    part of the column tells: it holds most of them, or no part does. Then, of many cells, all the rest is looked at as
+    a whole.
     """
 
     def few(found: Runs) -> bool:
         return records > 2 * records_error and float(found.totals[found.stands_out].sum()) < _FEW * records
 
-    out = runs.stands_out
+    out, many = runs.stands_out, len(runs.of_cell) >= MANY
     if not out.any() or (few(runs) and (np.bincount(runs.of_cell)[out] > 1).all()):
         densest = with_densest(runs, centers)
-        if not out.any() or not few(densest):
-            return densest, few(densest)
+        if not (many and out.any() and few(densest)):
+            return densest, many and few(densest)
     demanded = demanding(runs, places)
-    return demanded, few(demanded)
+    return demanded, many and few(demanded)
 
 
 def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
