@@ -23,7 +23,7 @@ FALSE_ALARM = 1e-6
 @st.composite
 def columns(draw: st.DrawFn) -> Real:
     decimals = draw(st.integers(0, 3))
-    lower = draw(st.sampled_from([0.0, -3.0, 1.25, -700.0, 0.05, 1000.0]))
+    lower = draw(st.sampled_from([0.0, -3.0, 1.25, -700.0, 0.05, -0.05, 1000.0]))
     upper = lower + draw(st.sampled_from([1.0, 4.0, 7.7, 25.0, 999.0, 1e4, 1e6]))
     within = st.floats(lower, upper).map(lambda number: round(number, decimals)).filter(lambda x: lower <= x <= upper)
     facts = draw(st.sampled_from(["", "bins", "edges"]))
@@ -169,7 +169,10 @@ def test_numbers_too_large_for_digits_stay() -> None:
     assert column.rounded(np.array([1e200, 3.7])).tolist() == [1e200, 4.0]
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(0.0, 7.7), (0.0, 100.7), (0.2, 7.7), (-3.5, 1e5 + 0.5), (0.05, 1.05)])
+BESIDE_THE_GRID = [(0.0, 7.7), (0.0, 100.7), (0.2, 7.7), (-3.5, 1e5 + 0.5), (0.05, 1.05), (-0.5, 7.7), (-0.4, 0.4)]
+
+
+@pytest.mark.parametrize(("lower", "upper"), BESIDE_THE_GRID)
 def test_bounds_with_more_digits_hold_the_numbers_between_them(lower: float, upper: float) -> None:
     """Nothing is drawn beyond a bound (it was: 8 of 0 to 7.7), and such bounds need no bins made by hand."""
     column = Real("x", lower, upper, decimals=0)

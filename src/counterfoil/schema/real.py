@@ -234,9 +234,9 @@ class Real(NumberColumn):
         if self.decimals is None or self.upper in self.points:
             return (*self.points, *points)
         step = 10.0**-self.decimals
-        following = dict(zip(self._edges[:-1].tolist(), self._edges[1:].tolist(), strict=True))
+        following = self._edges[np.searchsorted(self._edges, points[:-1], side="right")].tolist()
         last = float(self._edges[-2])
-        kept = [point for point in points[:-1] if following[point] - point > 1.5 * step]
+        kept = [point for point, end in zip(points[:-1], following, strict=True) if end - point > 1.5 * step]
         kept += [point for point in points[-1:] if point - last > (1.5 if last in kept else 0.5) * step]
         assert self._decimal_grid is not None
         first, end = self._decimal_grid.ends
