@@ -158,3 +158,16 @@ def test_columns_of_few_cells_are_left_for_another_measurement():
     assert joined_for_another(runs) is runs
     longer = joined_for_another(find_runs(Runs.single(np.zeros(MANY), 1.0, 3.0)))
     assert math.ceil(MANY / len(longer.totals)) == MANY // 8
+
+
+def test_a_table_near_noise_names_the_columns_that_it_hides():
+    """One sentence about the table stood for them, while columns had collapsed and others were well."""
+    rng = np.random.default_rng(6)
+    numbers_of = {f"c{i}": numbers("normal", 600, rng) for i in range(12)}
+    columns = "".join(f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = 999\n' for name in numbers_of)
+    with Curator(pd.DataFrame(numbers_of), Schema.from_toml(columns), budget=Budget(0.5, 1e-9), seed=1) as curator:
+        found = measure_one_way(curator, curator.filter(GaussianFilter()), GaussianNoise(60.0))
+    table, named = found.warnings[:2]
+    assert "too few for this budget" in table
+    assert "c1" in named
+    assert "unreliable" in named

@@ -263,8 +263,8 @@ def _warnings(
         for one in marginals
         if (name := one.clique[0]) in runs
     ]
-    # Where rows are near noise, so is every mean: one sentence says it.
-    unreliable = near_noise(marginals, runs, total) or unreliable_means(columns, total)
+    # The noise of a table is that of its columns in the mean: some of them may be lost all the same.
+    unreliable = (*near_noise(marginals, runs, total), *unreliable_means(columns, total))
     categories = [one for one in marginals if one.clique[0] not in runs]
     hidden = hidden_categories(categories, total, _groups(schema).keys())
     return (*unreliable, *crowded_cells(schema, marginals), *hidden_sides(columns, total), *hidden)

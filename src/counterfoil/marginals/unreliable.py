@@ -151,6 +151,8 @@ def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]
         columns: all columns of numbers.
         total: the number of records, as noise leaves it.
     """
+    # The worst first, for the others may go unnamed.
+    columns = sorted(columns, key=lambda column: (-column.hidden_share, -column.mean_error))
     doubtful = [column for column in columns if column.mean_error > _ERROR]
     guessed = [column for column in columns if column.hidden_share > _BODY]
     tails = [column for column in columns if column not in doubtful + guessed and column.has_unreliable_tail]
@@ -205,12 +207,13 @@ def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
         columns: all columns of numbers.
         total: the number of records, as noise leaves it.
     """
-    hidden = [
-        f"{column.marginal.clique[0]} {side.words} 0 (up to {side.most / max(total, 1.0):.0%})"
-        for column in columns
-        for side in column.smoothed.other_sides
-        if not side.is_sure and side.most > _LOST * total
-    ]
+    most: dict[str, float] = {}
+    for column in columns:
+        for side in column.smoothed.other_sides:
+            if not side.is_sure and side.most > _LOST * total:
+                side_of = f"{column.marginal.clique[0]} {side.words} 0"
+                most[side_of] = most.get(side_of, 0.0) + side.most
+    hidden = [f"{side_of} (up to {rows / max(total, 1.0):.0%})" for side_of, rows in most.items()]
     if not hidden:
         return []
     return [
