@@ -122,10 +122,8 @@ def plan(
     require_memory(rows, len(facts.domain.attributes), jobs)
     setting, name = _setting(facts, method, delta, relation, goal, focus, parameters or {}, fidelity, check_schema)
     known = None if like is None else read_like(like, facts)
-    worlds = (World.INDEPENDENT, World.RELATED) if known is None else (World.PUBLIC,)
-    tables = [
-        _table(facts, known, rows, world, run, seed, tested=goal is not None) for world in worlds for run in range(runs)
-    ]
+    worlds = (World.WEAK, World.STRONG) if known is None else (World.PUBLIC,)
+    tables = [_table(facts, known, rows, world, run, seed, target=goal) for world in worlds for run in range(runs)]
     rehearsing = _Rehearsing(setting, tables, seed, progress)
     searches = [Search(want, world) for want in wanted for world in worlds]
     with Workers(min(jobs, max(len(tables) * max(len(asked), 1), 1))) as workers:
@@ -235,12 +233,12 @@ def _setting(
 
 
 def _table(
-    schema: Schema, known: Codes | None, rows: int, world: World, run: int, seed: int, *, tested: bool
+    schema: Schema, known: Codes | None, rows: int, world: World, run: int, seed: int, *, target: str | None
 ) -> PublicTable:
     if known is not None:
-        return like_table(known, rows, run, seed=seed, tested=tested)
-    test_rows = max(rows // 4, _TEST_ROWS) if tested else 0
-    return simulated(schema, rows, world, run, seed=seed, test_rows=test_rows)
+        return like_table(known, rows, run, seed=seed, tested=target is not None)
+    test_rows = 0 if target is None else max(rows // 4, _TEST_ROWS)
+    return simulated(schema, rows, world, run, seed=seed, target=target, test_rows=test_rows)
 
 
 def _notes(known: Codes | None, rows: int, *, tested: bool) -> tuple[str, ...]:
