@@ -71,8 +71,8 @@ def plan(
     """What to expect of a release, rehearsed as a whole on records that are not sensitive.
 
     Nothing sensitive is read and no ledger is charged. Without `like`, records are simulated from the schema alone:
-    some with independent columns, some with columns that are strongly related. The errors of a real table are often
-    between the two, and may be outside. The same `seed` gives the same outlook.
+    some with skewed, weakly related columns, some with even, strongly related ones. The errors of most real tables are
+    between the two; they may be outside. The same `seed` gives the same outlook.
 
     Args:
         schema: the public facts, or the path of the TOML file that states them.
