@@ -166,7 +166,7 @@ def test_a_table_near_noise_names_the_columns_that_it_hides():
     numbers_of = {f"c{i}": numbers("normal", 600, rng) for i in range(12)}
     columns = "".join(f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = 999\n' for name in numbers_of)
     with Curator(pd.DataFrame(numbers_of), Schema.from_toml(columns), budget=Budget(0.5, 1e-9), seed=1) as curator:
-        found = measure_one_way(curator, curator.filter(GaussianFilter()), GaussianNoise(60.0))
+        found = measure_one_way(curator, curator.filter(GaussianFilter()), GaussianNoise(40.0), rows=600)
     table, named = found.warnings[:2]
     assert "too few for this budget" in table
     assert "c1" in named

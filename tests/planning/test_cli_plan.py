@@ -34,7 +34,7 @@ def test_tables_fit_in_80_columns_and_name_everything(office: Office) -> None:
     assert ended.status == 0, ended.err
     assert max(map(len, ended.out.splitlines())) <= 80
     assert ended.err == "", "no bar where there is no terminal, and no warning of a ledger"
-    for text in ("independent columns", "related columns", "By column", "The worst pairs", "Models that predict"):
+    for text in ("weak relations", "strong relations", "By column", "The worst pairs", "Models that predict"):
         assert text in ended.out
     assert "takes epsilon" in ended.out
     assert "nothing was charged" in " ".join(ended.out.split())
@@ -55,7 +55,7 @@ def test_without_epsilons_three_are_shown_unless_something_is_wanted(office: Off
     assert sorted({part["epsilon"] for part in shown["outlook"]}) == [0.3, 1.0, 3.0]
     wanted = planned(office, "--json", "--want", "pairs 0.4").document
     assert wanted["outlook"] == []
-    assert [part["records"] for part in wanted["wanted"]] == ["independent columns", "related columns"]
+    assert [part["records"] for part in wanted["wanted"]] == ["weak relations", "strong relations"]
 
 
 def test_a_public_table_comes_with_a_warning(office: Office) -> None:

@@ -51,22 +51,22 @@ def outlook() -> Outlook:
 
 def test_every_epsilon_is_rehearsed_in_every_world(outlook: Outlook) -> None:
     assert outlook.epsilons == (0.5, 1.0)
-    assert outlook.worlds == (World.INDEPENDENT, World.RELATED)
+    assert outlook.worlds == (World.WEAK, World.STRONG)
     assert outlook.target == "income", "what is wanted of it"
     assert (outlook.rows, outlook.columns, outlook.method, outlook.delta) == (400, 3, "independent", 1e-9)
     for epsilon in outlook.epsilons:
         for world in outlook.worlds:
             assert [one.run for one in outlook.at(epsilon, world)] == [0, 1, 2]
     with pytest.raises(ValueError, match="was rehearsed on the records of `world`"):
-        outlook.pair_error(7.0, World.RELATED)
+        outlook.pair_error(7.0, World.STRONG)
 
 
 def test_figures_are_those_of_the_rehearsals(outlook: Outlook) -> None:
-    runs = outlook.at(0.5, World.RELATED)
-    pair = outlook.pair_error(0.5, World.RELATED)
+    runs = outlook.at(0.5, World.STRONG)
+    pair = outlook.pair_error(0.5, World.STRONG)
     assert pair.mean == pytest.approx(statistics.fmean(one.pair_error for one in runs))
     assert pair.deviation == pytest.approx(statistics.stdev(one.pair_error for one in runs))
-    for name, spread in outlook.columns_at(0.5, World.RELATED).items():
+    for name, spread in outlook.columns_at(0.5, World.STRONG).items():
         assert spread.most == max(one.columns[name] for one in runs)
     worst = outlook.worst_pairs(0.5)
     means = {
@@ -74,10 +74,10 @@ def test_figures_are_those_of_the_rehearsals(outlook: Outlook) -> None:
         for pair in runs[0].pairs
     }
     assert list(worst) == sorted(means, key=lambda pair: -means[pair])
-    scores = outlook.scores_at(0.5, World.RELATED)
+    scores = outlook.scores_at(0.5, World.STRONG)
     assert set(scores) == set(MODELS[:2])
     assert scores[MODELS[0]]["auc"] == Spread.of(one.scores[MODELS[0]].auc for one in runs)
-    assert outlook.scores_at(None, World.RELATED)[MODELS[0]]["accuracy"] is not None
+    assert outlook.scores_at(None, World.STRONG)[MODELS[0]]["accuracy"] is not None
 
 
 def test_more_budget_is_better_and_independent_columns_are_easier(outlook: Outlook) -> None:
@@ -85,7 +85,7 @@ def test_more_budget_is_better_and_independent_columns_are_easier(outlook: Outlo
     more = plan(SCHEMA, rows=2000, epsilons=[0.02, 10], method="independent", runs=3)
     for world in more.worlds:
         assert more.column_error(10.0, world).most < more.column_error(0.02, world).least
-    assert more.pair_error(10.0, World.INDEPENDENT).mean < more.pair_error(10.0, World.RELATED).mean
+    assert more.pair_error(10.0, World.WEAK).mean < more.pair_error(10.0, World.STRONG).mean
 
 
 def test_the_same_seed_gives_the_same_outlook(outlook: Outlook) -> None:
@@ -102,7 +102,7 @@ def test_the_document_is_json_and_has_every_figure(outlook: Outlook) -> None:
         (epsilon, str(world)) for epsilon in (0.5, 1.0) for world in outlook.worlds
     ]
     first = document["outlook"][0]
-    assert first["mean_pair_error"]["mean"] == outlook.pair_error(0.5, World.INDEPENDENT).mean
+    assert first["mean_pair_error"]["mean"] == outlook.pair_error(0.5, World.WEAK).mean
     assert {part["column"] for part in first["columns"]} == set(SCHEMA.domain.attributes)
     assert len(first["pairs"]) == 3
     assert [part["records"] for part in document["references"]] == [str(world) for world in outlook.worlds]
@@ -139,8 +139,8 @@ def test_a_frame_serves_as_a_public_table_and_a_synthesizer_as_a_method() -> Non
 def test_a_table_of_one_column_is_planned() -> None:
     schema = Schema.from_toml("[columns.a]\nkind = 'boolean'")
     found = plan(schema, rows=50, epsilons=[1.0], method="independent", runs=1)
-    spread = found.pair_error(1.0, World.RELATED)
-    assert spread.mean == found.column_error(1.0, World.RELATED).mean
+    spread = found.pair_error(1.0, World.STRONG)
+    assert spread.mean == found.column_error(1.0, World.STRONG).mean
     assert found.worst_pairs(1.0) == {}
 
 
@@ -238,9 +238,9 @@ def test_a_target_of_too_many_values_is_refused() -> None:
 
 def test_answers_are_sentences_that_keep_their_bounds() -> None:
     want, spread = Want("pairs", 0.1), Spread(0.0912, 0.01, 0.08, 0.1)
-    answer = Answer(want, "related columns", 1.23412, False, spread, 1.1, None)
+    answer = Answer(want, "strong relations", 1.23412, False, spread, 1.1, None)
     assert said(answer) == (
-        "related columns: mean pair error of at most 0.1 takes epsilon 1.24, where rehearsals have 0.0912 (0.08 to "
+        "strong relations: mean pair error of at most 0.1 takes epsilon 1.24, where rehearsals have 0.0912 (0.08 to "
         "0.1). By itself, one rehearsal keeps that from epsilon 1.1 on, and at least one does not at the largest that "
         "was tried."
     )

@@ -17,14 +17,14 @@ from counterfoil.planning.want import MODEL, Want, own_epsilon
 PAIRS = Want("pairs", 0.1)
 
 
-def rehearsal(epsilon: float, run: int, error: float, *, auc: float = 0.5, world: World = World.RELATED) -> Rehearsal:
+def rehearsal(epsilon: float, run: int, error: float, *, auc: float = 0.5, world: World = World.STRONG) -> Rehearsal:
     scores = {MODEL: Score(auc - 0.1, auc, None)}
     return Rehearsal(world, run, epsilon, 10, {"a": error / 2}, {("a", "b"): error}, scores)
 
 
 def found(want: Want, errors, *, given=(), runs: int = 1) -> tuple[Search, int]:
     """The search where run `r` has `errors(epsilon, r)`, and how many epsilons it asked for."""
-    search, asked = Search(want, World.RELATED), 0
+    search, asked = Search(want, World.STRONG), 0
 
     def rehearse(epsilon: float) -> None:
         figures = [errors(epsilon, run) for run in range(runs)]
@@ -139,6 +139,6 @@ def test_between_two_epsilons_the_figure_is_linear_in_their_logarithm() -> None:
 
 
 def test_a_search_takes_the_rehearsals_of_its_own_world() -> None:
-    search = Search(PAIRS, World.RELATED)
-    search.add([rehearsal(1.0, 0, 0.5), rehearsal(1.0, 0, 0.0, world=World.INDEPENDENT)])
+    search = Search(PAIRS, World.STRONG)
+    search.add([rehearsal(1.0, 0, 0.5), rehearsal(1.0, 0, 0.0, world=World.WEAK)])
     assert [one.pair_error for one in search.tried[1.0]] == [0.5]

@@ -68,7 +68,7 @@ class Fixed:
 
 
 def table_of(rows: int = 500, **options) -> PublicTable:
-    return simulated(SCHEMA, rows, World.RELATED, 0, seed=3, **options)
+    return simulated(SCHEMA, rows, World.STRONG, 0, seed=3, **options)
 
 
 def rehearsed(task: Task) -> Rehearsal:
@@ -79,7 +79,7 @@ def rehearsed(task: Task) -> Rehearsal:
 
 def test_errors_are_the_distances_between_shares() -> None:
     table, made = table_of(300), table_of(700, test_rows=1)
-    other = simulated(SCHEMA, 700, World.INDEPENDENT, 4, seed=9)
+    other = simulated(SCHEMA, 700, World.WEAK, 4, seed=9)
     synthesizer = Fixed(decode(SCHEMA, other.codes, np.random.default_rng(0)))
     found = rehearsed(Task(replace(SETTING, synthesizer=synthesizer), table, 1.0, 5))
     assert made.rows == 700
@@ -131,7 +131,7 @@ def test_a_rehearsal_is_repeated_by_its_seed_and_warns_of_no_ledger() -> None:
 
 def test_models_are_trained_on_the_release_and_tested_on_records_that_were_not_copied() -> None:
     table = table_of(2000, test_rows=600)
-    made = simulated(SCHEMA, 1500, World.INDEPENDENT, 2, seed=1)
+    made = simulated(SCHEMA, 1500, World.WEAK, 2, seed=1)
     setting = replace(SETTING, synthesizer=Fixed(decode(SCHEMA, made.codes, np.random.default_rng(0))), target="income")
     scores = rehearsed(Task(setting, table, 1.0, 5)).scores
     reference = rehearse(Task(setting, table, None, 5))

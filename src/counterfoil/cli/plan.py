@@ -151,7 +151,8 @@ def plan(
     """Rehearse a release on public or simulated records. Nothing sensitive is read, and nothing is charged.
 
     Errors are L1 distances between shares, as in evaluate: 0 for equal, 2 for nothing in common. Without --like,
-    records are simulated from the schema alone, with independent columns and with strongly related ones.
+    records are simulated from the schema alone, with weak relations between columns and with strong ones; most real
+    tables have errors between the two.
     """
     from counterfoil.cli.plan_report import outlook_svg, show_outlook
     from counterfoil.files import write_text

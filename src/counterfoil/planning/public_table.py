@@ -15,8 +15,8 @@ class World(StrEnum):
     """Where the records of a rehearsal come from."""
 
     PUBLIC = "public table"
-    INDEPENDENT = "independent columns"
-    RELATED = "related columns"
+    WEAK = "weak relations"
+    STRONG = "strong relations"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from counterfoil.planning.public_table import PublicTable, World, rows_of
 from counterfoil.planning.random_law import RandomLaw
+from counterfoil.planning.two_worlds import RELATIONS, SKEWS
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.rules import rows_that_hold
@@ -20,22 +21,27 @@ _MOST_DRAWN = 200_000
 """Records in such a round, unless more are missing."""
 
 
-def simulated(schema: Schema, rows: int, world: World, run: int, *, seed: int, test_rows: int = 0) -> PublicTable:
+def simulated(
+    schema: Schema, rows: int, world: World, run: int, *, seed: int, target: str | None = None, test_rows: int = 0
+) -> PublicTable:
     """A table of made-up records of a random law, which every run draws anew.
+
+    The two worlds of a run start from the same random numbers, so that they differ less by chance.
 
     Args:
         schema: the public facts, of which no column is read from anywhere.
         rows: how many records are copied.
-        world: independent or related columns.
+        world: weak or strong relations.
         run: the number of the rehearsal.
         seed: repeats the table.
+        target: the column that models predict, if any.
         test_rows: how many further records of the same law models are tested on.
 
     Raises:
         SchemaError: when none of the records that are drawn meets the rules.
     """
-    rng = np.random.default_rng([seed, list(World).index(world), run])
-    law = RandomLaw.drawn(schema, rng, related=world is World.RELATED)
+    rng = np.random.default_rng([seed, run])
+    law = RandomLaw.drawn(schema, rng, skew=SKEWS[world], relations=RELATIONS[world], target=target)
     codes = drawn_by_rules(law, schema, rows + test_rows, rng)
     copied, test = rows_of(codes, slice(rows)), rows_of(codes, slice(rows, None))
     return PublicTable(world, run, copied, copied, test)
