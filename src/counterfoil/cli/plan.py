@@ -78,8 +78,14 @@ def plan(
         ),
     ] = None,
     runs: Annotated[
-        int, typer.Option("--runs", help="Rehearsals at each epsilon.", metavar="N", rich_help_panel=REHEARSAL)
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--runs",
+            help="Rehearsals at each epsilon; two of each simulation, or three of a public table, if left out.",
+            metavar="N",
+            rich_help_panel=REHEARSAL,
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(

@@ -63,7 +63,7 @@ def plan(
     parameters: Mapping[str, Any] | None = None,
     fidelity: float | None = None,
     check_schema: float | None = None,
-    runs: int = 3,
+    runs: int | None = None,
     jobs: int = 1,
     seed: int = 0,
     progress: Progress = quiet,
@@ -93,7 +93,8 @@ def plan(
         fidelity: the share of the budget that will buy error measures, which rehearsals set aside.
         check_schema: the share for the schema check, likewise; .01 where None and the method can leave one, as
             `counterfoil synth` has it.
-        runs: how many rehearsals there are at each epsilon in each world.
+        runs: how many rehearsals there are at each epsilon in each world; where None, two in each of the two simulated
+            ones, and three on a public table.
         jobs: how many processes rehearse at a time. With more than one, a script that calls this needs the guard
             `if __name__ == "__main__":`, because processes are spawned.
         seed: repeats the simulation and the noise, which protects nobody and has nobody to protect.
@@ -108,6 +109,7 @@ def plan(
     facts.require_confirmed()
     require_possible(facts)
     require_whole("rows", rows, least=1)
+    runs = (2 if like is None else 3) if runs is None else runs
     require_whole("runs", runs, least=1, most=MOST_RUNS)
     require_whole("jobs", jobs, least=1)
     require_whole("seed", seed, least=0)
