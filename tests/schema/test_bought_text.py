@@ -267,6 +267,13 @@ def test_the_share_that_reads_so_is_of_all_cells_and_the_others_are_named() -> N
     assert "most cells that can be told from noise read so" in hidden
 
 
+@pytest.mark.parametrize(("beyond", "said"), [(230.4, "230"), (5000.0, "1,000"), (0.2, "1")])
+def test_the_bounds_of_dates_say_how_many_rows_may_lie_beyond(beyond: float, said: str) -> None:
+    text = document(answers(name="d", kind="date", lower=0.0, upper=8000.0, beyond=beyond))
+    words = f"# bought, rounded outwards: up to {said} rows may lie beyond the two bounds and count as them"
+    assert text.count(words) == 2
+
+
 @pytest.mark.parametrize(("kind", "lower"), [("integer", 0.0), ("integer", 5.0), ("real", 0.0)])
 def test_a_range_of_one_number_is_asked_about_where_the_noise_leaves_room(kind: str, lower: float) -> None:
     point = {"name": "bonus", "kind": kind, "lower": lower, "upper": lower, "decimals": 2 if kind == "real" else None}

@@ -374,6 +374,10 @@ def _kept(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple
 
 
 def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
+    if column.beyond is not None:
+        most = max(min(column.beyond, column.records), 1)
+        why = f"bought, rounded outwards: up to {most:,.0f} rows may lie beyond the two bounds and count as them"
+        return {"lower": (low, why), "upper": (high, why)}
     below, above = (_tail(share) for share in column.tails)
     return {
         "lower": (low, f"bought, rounded outwards: {below} below and count as it"),

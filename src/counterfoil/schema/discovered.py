@@ -42,6 +42,8 @@ class DiscoveredColumn:
         elsewhere: where one number alone shows, the noisy number of cells that hold another one, with
             its standard error; None where there are several.
         least: how many deviations of noise `missing` must exceed, so that it surely is none.
+        beyond: of dates and times, how many may lie below `lower` and above `upper` together, the upper end of a 95%
+            interval; None for others.
     """
 
     name: str
@@ -65,6 +67,7 @@ class DiscoveredColumn:
     others: tuple[tuple[str, int], ...] = ()
     elsewhere: tuple[float, float] | None = None
     least: float = 5.0
+    beyond: float | None = None
 
     @property
     def unknown(self) -> bool:
