@@ -304,6 +304,38 @@ def test_files_that_are_replaced_are_there_again_when_it_fails(office: Office, m
     assert not Path("other.json").exists()
 
 
+def test_a_schema_and_its_own_receipt_are_replaced_together_with_force_alone(office: Office) -> None:
+    out, receipt = bought(office), Path("town.schema.receipt.json")
+    before = receipt.read_bytes()
+    again = ("schema", "town.csv", "--epsilon", "10", "--out", str(out))
+    ended = office.run(*again)
+    assert ended.status == 2
+    assert "overwrite it with --force" in ended.err
+    assert receipt.read_bytes() == before
+    assert office.run(*again, "--force").status == 0
+    schema = Schema.from_toml(out)
+    assert receipt.read_bytes() != before
+    assert schema.bought is not None
+    assert schema.bought.receipt == Receipt.load(receipt).digest
+
+
+@pytest.mark.parametrize("schema", ["another", "broken", "none"])
+def test_the_receipt_of_another_schema_is_not_replaced(office: Office, schema: str) -> None:
+    out, receipt = bought(office), Path("town.schema.receipt.json")
+    before = receipt.read_bytes()
+    if schema == "another":
+        text = out.read_text(encoding="utf-8")
+        out.write_text(text.replace(Receipt.load(receipt).digest, "0" * 64), encoding="utf-8")
+    elif schema == "broken":
+        out.write_bytes(b"\xff")
+    else:
+        out.unlink()
+    ended = office.run("schema", "town.csv", "--epsilon", "10", "--out", str(out), "--force")
+    assert ended.status == 2
+    assert "the receipt of another release" in " ".join(ended.err.split())
+    assert receipt.read_bytes() == before
+
+
 @pytest.mark.parametrize("ledger", [True, False])
 def test_an_interrupt_ends_with_130_and_says_what_was_charged(
     office: Office, monkeypatch: pytest.MonkeyPatch, ledger: bool
