@@ -378,7 +378,8 @@ def _report(
         )
         terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (
-        "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",
+        "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
+        "public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))

@@ -10,15 +10,13 @@ from scipy.special import ndtr, ndtri
 
 from counterfoil.curator.discovery_room import SMALL
 from counterfoil.curator.discovery_support import extended, shown
+from counterfoil.schema.discovered import AT_MOST
 
 NEAR = 8
 """Years on either side of what shows that are looked at, at least: else as many as show."""
 
 _FARTHER = 2.0
 """Deviations by which the records of the years beyond these must exceed 0, so that as many again are looked at."""
-
-AT_MOST = 1.96
-"""Deviations of noise of the upper end of a 95% interval."""
 
 _SHIFT = 85
 """Years from one grid to the other, 1010101 in binary: of any length, they are a third or two thirds of one off."""
