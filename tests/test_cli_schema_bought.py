@@ -90,7 +90,8 @@ def test_what_was_found_is_shown_in_80_columns_and_nothing_in_it_is_obeyed(offic
     assert max(map(len, ended.out.splitlines())) <= 80
     assert "\x1b[31m" not in ended.out
     assert "\x1b" not in Path("t.toml").read_text()
-    for word in ("age", "integer", "left out", "(+-", "t.schema.receipt.json", "Next: counterfoil synth town.csv"):
+    words = ("age", "integer", "left out", "% to 100%)", "95% intervals", "t.schema.receipt.json")
+    for word in (*words, "Next: counterfoil synth town.csv"):
         assert word in ended.out, word
     assert "adds its own cost" in ended.out
     assert "No ledger" in ended.err
@@ -302,6 +303,38 @@ def test_files_that_are_replaced_are_there_again_when_it_fails(office: Office, m
         assert ended.status == 2
     assert {name: Path(name).read_bytes() for name in before} == before
     assert not Path("other.json").exists()
+
+
+def test_a_schema_and_its_own_receipt_are_replaced_together_with_force_alone(office: Office) -> None:
+    out, receipt = bought(office), Path("town.schema.receipt.json")
+    before = receipt.read_bytes()
+    again = ("schema", "town.csv", "--epsilon", "10", "--out", str(out))
+    ended = office.run(*again)
+    assert ended.status == 2
+    assert "overwrite it with --force" in ended.err
+    assert receipt.read_bytes() == before
+    assert office.run(*again, "--force").status == 0
+    schema = Schema.from_toml(out)
+    assert receipt.read_bytes() != before
+    assert schema.bought is not None
+    assert schema.bought.receipt == Receipt.load(receipt).digest
+
+
+@pytest.mark.parametrize("schema", ["another", "broken", "none"])
+def test_the_receipt_of_another_schema_is_not_replaced(office: Office, schema: str) -> None:
+    out, receipt = bought(office), Path("town.schema.receipt.json")
+    before = receipt.read_bytes()
+    if schema == "another":
+        text = out.read_text(encoding="utf-8")
+        out.write_text(text.replace(Receipt.load(receipt).digest, "0" * 64), encoding="utf-8")
+    elif schema == "broken":
+        out.write_bytes(b"\xff")
+    else:
+        out.unlink()
+    ended = office.run("schema", "town.csv", "--epsilon", "10", "--out", str(out), "--force")
+    assert ended.status == 2
+    assert "the receipt of another release" in " ".join(ended.err.split())
+    assert receipt.read_bytes() == before
 
 
 @pytest.mark.parametrize("ledger", [True, False])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
 from counterfoil.schema.bought_columns import CAUTION, bought_column, may_number_rows
 from counterfoil.schema.bought_text import schema_of
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need, count_range
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
 
 CELLS = pa.array(
@@ -70,7 +70,7 @@ def test_integers_that_are_codes_are_listed_and_stay_integers():
     assert isinstance(column, Categorical)
     assert (column.values, column.other, column.missing) == ((1, 5, 111, 5001), False, True)
     assert column.arrow_type == pa.int64(), "a text for the rest would make texts of all codes"
-    assert "they cover about 99% (+- 2.2%), and the rest is read as missing" in text
+    assert "they cover about 99% (95% to 100%), and the rest is read as missing" in text
     codes = column.encode(pa.array([1, 5001, 7, None]))
     assert column.decode(codes, np.random.default_rng(0)).to_pylist() == [1, 5001, None, None]
 
@@ -260,11 +260,19 @@ def test_the_share_that_reads_so_is_of_all_cells_and_the_others_are_named() -> N
     facts = {"kind": "date", "lower": 0.0, "upper": 8000.0, "read": (0.7, 0.03), "others": (("%d.%m.%Y", 300),)}
     text = document(answers(name="d", votes={"date": 1000}, **facts))
     assert (
-        "about 70% (+- 3%) of the cells that are not missing read so. Others are about 300 %d.%m.%Y, and are read as "
-        "missing: write all alike in the table, or state another kind, or their words in `missing_values`" in text
+        "about 70% (64% to 76%) of the cells that are not missing read so. Others are about 300 %d.%m.%Y, and are "
+        "read as missing: write all alike in the table, or state another kind, or their words in `missing_values`"
+        in text
     )
     hidden = document(answers(name="d", votes={"date": 1000}, **(facts | {"read": (0.7, 0.6), "others": ()})))
     assert "most cells that can be told from noise read so" in hidden
+
+
+@pytest.mark.parametrize(("beyond", "said"), [(230.4, "230"), (5000.0, "1,000"), (0.2, "1")])
+def test_the_bounds_of_dates_say_how_many_rows_may_lie_beyond(beyond: float, said: str) -> None:
+    text = document(answers(name="d", kind="date", lower=0.0, upper=8000.0, beyond=beyond))
+    words = f"# bought, rounded outwards: up to {said} rows may lie beyond the two bounds and count as them"
+    assert text.count(words) == 2
 
 
 @pytest.mark.parametrize(("kind", "lower"), [("integer", 0.0), ("integer", 5.0), ("real", 0.0)])
@@ -322,7 +330,18 @@ def test_each_fact_says_where_it_comes_from_and_no_comment_holds_a_text_of_the_t
     assert all(line.rpartition("  # ")[2].startswith(marks) for line in facts)
     comments = [line.rpartition("  # ")[2] for line in facts]
     assert not any(hostile in comment for hostile in HOSTILE[1:12] for comment in comments)
-    assert "missing = true  # bought: about 500 cells (+- 10, standard error)" in text
+    assert "missing = true  # bought: about 500 cells (480 to 520)" in text
+
+
+def test_noise_is_said_as_95_percent_intervals_within_what_is_possible_and_what_they_are_once() -> None:
+    found = answers(name="d", kind="date", votes={"date": 1000}, lower=0.0, upper=8000.0, read=(0.89, 0.06), missing=60)
+    text = document(found, answers(name="c", categories=(("a", 60),), kind="text", records=100))
+    assert "about 89% (77% to 100%) of the cells" in text
+    assert "about 60% (37% to 83%)" in text
+    assert "about 60 cells (40 to 80)" in text
+    assert " ".join(text.replace("#", "").split()).count("95% intervals") == 1
+    assert "+-" not in text
+    assert count_range(3.0, 5.0) == "0 to 13"
 
 
 def test_words_that_say_that_a_value_is_missing_are_listed_as_such() -> None:

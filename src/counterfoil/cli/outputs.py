@@ -161,8 +161,16 @@ def table_of(receipt: Receipt, output: Path) -> list[KeptFile]:
     return [KeptFile(output.with_name(name), "named like the sensitive table that the release was made of")]
 
 
-def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table: Path | None = None) -> None:
-    """Refuses outputs that would destroy what is still needed; `table` is the one whose own receipt may be replaced.
+def require_harmless(
+    outputs: Sequence[Path], kept: Iterable[KeptFile], *, table: Path | None = None, own: Path | None = None
+) -> None:
+    """Refuses outputs that would destroy what is still needed.
+
+    Args:
+        outputs: what will be written.
+        kept: what is still needed.
+        table: the one whose own receipt may be replaced.
+        own: a receipt that may be replaced, as what it vouches for is.
 
     Raises:
         ValueError: when an output is one of the files `kept` or of the other outputs, a ledger, or another release's
@@ -173,7 +181,7 @@ def require_harmless(outputs: Sequence[Path], kept: Iterable[KeptFile], *, table
         if _is_ledger(path):
             raise ValueError(f"An output must not overwrite a ledger, for it alone knows what was spent. Found {path}.")
         described = _described_by(path)
-        if described is not None and (table is None or set(described) - {table.name}):
+        if path != own and described is not None and (table is None or set(described) - {table.name}):
             found = f"that of {', '.join(described)}" if described else "one"
             raise ValueError(
                 f"An output must not overwrite the receipt of another release. Found {found} in {path}: choose another "

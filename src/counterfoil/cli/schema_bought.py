@@ -211,10 +211,23 @@ def _places(wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) 
     path = default_receipt(out) if receipt is None else receipt
     kept = inputs(wish.source, ledger=wish.ledger)
     kept += [] if wish.stated is None else [KeptFile(wish.stated, "the file of stated facts")]
-    require_harmless([out, path, wish.keep.path(out)], kept)
+    own = path if _vouches_for(path, out) else None
+    require_harmless([out, path, wish.keep.path(out)], kept, own=own)
     require_schema_file(out, wish.source, force=force)
     require_free([path], force=force)
     return out, path
+
+
+def _vouches_for(receipt: Path, schema: Path) -> bool:
+    """Whether the receipt that is there is that of the schema that is there, which names its SHA-256."""
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.schema.bought import Bought
+
+    try:
+        bought = tomllib.loads(schema.read_text(encoding="utf-8")).get("bought")
+        return Bought.of_facts(bought).receipt == Receipt.load(receipt).digest
+    except (OSError, ValueError, RecursionError):
+        return False
 
 
 def default_receipt(out: Path) -> Path:
@@ -365,7 +378,8 @@ def _report(
         )
         terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (
-        "These are noisy, and rounded outwards. Where you know more from public knowledge, correct the file.",
+        "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
+        "public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))

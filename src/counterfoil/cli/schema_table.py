@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.schema.bought_columns import coverage
+from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
 def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *, open_: bool) -> tuple[str, str, str]:
     """Of one column; its kind is `UNKNOWN` where the schema asks for it, or noise alone would say it."""
     column = next((one for one in schema.columns if one.name == answers.name), None)
-    missing = f"{answers.missing:,.0f} (+- {answers.missing_error:,.0f})" if answers.shows_missing else ""
+    missing = ""
+    if answers.missing is not None and answers.shows_missing:
+        missing = f"{answers.missing:,.0f} ({count_range(answers.missing, answers.missing_error)})"
     if facts.get("confirm"):
         kind = str(facts["kind"])
         return kind, "to be stated" if kind == UNKNOWN else f"{facts['lower']} alone: to be confirmed", missing
@@ -69,4 +72,4 @@ def _categories(answers: DiscoveredColumn) -> str:
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}: {covered:.0%} (+- {error:.0%})"
+    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({share_range(covered, error)})"

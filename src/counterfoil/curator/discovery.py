@@ -240,6 +240,7 @@ class _Discovery:
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
+            beyond=bounds.beyond,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
+from counterfoil.curator.discovery_days import Years
 from counterfoil.curator.discovery_reach import worthwhile
 from counterfoil.curator.discovery_room import CHEAP, Line, with_room
 from counterfoil.curator.discovery_support import extended, support
@@ -88,6 +89,7 @@ class Bounds:
         held: how many records the only number between the bounds has, with the deviation of the noise; None where
             there are several.
         shown: both ends of what shows, where there is room for what the noise may hide.
+        beyond: of dates and moments, how many may lie beyond the bounds; None for numbers.
     """
 
     lower: float | None = None
@@ -96,6 +98,7 @@ class Bounds:
     codes: tuple[tuple[int, int], ...] = ()
     held: tuple[float, float] | None = None
     shown: tuple[float, float] | None = None
+    beyond: float | None = None
 
 
 def intervals_of(
@@ -159,10 +162,11 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
     """
     edges, inner, deviation = np.array(counted.intervals.edges), counted.counts[1:-1], counted.deviation
     if kind in ("date", "datetime"):
-        if (found := support(inner, deviation, least)) is None:
+        years = Years(edges, inner, deviation, least)
+        if (ends := years.ends(records)) is None:
             return Bounds()
-        first, last = extended(inner, found, (0, len(inner) - 1), deviation, records, least)
-        return Bounds(float(edges[first]), _greatest(float(edges[last + 1]), 0))
+        beyond = years.beyond(ends, vote.counted(counted.intervals.codes))
+        return Bounds(float(edges[ends[0]]), _greatest(float(edges[ends[1] + 1]), 0), beyond=beyond)
     coarse = vote.coarse_range(kind)
     assert coarse is not None, "intervals were made of coarse bounds"
     first, last = _of_numbers(edges, inner, deviation, records, coarse, kind, least)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -246,6 +246,10 @@ class Votes:
     def of(self, name: str) -> int:
         """The noisy number of cells of a class without numbers."""
         return int(self.counts[CODES[name]])
+
+    def counted(self, codes: Sequence[int]) -> tuple[float, float]:
+        """The noisy number of cells of some classes without numbers, and the deviation of its noise."""
+        return float(self.counts[list(codes)].sum()), self.deviation * len(codes) ** 0.5
 
     def _shows(self, name: str) -> bool:
         return self.of(name) > self.least * self.deviation

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.schema.boolean import WORDS
-from counterfoil.schema.discovered import DiscoveredColumn, Kind
+from counterfoil.schema.discovered import DiscoveredColumn, Kind, count_range, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
 from counterfoil.schema.spelling import BYTES, strip
@@ -89,7 +89,7 @@ def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: 
         share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
         written = "; they come back as true and false" if wordless else ""
-        read = f"about {_percent(share)} (+- {_percent(error)}) of the cells that are not missing read so"
+        read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
             read = "most cells that can be told from noise read so"
         return f"bought: {read}{written}{_others(column)}"
@@ -119,7 +119,7 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     pairs = [(text, count) for text, count in column.categories if _can_be_listed(text) and text not in words]
     listed = dict(pairs)
     covered, error = coverage(column, sum(listed.values()), len(listed))
-    share = f"{_percent(covered)} (+- {_percent(error)})"
+    share = f"{percent(covered)} ({share_range(covered, error)})"
     if not listed or covered < LEAST_COVERAGE:
         seen = f"its {len(listed):,} frequent texts cover about {share} of the cells" if listed else _NO_TEXT
         return BoughtColumn(column.name, {}, seen)
@@ -266,7 +266,7 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
     if not listed:
         return BoughtColumn(column.name, {}, _NO_RANGE)
     share, error = coverage(column, sum(listed.values()), len(listed))
-    rest = f"they cover about {_percent(share)} (+- {_percent(error)}), and the rest is read as missing"
+    rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
     facts: Facts = {"values": (list(listed), f"bought: frequent integers, few between; {rest}")}
     return BoughtColumn(column.name, facts | _missing(column, given))
 
@@ -283,7 +283,7 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     if len(counts) < 2 or sum(counts.values()) < _NEARLY_ALL * numbers - _BY_CHANCE * column.missing_error:
         return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
-    rest = f"they cover about {_percent(share)} (+- {_percent(error)}), and the rest is read as missing"
+    rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
     return {"values": (sorted(counts), f"bought: frequent numbers; {rest}")} | _missing(column, given)
 
 
@@ -374,6 +374,10 @@ def _kept(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple
 
 
 def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
+    if column.beyond is not None:
+        most = max(min(column.beyond, column.records), 1)
+        why = f"bought, rounded outwards: up to {most:,.0f} rows may lie beyond the two bounds and count as them"
+        return {"lower": (low, why), "upper": (high, why)}
     below, above = (_tail(share) for share in column.tails)
     return {
         "lower": (low, f"bought, rounded outwards: {below} below and count as it"),
@@ -383,7 +387,7 @@ def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
 
 def _tail(share: float) -> str:
     """How many lie beyond a bound, in words: nobody knows of those that the noise hides."""
-    return f"about {_percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
+    return f"about {percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
 
 
 def _missing(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
@@ -403,13 +407,9 @@ _NOT_APPLICABLE = "bought: frequent beside the numbers and days of this table"
 
 
 def _missing_words(column: DiscoveredColumn) -> str:
-    if not column.shows_missing:
+    if column.missing is None or not column.shows_missing:
         return CAUTION
-    return f"bought: about {column.missing:,.0f} cells (+- {max(column.missing_error, 1):,.0f}, standard error)"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+    return f"bought: about {column.missing:,.0f} cells ({count_range(column.missing, column.missing_error)})"
 
 
 _MAKERS: Mapping[Kind, Callable[[DiscoveredColumn, Mapping[str, Any], pa.DataType | None], BoughtColumn]] = {

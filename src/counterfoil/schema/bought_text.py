@@ -21,7 +21,8 @@ from counterfoil.schema.toml_text import toml_key, toml_value
 _HEAD = """\
 # What is marked "bought" is made of noisy answers about the table. They were paid for, as the line `bought` says, and
 # this adds to the cost of every release. It can be used as it stands. Where you know more from public knowledge, a
-# form or a code book, correct it; leave the line `bought` as it is.
+# form or a code book, correct it; leave the line `bought` as it is. Ranges in parentheses, and what is "up to", are
+# those of 95% intervals.
 """
 _DRAFT = """\
 #

@@ -10,6 +10,27 @@ Kind = Literal["integer", "real", "date", "datetime", "boolean", "text"]
 """What the cells of a column are, as a vote or the storage's types say; "text" is for categories and identifiers."""
 
 
+AT_MOST = 1.96
+"""Standard errors on either side, of a 95% interval."""
+
+
+def count_range(count: float, error: float) -> str:
+    """Both ends of the 95% interval of a noisy count, which is at least 0."""
+    low, high = (max(count + side * AT_MOST * error, 0.0) for side in (-1, 1))
+    return f"{low:,.0f} to {high:,.0f}"
+
+
+def share_range(share: float, error: float) -> str:
+    """Both ends of the 95% interval of a noisy share, within 0% and 100%."""
+    low, high = (min(max(share + side * AT_MOST * error, 0.0), 1.0) for side in (-1, 1))
+    return f"{percent(low)} to {percent(high)}"
+
+
+def percent(share: float) -> str:
+    """With two digits, or as many as a whole number of percent has."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
 @dataclass(frozen=True)
 class DiscoveredColumn:
     """A column, as noisy answers show it.
@@ -42,6 +63,8 @@ class DiscoveredColumn:
         elsewhere: where one number alone shows, the noisy number of cells that hold another one, with
             its standard error; None where there are several.
         least: how many deviations of noise `missing` must exceed, so that it surely is none.
+        beyond: of dates and times, how many may lie below `lower` and above `upper` together, the upper end of a 95%
+            interval; None for others.
     """
 
     name: str
@@ -65,6 +88,7 @@ class DiscoveredColumn:
     others: tuple[tuple[str, int], ...] = ()
     elsewhere: tuple[float, float] | None = None
     least: float = 5.0
+    beyond: float | None = None
 
     @property
     def unknown(self) -> bool:
@@ -111,7 +135,8 @@ class Need:
 
     def sentence(self) -> str:
         """What this means, for who bought it."""
-        seen = f"about {max(self.rows, 0):,.0f} rows (+- {self.error:,.0f})"
+        within = f" ({count_range(self.rows, self.error)})" if self.error else ""
+        seen = f"about {max(self.rows, 0):,.0f} rows{within}"
         known = f"The noise hides what fewer than {self.hidden:,.0f} of {seen} share."
         if self.epsilon is None:
             return known
