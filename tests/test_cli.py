@@ -304,6 +304,16 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "counterfoil"]
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"counterfoil {version('counterfoil')}\n"), done.stderr
+    wrong = subprocess.run([*command, "synht"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("counterfoil: ")
+    assert "Usage: counterfoil " in subprocess.run([*command, "--help"], capture_output=True, text=True).stdout
+
+
 def test_output_cut_off_by_a_reader_is_no_error() -> None:
     script = "from counterfoil.cli.app import run; import sys; sys.exit(run(['--help']))"
     with subprocess.Popen(

@@ -671,6 +671,34 @@ def test_predict_refuses_what_is_no_model_and_writes_nothing(office: Office, mon
     assert csv.read_csv("none.csv").num_rows == 0
 
 
+def test_predict_counts_values_that_the_model_does_not_see_as_they_are(office: Office) -> None:
+    """In the columns that it reads: the target is none of them."""
+    facts = Path("people.toml").read_text().replace('values = ["female", "male"]', 'values = ["female"]\nother = true')
+    Path("people.toml").write_text(facts.replace("upper = 80\n", "upper = 80\nmissing = true\n"))
+    assert train(office, "dp-sgd", "--target", "income").status == 0
+    Path("odd.csv").write_text("sex,age,hours,income\nfemale,900,8,low\nsecret,-9,odd,high\nfemale,-17,,what\n")
+    ended = office.run("predict", "model", "odd.csv", "--out", "p.csv")
+    assert ended.status == 0, ended.err
+    assert " ".join(ended.err.split()) == (
+        "Some values of the rows are not as the schema declares, and the model sees others in their place. "
+        "sex: 1 counted as `other`; age: 2 clamped to 0, 1 clamped to 99; hours: 1 read as missing."
+    )
+    assert not {"900", "secret", "odd"} & {*ended.err.replace(";", "").split()}
+    ended = office.run("predict", "model", "odd.csv", "--out", "p.csv", "--force", "--json")
+    assert ended.document["changed"]["age"] == {"clamped to 0": 2, "clamped to 99": 1}
+    Path("even.csv").write_text("sex,age,hours\nfemale,90,8\nfemale,9,\n")
+    ended = office.run("predict", "model", "even.csv", "--out", "p.csv", "--force", "--json")
+    assert (ended.err, ended.document["changed"]) == ("", {})
+
+
+def test_train_notes_public_rows_with_values_beyond_the_bounds(office: Office) -> None:
+    Path("others.csv").write_text(re.sub(r",(\d+),(low|high)", r",700,\2", Path("others.csv").read_text()))
+    ended = train(office, "pate", *MADE["pate"][0])
+    assert ended.status == 0, ended.err
+    assert "age: 60 clamped to 99" in " ".join(ended.err.split())
+    assert "ChangedRowsWarning" not in ended.err
+
+
 @pytest.mark.parametrize("name", ["parameters.safetensors", "model.json", "schema.toml", "receipt.json"])
 def test_a_model_that_was_changed_since_is_refused(office: Office, name: str) -> None:
     assert train(office, "dp-sgd", "--target", "income").status == 0

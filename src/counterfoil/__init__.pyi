@@ -32,6 +32,7 @@ from counterfoil.receipt.receipt import Receipt as Receipt
 from counterfoil.schema.schema import Schema as Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis as Synthesis
+from counterfoil.training.changed_rows import ChangedRowsWarning as ChangedRowsWarning
 
 __version__: str
 __all__: list[str]

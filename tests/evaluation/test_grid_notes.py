@@ -154,6 +154,84 @@ def test_points_that_many_records_hold_are_named_where_they_are_public():
     assert shown.notes[0].values == (("3.217", 190),)
 
 
+PLACES = np.repeat([1067, 4103, 10115, 20095, 80331, 99084], [1800, 1200, 1200, 600, 600, 600])
+SPREAD = np.random.default_rng(9).integers(0, 100_000, 2000)
+CODES = 'where they are codes, declare kind = "categorical" with their `values`; otherwise '
+LISTED = "list what the public knows to be frequent in `points` (--show-values names them)."
+
+
+@pytest.mark.parametrize(
+    ("cells", "facts", "said"),
+    [
+        pytest.param(
+            PLACES,
+            {},
+            f"100% of its numbers are one of 6 numbers that share bins with others: {CODES}{LISTED}",
+            id="few",
+        ),
+        pytest.param(
+            np.repeat(np.arange(1, 61) * 1627 + 5, 20),
+            {},
+            f"100% of its numbers are one of 60 numbers that share bins with others: {CODES}{LISTED}",
+            id="none-of-them-often",
+        ),
+        pytest.param(
+            np.append(SPREAD, np.full(2000, 20_095)),
+            {},
+            f"50% of its numbers are one number that shares a bin with others: {LISTED}",
+            id="a-heap",
+        ),
+        pytest.param(
+            np.append(SPREAD, np.full(2000, 20_095)),
+            {"digits": 5},
+            f"50% of its numbers are one number that shares a bin with others: {CODES}{LISTED}",
+            id="a-heap-of-codes",
+        ),
+        pytest.param(
+            np.append(SPREAD, np.full(2000, 0)),
+            {"bins": 10},
+            "50% of its numbers are exactly 0, which shares a bin with others: write `points = [0]`.",
+            id="public-in-bins",
+        ),
+        pytest.param(
+            np.append(SPREAD * 10, np.full(2000, 1_234_567)),
+            {"upper": 1_234_567, "bins": 10},
+            "50% of its numbers are exactly 1234567, which shares a bin with others: write `points = [1234567]`.",
+            id="a-long-bound",
+        ),
+    ],
+)
+def test_whole_numbers_that_many_records_hold_are_noted(cells, facts, said):
+    (text,) = integer_lines(cells, **({"lower": 0, "upper": 99_999} | facts))
+    assert text.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("cells", "facts"),
+    [
+        pytest.param(PLACES, {"points": tuple(np.unique(PLACES).tolist())}, id="points"),
+        pytest.param(PLACES // 100, {"upper": 999}, id="a-code-for-each"),
+        pytest.param(SPREAD, {}, id="no-heap"),
+        pytest.param(SPREAD, {"digits": 5}, id="many-codes"),
+        pytest.param(np.random.default_rng(1).poisson(3, 2000), {}, id="counts"),
+    ],
+)
+def test_whole_numbers_that_come_back_are_not_noted(cells, facts):
+    assert not integer_lines(cells, **({"lower": 0, "upper": 99_999} | facts))
+
+
+def test_few_counts_in_a_wide_bin_are_no_codes():
+    (text,) = integer_lines(np.random.default_rng(1).poisson(3, 2000), lower=0, upper=99_999, bins=10)
+    assert text.endswith(f"share bins with others: {LISTED}")
+
+
+def test_codes_are_named_where_values_are_asked_for():
+    shown = check_without_privacy(pa.table({"x": PLACES}), Schema((Integer("x", 0, 99_999),)), values=True)
+    (note,) = (note for note in shown.notes if note.kind == "points")
+    assert note.values[0] == ("1067", 1800)
+    assert {int(text) for text, _ in note.values} == {*PLACES.tolist()}
+
+
 def test_what_is_seen_does_not_depend_on_batches():
     """Many different numbers: counts of single ones are kept for a thousand, and at most a thousandth too small."""
     cells = np.random.default_rng(3).permutation(

@@ -18,6 +18,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.rules import BoundRule, Rule
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.conditional_rows import draw_where
+from counterfoil.synthesis.grid_values import grid_values
 from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_in
 
 SCHEMA = Schema.from_toml("""
@@ -161,6 +162,97 @@ def test_expressions_narrow_codes_to_those_that_can_meet_them(parts: list[str], 
         rows = draw_where(model(), SCHEMA, 200, condition, np.random.default_rng(6))
         assert rows.num_rows == 200
         assert condition.holds(rows).all()
+
+
+GRIDS = Schema.from_toml("""
+[columns.weight]
+kind = "real"
+lower = 0.0
+upper = 500.0
+decimals = 1
+
+[columns.price]
+kind = "real"
+lower = -10.0
+upper = 90.0
+step = 0.25
+missing = true
+
+[columns.year]
+kind = "integer"
+lower = 0
+upper = 9995
+step = 5
+
+[columns.net]
+kind = "real"
+lower = 0.05
+upper = 9.96
+decimals = 1
+points = [3.3]
+
+[columns.free]
+kind = "real"
+lower = 0.0
+upper = 500.0
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("weight == 70.05", "every 0.1 from 0 to 500"),
+        ("weight > 70.01 and weight < 70.09", "every 0.1 from 0 to 500"),
+        ("price is not missing and not price != 3.3", "every 0.25 from -10 to 90"),
+        ("year == 12", "every 5 from 0 to 9995"),
+        ("free > 3 and year in [12, 1013]", "every 5 from 0 to 9995"),
+        ("year == 10000", "every 5 from 0 to 9995"),
+        ("net == 5.55", "every 0.1 from 0.05 to 9.96"),
+    ],
+)
+def test_a_condition_that_no_value_of_a_grid_can_meet_is_refused_before_rows_are_drawn(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match="no value of column") as refused:
+        Condition.of(GRIDS, text)
+    assert str(refused.value).endswith(f"can meet {text!r}. Its values are {said}.")
+
+
+def test_a_value_beside_a_grid_is_refused_with_the_grid() -> None:
+    with pytest.raises(ValueError, match=r"Found 70\.05\. Its values are every 0\.1 from 0 to 500\.$"):
+        Condition.of(GRIDS, {"weight": 70.05})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weight == 70.1",
+        "weight == 70.05 or free < 1",
+        "weight != 70.05",
+        "price == 3.25",
+        "price == 3.3 or price is missing",
+        "year in [12, 15]",
+        "net == 0.05 or net == 3.3",
+        "net == 3.3",
+        "free == 70.05",
+        "year == free",
+    ],
+)
+def test_a_condition_that_values_of_a_grid_can_meet_is_not(text: str) -> None:
+    assert Condition.of(GRIDS, text).expression is not None
+
+
+@pytest.mark.parametrize("name", ["weight", "price", "year", "net"])
+def test_the_values_of_a_grid_are_all_that_are_drawn(name: str) -> None:
+    """20,000 draws: each is listed under its code."""
+    column = GRIDS[name]
+    rng = np.random.default_rng(7)
+    codes = rng.integers(0, column.n_bins, 20_000)
+    found = grid_values(column, np.arange(column.n_bins), 2**18)
+    assert found is not None
+    listed = {*zip(found[1].tolist(), found[0].tolist(), strict=True)}
+    drawn = column.decode(codes, rng).to_numpy().astype(float)
+    assert {*zip(codes.tolist(), drawn.tolist(), strict=True)} <= listed
+    assert grid_values(column, np.arange(column.n_bins), 50) is None
+    assert grid_values(GRIDS["free"], np.arange(3), 2**18) is None
 
 
 def _meets(text: str, table: pa.Table) -> np.ndarray:

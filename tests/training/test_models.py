@@ -43,6 +43,7 @@ from counterfoil.training import (  # noqa: E402
     PATEClassifier,
     SlicedWassersteinGenerator,
 )
+from counterfoil.training.changed_rows import ChangedRowsWarning  # noqa: E402
 from training_tables import ROWS, SCHEMA, ledger_at, people  # noqa: E402
 
 SOURCE = Path(counterfoil.__file__).parent
@@ -153,6 +154,18 @@ def test_rows_may_lack_what_is_no_input():
     assert np.array_equal(model.predict_proba(short), model.predict_proba(rows))
     with pytest.raises(ValueError, match="age"):
         model.predict(short.drop(columns="age"))
+
+
+def test_values_that_a_model_does_not_see_as_they_are_are_warned_of():
+    model = fitted("parity")
+    rows = people(20, seed=4).astype({"age": float})
+    rows.loc[:2, "age"], rows.loc[5, "age"] = 900.0, 17.5
+    with pytest.warns(ChangedRowsWarning, match=r"age: 3 clamped to 100\.$") as caught:
+        changed = model.predict_proba(rows)
+    (said,) = caught
+    assert said.filename == __file__
+    assert said.message.counts == {"age": {"clamped to 100": 3}}
+    assert np.array_equal(changed, model.predict_proba(rows.assign(age=rows["age"].clip(upper=100))))
 
 
 def test_the_protected_column_is_an_input_where_it_is_asked_for():

@@ -17,6 +17,9 @@ from counterfoil.ledger.no_ledger import (
     UncountedPurchaseWarning,
     warn_without_ledger,
 )
+from counterfoil.training.changed_rows import ChangedRowsWarning
+
+_NOTES = (RowCountWarning, UncountedPurchaseWarning, ChangedRowsWarning)
 
 
 @dataclass
@@ -45,7 +48,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
     """Prints the note, once, when what runs inside is about to charge; nothing where there is a ledger.
 
     The curator warns of it when all that could be refused before was accepted. What is refused needs no note. That the
-    number of rows will be rough is printed with or without a ledger.
+    number of rows will be rough, or that public rows have values beyond bounds, is printed with or without a ledger.
 
     Args:
         terminal: where it is printed.
@@ -58,7 +61,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
         def shown(message: Any, category: type[Warning], *place: Any, **further: Any) -> None:
             if issubclass(category, NoLedgerWarning):
                 state.note()
-            elif issubclass(category, (RowCountWarning, UncountedPurchaseWarning)):
+            elif issubclass(category, _NOTES):
                 # Once for all attempts of a release, whose number is not shown.
                 if str(message) not in said:
                     said.add(str(message))
@@ -67,7 +70,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
                 others(message, category, *place, **further)
 
         warnings.showwarning = shown
-        for kind in (NoLedgerWarning, RowCountWarning, UncountedPurchaseWarning):
+        for kind in (NoLedgerWarning, *_NOTES):
             warnings.simplefilter("always", kind)
         warn_without_ledger.cache_clear()  # once for each command, of which a process may run several
         yield state

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +19,8 @@ from counterfoil.kept_files import KeptFile, kept_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from counterfoil.training.changed_rows import ChangedRowsWarning
 
 
 def predict(
@@ -32,7 +37,8 @@ def predict(
     """Apply a trained model to rows of your own.
 
     Writes one line for each row, in order: labels and probabilities, predicted numbers, codes, or moved points. Columns
-    that the model does not read may be missing. Nothing is charged: the file is as private as the rows are.
+    that the model does not read may be missing. Values beyond the bounds, or that the schema does not know, are
+    counted. Nothing is charged: the file is as private as the rows are.
     """
     from counterfoil.synthesis.table import check_suffix, write_table
 
@@ -43,11 +49,14 @@ def predict(
     require_free([out], force=force)
     trained = loaded_model(model)
     require_harmless([out], table_of(trained.receipt, out))
-    with showing_values(rows, show=show_values):
+    with showing_values(rows, show=show_values), _noting_changed() as found:
         table = predictions(trained, rows)
     write_table(table, out)
+    changed = next(iter(found), None)
     terminal.say(f"Applied a {trained.kind} to {table.num_rows:,} rows, and charged nothing.")
     terminal.say(f"  predictions  {out}")
+    if changed is not None:
+        terminal.note(str(changed))
     if not trained.receipt.private:
         terminal.alarm("NOT PRIVATE: the model's noise came from a seed. DO NOT SHARE what it says.")
     terminal.document(
@@ -56,6 +65,7 @@ def predict(
             "rows": table.num_rows,
             "columns": table.column_names,
             "kind": trained.kind,
+            "changed": {} if changed is None else {name: dict(counts) for name, counts in changed.counts.items()},
             "private": trained.receipt.private,
         }
     )
@@ -80,6 +90,26 @@ def predictions(trained: Any, rows: str) -> pa.Table:
     labels = trained.classes_[probabilities.argmax(axis=1)]
     scores = {f"probability_{label}": probabilities[:, number] for number, label in enumerate(trained.classes_)}
     return pa.table({f"predicted_{targets[0]}": labels} | scores)
+
+
+@contextmanager
+def _noting_changed() -> Iterator[list[ChangedRowsWarning]]:
+    """Keeps the warnings of changed values, which are part of the result here; others are shown as they were."""
+    from counterfoil.training.changed_rows import ChangedRowsWarning
+
+    found: list[ChangedRowsWarning] = []
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def shown(message: Any, *further: Any, **named: Any) -> None:
+            if isinstance(message, ChangedRowsWarning):
+                found.append(message)
+            else:
+                others(message, *further, **named)
+
+        warnings.showwarning = shown
+        warnings.simplefilter("always", ChangedRowsWarning)
+        yield found
 
 
 def _files(model: Path) -> list[Path]:

@@ -303,19 +303,24 @@ class Curator:
         """
         self._records.require_blocks()
 
-    def reveal_without_privacy(self, reason: str, *, numbers: Sequence[str] = ()) -> pa.Table:
+    def reveal_without_privacy(
+        self, reason: str, *, numbers: Sequence[str] = (), placements: Sequence[str] = ()
+    ) -> pa.Table:
         """The coded table itself, for comparisons that must not be shared; the ledger lists the look for good.
 
         Returns:
             one column of integer codes for each attribute of the domain, in its order, then one of numbers (float64,
-            NaN where missing) for each of the ordered columns `numbers`.
+            NaN where missing) for each of the ordered columns `numbers`, then one of `Placement` (uint8) for each of
+            the columns `placements`.
         """
         self._ledger.record_reveal(reason)
         attributes = self.domain.attributes
         names = [*attributes, *(f"number of {name}" for name in numbers)]
+        names += [f"placement of {name}" for name in placements]
         with noting_refusals(self._ledger):
-            blocks = list(self._engine.blocks(attributes, numbers))
-        parts = [[*(b.codes[name] for name in attributes), *(b.numbers[name] for name in numbers)] for b in blocks]
+            blocks = list(self._engine.blocks(attributes, numbers, placements))
+        asked = ("codes", attributes), ("numbers", numbers), ("placements", placements)
+        parts = [[getattr(block, kind)[name] for kind, listed in asked for name in listed] for block in blocks]
         return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
 
     def charges(self) -> list[Charge]:

@@ -39,6 +39,12 @@ _TIMES = 3
 _KEPT = 1000
 """Counts of single numbers that are kept: they are at most this part of all numbers too small."""
 _MOST_POINTS = 8
+_MOST_CODES = 100
+"""Whole numbers that may be categories, of which so few hold"""
+_NEARLY_ALL = 0.95
+"""of a column's numbers,"""
+_APART = 10
+"""and lie so many steps from each other on average."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +126,11 @@ class GridCounts:
                 f"all its numbers are written with {self._notation} digits after the point, and drawn ones would not be"
             )
             yield GridNote("grid", f"{zeros}: write `decimals = {self._notation}`", self._seen)
-        if not isinstance(proposed, Real):
-            return  # whole numbers have no points
         often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
-        if often:
-            yield self._points(often)
+        if codes := self._codes(proposed):
+            yield self._points(codes, coded=True)
+        elif often:
+            yield self._points(often, coded=isinstance(proposed, Integer) and proposed.digits > 0)
 
     def _grid(self) -> Fraction | None:
         """The coarsest grid of all numbers, where drawn ones would lie beside it."""
@@ -159,30 +165,56 @@ class GridCounts:
     def _often(self) -> Iterator[tuple[float, int]]:
         """Numbers that many records hold, far more than would be drawn, the most frequent first."""
         least = max(_OFTEN * self._seen, _FEWEST_OFTEN)
-        for place in np.argsort(-self._counts, kind="stable")[:_MOST_POINTS].tolist():
-            number, count = float(self._numbers[place]), int(self._counts[place])
-            code = int(self.column.codes_of(np.array([number]))[0])
-            drawn = self._in_cells[code] / _values(self.column, code)
-            if count >= least and count > _TIMES * drawn:
+        for number, count in self._most_frequent(_MOST_POINTS):
+            if count >= least and count > _TIMES * self._drawn(number):
                 yield number, count
 
-    def _points(self, often: list[tuple[float, int]]) -> GridNote:
+    def _most_frequent(self, most: int) -> list[tuple[float, int]]:
+        """Up to so many numbers with their counts, the most frequent first."""
+        places = np.argsort(-self._counts, kind="stable")[:most]
+        return [*zip(self._numbers[places].tolist(), self._counts[places].tolist(), strict=True)]
+
+    def _drawn(self, number: float) -> float:
+        """How often a number would be drawn, about."""
+        code = int(self.column.codes_of(np.array([number]))[0])
+        return float(self._in_cells[code]) / _values(self.column, code)
+
+    def _codes(self, proposed: Integer | Real) -> list[tuple[float, int]]:
+        """Whole numbers that share bins, where few numbers, far between, hold nearly all records, as codes do."""
+        if not isinstance(proposed, Integer):
+            return []
+        held = [(number, count) for number, count in self._most_frequent(_MOST_CODES) if count >= _FEWEST_OFTEN]
+        if not held or sum(count for _, count in held) < _NEARLY_ALL * self._seen:
+            return []
+        numbers = [number for number, _ in held]
+        if max(numbers) - min(numbers) < _APART * len(held) * proposed.step:
+            return []  # one that has few values, such as how many children there are
+        hidden = [(number, count) for number, count in held if not _has_code(proposed, number)]
+        hidden = [(number, count) for number, count in hidden if count > _TIMES * self._drawn(number)]
+        return hidden if sum(count for _, count in hidden) >= _OFTEN * self._seen else []
+
+    def _points(self, often: list[tuple[float, int]], *, coded: bool) -> GridNote:
+        """The note on such numbers.
+
+        Args:
+            often: the numbers with their counts.
+            coded: whether they may be codes, which are no amounts.
+        """
         column, count = self.column, sum(count for _, count in often)
-        assert isinstance(column, Real)
         numbers = [number for number, _ in often]
         share = f"{100 * count / self._seen:.3g}% of its numbers are"
         shared = "shares a bin" if len(numbers) == 1 else "share bins"
         if all(number in (0.0, *column.bounds) for number in numbers):  # no others are public
-            exactly = " or ".join(f"{number:g}" for number in numbers)
-            points = ", ".join(f"{number:g}" for number in sorted({*column.points, *numbers}))
+            exactly = " or ".join(_text(column, number) for number in numbers)
+            points = ", ".join(_text(column, number) for number in sorted({*column.points, *numbers}))
             text = f"{share} exactly {exactly}, which {shared} with others: write `points = [{points}]`"
         else:
             which = "one number" if len(numbers) == 1 else f"one of {len(numbers)} numbers"
-            text = (
-                f"{share} {which} that {shared} with others: list what the public knows to be frequent in `points` "
-                "(--show-values names them)"
-            )
-        return GridNote("points", text, count, tuple((f"{number:.15g}", count) for number, count in often))
+            listed = "list what the public knows to be frequent in `points` (--show-values names them)"
+            if coded:
+                listed = f'where they are codes, declare kind = "categorical" with their `values`; otherwise {listed}'
+            text = f"{share} {which} that {shared} with others: {listed}"
+        return GridNote("points", text, count, tuple((_text(column, number, 15), count) for number, count in often))
 
 
 def _holds(step: Fraction, numbers: np.ndarray) -> bool:
@@ -288,6 +320,11 @@ def _replaced(column: Integer | Real, **facts: Any) -> Integer | Real | None:
         return None
 
 
-def _has_code(column: Real, number: float) -> bool:
+def _text(column: Integer | Real, number: float, digits: int = 6) -> str:
+    """A number of the column as schemas have it: whole, or with so many digits."""
+    return str(int(number)) if isinstance(column, Integer) else f"{number:.{digits}g}"
+
+
+def _has_code(column: Integer | Real, number: float) -> bool:
     """Whether no other number has the code of this one."""
     return _values(column, int(column.codes_of(np.array([number]))[0])) == 1

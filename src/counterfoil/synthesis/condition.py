@@ -22,9 +22,12 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
+from counterfoil.synthesis.grid_values import grid_values, values_said
 
 _MOST_MISSING = 8
 """Columns of an expression that may be missing, up to which its codes are narrowed before rows are drawn."""
+_MOST_VALUES = 2**18
+"""Of a column on a grid, that are tried before rows are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +219,7 @@ def _impossible(column: Column, value: Any) -> ValueError:
     first, last = column.labels[0], column.labels[column.n_bins - 1]
     return ValueError(
         f"`where`: column {column.name!r} must be {column.expected} within its bounds (its codes go from {first} to "
-        f"{last}). Found {value!r}."
+        f"{last}). Found {value!r}.{values_said(column)}"
     )
 
 
@@ -226,7 +229,7 @@ def _of_expression(schema: Schema, text: str) -> Condition:
     for name in expression.columns:
         possible = np.flatnonzero(_possible(schema, expression, name))
         if not len(possible):
-            raise ValueError(f"`where`: no value of column {name!r} can meet {text!r}.")
+            raise ValueError(f"`where`: no value of column {name!r} can meet {text!r}.{values_said(schema[name])}")
         if len(possible) < schema.domain[name]:
             codes[name] = possible.tolist()
     return Condition(schema, codes, expression=expression)
@@ -235,17 +238,31 @@ def _of_expression(schema: Schema, text: str) -> Condition:
 def _possible(schema: Schema, expression: Expression, name: str) -> np.ndarray:
     """bool [codes of the column]: with which of them the expression can hold, whatever the other columns are.
 
-    The others are anywhere between their bounds, or missing: an axis of two for each that may be.
+    Of a column on a grid, the values of the bins that are left are tried, where they are few.
     """
-    others = [other for other in expression.columns if other != name]
-    absent = [other for other in others if schema[other].missing]
-    size = schema.domain[name]
+    column = schema[name]
+    absent = [other for other in expression.columns if other != name and schema[other].missing]
     if len(absent) > _MOST_MISSING:
-        return np.ones(size, dtype=bool)
-    axes = len(absent) + 1
+        return np.ones(schema.domain[name], dtype=bool)
+    possible = _can_hold(schema, expression, name, absent, Range(*column.ranges))
+    left = np.flatnonzero(possible[: column.n_bins])
+    found = grid_values(column, left, _MOST_VALUES >> len(absent))
+    if found is not None:
+        values, codes = found
+        met = _can_hold(schema, expression, name, absent, Range(values, values))
+        possible[left] = np.isin(left, codes[met])
+    return possible
+
+
+def _can_hold(schema: Schema, expression: Expression, name: str, absent: list[str], numbers: Range) -> np.ndarray:
+    """bool [n]: with which of `numbers` [n] of a column the expression can hold.
+
+    The others are anywhere between their bounds, or missing: an axis of two for each of `absent`, which may be.
+    """
+    size, axes = len(numbers.low), len(absent) + 1
     own = (size, *itertools.repeat(1, axes - 1))
-    ranges = {name: Range(*(ends.reshape(own) for ends in schema[name].ranges))}
-    for other in others:
+    ranges = {name: Range(numbers.low.reshape(own), numbers.high.reshape(own))}
+    for other in (other for other in expression.columns if other != name):
         lows, highs = schema[other].ranges
         low, high = np.nanmin(lows), np.nanmax(highs)
         shape = [1] * axes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.schema.schema import Schema
+from counterfoil.training.changed_rows import warn_of_changed
 
 
 def coded_rows(
@@ -21,7 +23,8 @@ def coded_rows(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The codes [n] and the numbers [n] of the columns that `features` reads as inputs, and of those in `also`.
 
-    What a model says of these rows is exact, and as private as they are.
+    What a model says of these rows is exact, and as private as they are. Values that it does not see as they are, such
+    as those beyond a bound, are warned of (`ChangedRowsWarning`).
 
     Args:
         rows: a frame or a path; columns that are not needed may be missing, and others be there.
@@ -37,11 +40,15 @@ def coded_rows(
     ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
     with Curator(source, schema, budget=Budget(1.0)) as curator:
-        table = curator.reveal_without_privacy("rows that a model is applied to", numbers=ordered)
-    columns = [column.to_numpy() for column in table.columns]
-    attributes = schema.domain.attributes
-    codes = dict(zip(attributes, columns, strict=False))
-    return codes, dict(zip(ordered, columns[len(attributes) :], strict=True))
+        attributes = schema.domain.attributes
+        asked = {"numbers": ordered, "placements": attributes}
+        table = curator.reveal_without_privacy("rows that a model is applied to", **asked)
+    columns = iter([column.to_numpy() for column in table.columns])
+    codes, numbers, placements = (
+        dict(zip(names, islice(columns, len(names)), strict=True)) for names in (attributes, ordered, attributes)
+    )
+    warn_of_changed(schema, placements)
+    return codes, numbers
 
 
 def require_other_rows(source: Any, public: Any) -> None:
