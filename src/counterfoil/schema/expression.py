@@ -104,6 +104,19 @@ class Expression:
         """
         return tuple(self._compared)
 
+    @property
+    def orders_columns(self) -> bool:
+        """Whether it says which of two columns is larger: one stands on each side of `<`, `<=`, `>` or `>=`."""
+        return any(
+            isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and self._names(left) and self._names(right)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Compare)
+            for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        )
+
+    def _names(self, side: ast.expr) -> bool:
+        return any(isinstance(node, ast.Name) and self._column(node) is not None for node in ast.walk(side))
+
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
         return self._truth(self._tree, ranges)
