@@ -11,7 +11,8 @@ import pytest
 from counterfoil import Schema, synthesize
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.schema.rules import BoundRule, Rule
-from counterfoil.synthesis.one_sided_noise import noisy_mean
+from counterfoil.synthesis.one_sided_noise import noisy_mean, one_sided_noise
+from counterfoil.synthesis.redrawn_rows import TriedRows
 
 DATES = "".join(
     f'[columns.{name}]\nkind = "date"\nlower = 2010-01-01\nupper = 2030-12-31\n' for name in ("admitted", "discharged")
@@ -115,3 +116,18 @@ def test_the_mean_of_noisy_counts_has_the_error_of_its_noise():
 def test_rules_that_order_columns_are_told_from_others(text, orders):
     columns = {column.name: column for column in Schema.from_toml(DATES).synthesized}
     assert BoundRule(Rule(text), columns).orders_columns == orders
+
+
+def test_smoothed_counts_that_agree_with_the_rows_leave_nothing_to_say():
+    """Noise in the empty tail of a skewed column leaves its raw mean in doubt, while smoothed counts know it."""
+    schema = Schema.from_toml(DATES + RULE)
+    table = stays(4000, 400)
+    days = {name: schema[name].numbers(table.column(name)) for name in table.column_names}
+    rows = {name: np.bincount(schema[name].encode(table.column(name)), minlength=86).astype(float) for name in days}
+    noisy = {name: NoisyMarginal((name,), counts + 1e-6, 60.0) for name, counts in rows.items()}
+    tried = TriedRows(schema, table, np.ones(table.num_rows, dtype=bool))
+    (line,) = one_sided_noise(tried, noisy, {})
+    assert f"Their means are {np.mean(days['discharged'] - days['admitted']):.0f} days apart among these rows; " in line
+    assert one_sided_noise(tried, noisy, rows) == []
+    same = dict.fromkeys(rows, rows["admitted"])
+    assert "and 0 days by the counts of each column alone; " in one_sided_noise(tried, noisy, same)[-1]

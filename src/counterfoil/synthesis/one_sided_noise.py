@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.features.functions import Functions, Value
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
 from counterfoil.receipt.answers import KINDS, deviation_of
 from counterfoil.schema.column import Column
@@ -24,6 +26,8 @@ from counterfoil.synthesis.redrawn_rows import TriedRows, amount, measured_by, o
 
 _FAR = 0.1
 """A mean that is farther from that of its noisy counts, in deviations of the column, is said."""
+_MOST = 0.5
+"""What lies between two means is mostly noise where smoothed counts of each column say less than this part of it."""
 _DEVIATIONS = 4.0
 """What noise alone moves by so many standard errors is no finding."""
 
@@ -44,14 +48,19 @@ class NoisyMean:
 
 
 def noisy_columns(curator: Curator) -> dict[str, NoisyMarginal]:
-    """The noisy counts of single columns, value by value, those of several answers averaged."""
-    counted = []
+    """The noisy counts of single columns, value by value, those of several answers averaged.
+
+    Without columns whose numbers were added up as well: sums tell means better than counts, and models follow them.
+    """
+    counted, summed = [], set[str]()
     for _, query, answer in curator.account.answers if curator.account else ():
+        if isinstance(query, FunctionAverages) and isinstance(query.family, Functions):
+            summed.update(one.column for one in query.family.functions if isinstance(one, Value))
         if isinstance(query, MarginalCounts) and query.coarsening is None and answer.noise.kind in KINDS:
             deviation = deviation_of(answer.noise.kind, answer.scale)
             parts = zip(query.cliques, query.split(answer.values), strict=True)
             counted += [NoisyMarginal(clique, part, deviation) for clique, part in parts if len(clique) == 1]
-    return {one.clique[0]: one for one in combine(curator.domain, counted)}
+    return {one.clique[0]: one for one in combine(curator.domain, counted) if one.clique[0] not in summed}
 
 
 def one_sided_noise(
@@ -74,7 +83,7 @@ def one_sided_noise(
         if name in counted and measured_by(schema[name]) and (mean := noisy_mean(schema[name], counted[name]))
     }
     nearer = {name: _smoothed_mean(schema[name], smoothed[name]) for name in means if name in smoothed}
-    return [*_shifts(tried, means | nearer), *_gaps(tried, means)]
+    return [*_shifts(tried, means | nearer), *_gaps(tried, means, nearer)]
 
 
 def noisy_mean(column: Column, counted: NoisyMarginal) -> NoisyMean | None:
@@ -117,24 +126,30 @@ def _shifts(tried: TriedRows, means: Mapping[str, NoisyMean]) -> list[str]:
     ]
 
 
-def _gaps(tried: TriedRows, means: Mapping[str, NoisyMean]) -> list[str]:
+def _gaps(tried: TriedRows, means: Mapping[str, NoisyMean], nearer: Mapping[str, NoisyMean]) -> list[str]:
     return [
         line
         for rule in pairs_of(tried.schema.bound_rules, tried.schema)
-        if set(rule.columns) <= set(means) and (line := _gap(tried, rule, means))
+        if set(rule.columns) <= set(means) and (line := _gap(tried, rule, means, nearer))
     ]
 
 
-def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean]) -> str:
+def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], nearer: Mapping[str, NoisyMean]) -> str:
     first, last = rule.columns
     rows = _mean_of_rows(tried, last)[0] - _mean_of_rows(tried, first)[0]
     doubt = 2 * float(np.hypot(means[first].error, means[last].error)) + means[first].slack + means[last].slack
     if not abs(rows) <= doubt:
         return ""
-    column = tried.schema[first]
+    column, alone = tried.schema[first], ""
+    if first in nearer and last in nearer:
+        # Noise in empty tails leaves much in doubt of which smoothing removes most.
+        smoothed = nearer[last].value - nearer[first].value
+        if abs(rows - smoothed) <= _MOST * abs(rows):
+            return ""
+        alone = f", and {amount(column, smoothed * np.sign(rows))} by the counts of each column alone"
     return (
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
-        f"among these rows, while noise and the width of bins leave {amount(column, doubt)} in doubt; and "
+        f"among these rows{alone}; noise and the width of bins leave {amount(column, doubt)} in doubt, and "
         f"`{rule.rule.text}` leaves noise on one side alone, where it adds to all differences. More epsilon leaves "
         f"less of it; or {one_less(rule)}."
     )
