@@ -131,3 +131,16 @@ def test_smoothed_counts_that_agree_with_the_rows_leave_nothing_to_say():
     assert one_sided_noise(tried, noisy, rows) == []
     same = dict.fromkeys(rows, rows["admitted"])
     assert "and 0 days by the counts of each column alone; " in one_sided_noise(tried, noisy, same)[-1]
+
+
+def test_a_bound_on_stays_keeps_differences_near_and_conditions_take_it():
+    bound = '[[rules]]\nrequire = "discharged - admitted <= 60"\n'
+    table = stays(4000, 5)
+    made = synthesize(
+        table, Schema.from_toml(DATES + RULE + bound), epsilon=1.0, delta=1e-9, method="mst", rows=500, seed=1
+    )
+    for rows, most in ((made.to_arrow(), 60), (made.sample(50, "discharged - admitted < 30", seed=1), 29)):
+        first, last = (rows.column(name).to_pylist() for name in table.column_names)
+        days = [(b - a).days for a, b in zip(first, last, strict=True)]
+        assert min(days) >= 0
+        assert max(days) <= most

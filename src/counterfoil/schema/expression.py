@@ -175,6 +175,10 @@ class Expression:
             for part in parts[1:]:
                 truth = truth | part
             return truth if isinstance(op, ast.In) else ~truth
+        for side, other in ((left, right), (right, left)):
+            if (days := self._days_between(side, ranges)) is not None:
+                number = self._number_of_days(other)
+                return _compared(op, days, number) if side is left else _compared(op, number, days)
         owner = self._owner(left, right)
         if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
             raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
@@ -187,6 +191,25 @@ class Expression:
                 return absent if isinstance(op, ast.Eq) else ~absent
             self._compared[column.name, float(self._range(constant, owner, ranges).low), equal] = None
         return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
+
+    def _days_between(self, node: ast.expr, ranges: Mapping[str, Range]) -> Range | None:
+        """The number of days between two dates, None where the node is no difference of columns of dates."""
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+            return None
+        last, first = self._column(node.left), self._column(node.right)
+        if last is None or first is None or not last.comparable == first.comparable == "date":
+            return None
+        return Range(ranges[last.name].low - ranges[first.name].high, ranges[last.name].high - ranges[first.name].low)
+
+    def _number_of_days(self, node: ast.expr) -> Range:
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        value = getattr(node.operand if isinstance(node, ast.UnaryOp) and negative else node, "value", None)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._mistake(f"the days between two dates are compared with a number; found `{ast.unparse(node)}`.")
+        try:
+            return _point(-float(value) if negative else float(value))
+        except OverflowError:
+            raise self._mistake("it compares with an integer of too many digits.") from None
 
     def _missing(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
         column = self._column(left)

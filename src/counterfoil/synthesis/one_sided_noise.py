@@ -151,7 +151,8 @@ def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], near
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
         f"among these rows{alone}; noise and the width of bins leave {amount(column, doubt)} in doubt, and "
         f"`{rule.rule.text}` leaves noise on one side alone, where it adds to all differences. More epsilon leaves "
-        f"less of it; or {one_less(rule)}."
+        f"less of it, and so does a rule that bounds {last} - {first}, where the public knows a bound; or "
+        f"{one_less(rule)}."
     )
 
 
