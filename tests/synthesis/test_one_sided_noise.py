@@ -129,8 +129,12 @@ def test_smoothed_counts_that_agree_with_the_rows_leave_nothing_to_say():
     (line,) = one_sided_noise(tried, noisy, {})
     assert f"Their means are {np.mean(days['discharged'] - days['admitted']):.0f} days apart among these rows; " in line
     assert one_sided_noise(tried, noisy, rows) == []
+    precise = {name: NoisyMarginal((name,), counts, 1e-3) for name, counts in rows.items()}
+    assert one_sided_noise(tried, precise, {}) == []
     same = dict.fromkeys(rows, rows["admitted"])
     assert "and 0 days by the counts of each column alone; " in one_sided_noise(tried, noisy, same)[-1]
+    # However small the noise, what contradicts the rows is said.
+    assert "and 0 days by the counts of each column alone; " in one_sided_noise(tried, precise, same)[-1]
 
 
 def test_a_bound_on_stays_keeps_differences_near_and_conditions_take_it():

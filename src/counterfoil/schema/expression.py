@@ -6,8 +6,9 @@
 
 Columns are named as they are, or between backticks where the name is not an identifier. Operators: `+ - *`,
 division by a constant, `== != < <= > >=`, `in` and `not in` a list of constants, `is missing`, `is not missing`,
-`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31". A column's
-word for missing (`missing_values`) is no value: `workclass == "?"` is `workclass is missing`.
+`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31", and the days
+between two of them with a number: `discharged - admitted <= 60`. A column's word for missing (`missing_values`) is no
+value: `workclass == "?"` is `workclass is missing`.
 
 Text is parsed with Python's own grammar and only the nodes above are accepted; nothing is ever executed.
 

@@ -138,15 +138,15 @@ def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], near
     first, last = rule.columns
     rows = _mean_of_rows(tried, last)[0] - _mean_of_rows(tried, first)[0]
     doubt = 2 * float(np.hypot(means[first].error, means[last].error)) + means[first].slack + means[last].slack
-    if not abs(rows) <= doubt:
-        return ""
     column, alone = tried.schema[first], ""
     if first in nearer and last in nearer:
-        # Noise in empty tails leaves much in doubt of which smoothing removes most.
+        # Noise in empty tails leaves much in doubt of which smoothing removes most: what remains is compared by itself.
         smoothed = nearer[last].value - nearer[first].value
-        if abs(rows - smoothed) <= _MOST * abs(rows):
+        if not abs(rows - smoothed) > _MOST * abs(rows):
             return ""
         alone = f", and {amount(column, smoothed * np.sign(rows))} by the counts of each column alone"
+    elif not (abs(rows) <= doubt or abs(rows - (means[last].value - means[first].value)) > doubt):
+        return ""
     return (
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
         f"among these rows{alone}; noise and the width of bins leave {amount(column, doubt)} in doubt, and "
