@@ -214,3 +214,53 @@ def test_a_constant_of_a_date_must_be_a_date() -> None:
         Expression("day < '1st of May'", columns)
     with pytest.raises(SchemaError, match="can't be compared"):
         Expression("day < x", columns)
+
+
+DAYS = {
+    name: Date(name, date(2020, 1, 1), date(2020, 12, 31), resolution=resolution, missing=True)
+    for name, resolution in (("came", "1mo"), ("went", "7d"))
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("went - came <= 60", lambda came, went: went - came <= 60),
+        ("-3 < went - came < 20.5", lambda came, went: -3 < went - came < 20.5),
+        ("not 14 == went - came", lambda came, went: went - came != 14),
+        ("went - came in [0, 1, 2]", lambda came, went: 0 <= went - came <= 2),
+    ],
+)
+def test_days_between_dates_are_compared_with_numbers(text, meaning):
+    came, went = (days.ravel() for days in np.meshgrid(np.arange(0, 90), np.arange(20, 120)))
+    first = (date(2020, 1, 1) - date(1970, 1, 1)).days
+    truth = Expression(text, DAYS)(
+        {"came": Range(came + first, came + first), "went": Range(went + first, went + first)}
+    )
+    expected = np.array([meaning(*pair) for pair in zip(came, went, strict=True)])
+    np.testing.assert_array_equal(truth.true, expected)
+    np.testing.assert_array_equal(truth.false, ~expected)
+    # In bins nothing that some days of them do is left out.
+    bins = {name: Range(*(end[:, None] if name == "came" else end for end in DAYS[name].ranges)) for name in DAYS}
+    possible = Expression(text, DAYS)(bins).true
+    codes = [
+        np.searchsorted(DAYS[name].ranges[1][:-1], days + first) for name, days in (("came", came), ("went", went))
+    ]
+    assert possible[codes[0][expected], codes[1][expected]].all()
+    assert Expression(text, DAYS)(bins).unknown[-1].all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("went - came <= '2020-01-01'", "compared with a number; found `'2020-01-01'`"),
+        ("went - came <= true", "compared with a number; found `true`"),
+        ("went - came <= came", "compared with a number; found `came`"),
+        ("went + came <= 9", "no arithmetic on column 'went'"),
+        ("went - 9 <= came", "no arithmetic on column 'went'"),
+        (f"went - came <= {10**400}", "too many digits"),
+    ],
+)
+def test_days_between_dates_are_compared_with_nothing_else(text, message):
+    with pytest.raises(SchemaError, match=message):
+        Expression(text, DAYS)

@@ -34,7 +34,8 @@ def test_rows_that_are_drawn_again_are_said_with_the_columns_and_their_share():
     found = float(one.split("%")[0].removeprefix("About ")) / 100
     # Of 4,096 rows and of 2,000: a standard error of .013, and what noise moves; 6 of them.
     assert found == pytest.approx(share, abs=0.08)
-    assert "about a, b, z that" in one
+    assert "about a, b, z, and" in one
+    assert "rules on two columns in place of three" in one
 
 
 def test_nothing_is_said_without_rules_or_where_they_break_few_rows():

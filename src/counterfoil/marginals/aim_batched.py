@@ -203,7 +203,8 @@ class BatchedAIM:
             unrelated = weak_relations(blurred_counts(estimator.measurements, coarse.total, groups))
         unmeasured = too_large_pairs(domain, self.max_model_size)
         warnings = (*one_way.warnings, *unmeasured, *unrelated, *self.pace.warnings())
-        return Fitted(model, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), warnings)
+        fits = (*one_way.estimator.outcomes, *estimator.outcomes)
+        return Fitted(model, error_bars, fits, warnings, one_way.by_themselves())
 
     def _plan(self, account: FilterAccount) -> Plan:
         return plan_of(self.curator, account, GaussianFilter(), focused=self.focus is not None)

@@ -83,6 +83,17 @@ class OneWay:
             merge_column(self.coarsening, self._smooth(one), self.model.total) for one in self.estimator.measurements
         ]
 
+    def by_themselves(self) -> dict[str, np.ndarray]:
+        """By column of numbers whose counts were smoothed, float64 [codes]: these counts, before any fit.
+
+        Columns with a noisy sum of their numbers are left out: it says more of their means.
+        """
+        return {
+            one.clique[0]: self._smooth(one).counts
+            for one in self.estimator.measurements
+            if one.clique[0] in self.smoothed and one.clique[0] not in self.sums
+        }
+
     def within(self) -> dict[str, np.ndarray]:
         """By column, float64 [codes]: the share of each code within its coarse one."""
         return shares_within(self.coarsening, self.model, self.smoothed)

@@ -123,7 +123,11 @@ class MST(Method):
         return release(
             curator,
             Fitted(
-                refined, error_bars, (*one_way.estimator.outcomes, *estimator.outcomes), (*one_way.warnings, *unrelated)
+                refined,
+                error_bars,
+                (*one_way.estimator.outcomes, *estimator.outcomes),
+                (*one_way.warnings, *unrelated),
+                one_way.by_themselves(),
             ),
             method="mst",
             parameters={

@@ -6,8 +6,9 @@
 
 Columns are named as they are, or between backticks where the name is not an identifier. Operators: `+ - *`,
 division by a constant, `== != < <= > >=`, `in` and `not in` a list of constants, `is missing`, `is not missing`,
-`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31". A column's
-word for missing (`missing_values`) is no value: `workclass == "?"` is `workclass is missing`.
+`and`, `or`, `not`. A boolean column stands for itself. Dates are compared with texts such as "2020-01-31", and the days
+between two of them with a number: `discharged - admitted <= 60`. A column's word for missing (`missing_values`) is no
+value: `workclass == "?"` is `workclass is missing`.
 
 Text is parsed with Python's own grammar and only the nodes above are accepted; nothing is ever executed.
 
@@ -104,6 +105,19 @@ class Expression:
         """
         return tuple(self._compared)
 
+    @property
+    def orders_columns(self) -> bool:
+        """Whether it says which of two columns is larger: one stands on each side of `<`, `<=`, `>` or `>=`."""
+        return any(
+            isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and self._names(left) and self._names(right)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Compare)
+            for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        )
+
+    def _names(self, side: ast.expr) -> bool:
+        return any(isinstance(node, ast.Name) and self._column(node) is not None for node in ast.walk(side))
+
     def __call__(self, ranges: Mapping[str, Range]) -> Truth:
         """The truth values that can occur when each column lies anywhere in its range (arrays broadcast)."""
         return self._truth(self._tree, ranges)
@@ -162,6 +176,10 @@ class Expression:
             for part in parts[1:]:
                 truth = truth | part
             return truth if isinstance(op, ast.In) else ~truth
+        for side, other in ((left, right), (right, left)):
+            if (days := self._days_between(side, ranges)) is not None:
+                number = self._number_of_days(other)
+                return _compared(op, days, number) if side is left else _compared(op, number, days)
         owner = self._owner(left, right)
         if not owner.is_ordered and not isinstance(op, ast.Eq | ast.NotEq):
             raise self._mistake(f"the categories of column {owner.name!r} are not `ordered`.")
@@ -174,6 +192,25 @@ class Expression:
                 return absent if isinstance(op, ast.Eq) else ~absent
             self._compared[column.name, float(self._range(constant, owner, ranges).low), equal] = None
         return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
+
+    def _days_between(self, node: ast.expr, ranges: Mapping[str, Range]) -> Range | None:
+        """The number of days between two dates, None where the node is no difference of columns of dates."""
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+            return None
+        last, first = self._column(node.left), self._column(node.right)
+        if last is None or first is None or not last.comparable == first.comparable == "date":
+            return None
+        return Range(ranges[last.name].low - ranges[first.name].high, ranges[last.name].high - ranges[first.name].low)
+
+    def _number_of_days(self, node: ast.expr) -> Range:
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        value = getattr(node.operand if isinstance(node, ast.UnaryOp) and negative else node, "value", None)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._mistake(f"the days between two dates are compared with a number; found `{ast.unparse(node)}`.")
+        try:
+            return _point(-float(value) if negative else float(value))
+        except OverflowError:
+            raise self._mistake("it compares with an integer of too many digits.") from None
 
     def _missing(self, op: ast.cmpop, left: ast.expr, right: ast.expr, ranges: Mapping[str, Range]) -> Truth:
         column = self._column(left)

@@ -64,6 +64,11 @@ class BoundRule:
         self._known = columns
         self._expressions = expressions
 
+    @property
+    def orders_columns(self) -> bool:
+        """Whether it says which of two columns is larger."""
+        return any(expression.orders_columns for expression in self._expressions)
+
     def parts(self) -> tuple[BoundRule, ...]:
         """Rules that together are broken by the same records, each of as few columns as its form allows.
 

@@ -207,6 +207,11 @@ class Schema:
             joined[clique] = joined[clique] | impossible if clique in joined else impossible
         return joined
 
+    @property
+    def bound_rules(self) -> tuple[BoundRule, ...]:
+        """All rules, taken apart where they bind fewer columns so."""
+        return self._bound
+
     @cached_property
     def row_rules(self) -> tuple[BoundRule, ...]:
         """The rules that structural zeros don't fully enforce: to be checked row by row on decoded values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.kept import kept_of_model
-from counterfoil.synthesis.redrawn_rows import redrawn_rows
+from counterfoil.synthesis.one_sided_noise import noisy_columns, one_sided_noise
+from counterfoil.synthesis.redrawn_rows import TriedRows, redrawn_rows
 from counterfoil.synthesis.row_parts import RowParts, draw_parts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -36,12 +37,14 @@ class Fitted:
         error_bars: how far it may be from the real table.
         fits: the outcomes of the fits behind the model; empty for a method that solves its problem exactly.
         warnings: public sentences for the receipt.
+        columns: float64 [codes] by column, smoothed noisy counts that no relation and no rule has bent.
     """
 
     model: TableModel
     error_bars: ErrorBars
     fits: tuple[FitOutcome, ...] = ()
     warnings: tuple[str, ...] = ()
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 _BETA = 0.04
@@ -84,7 +87,7 @@ def release(
         kept=kept_of_model(model, fitted.error_bars),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
-            *(redrawn_rows(model, curator.schema) if drawn == n else ()),
+            *(_moved_by_rules(curator, fitted) if drawn == n else ()),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
@@ -93,6 +96,14 @@ def release(
         ],
     )
     return Synthesis(curator.schema, sample.ordered(curator.column_names), model, fitted.error_bars, receipt)
+
+
+def _moved_by_rules(curator: Curator, fitted: Fitted) -> list[str]:
+    """What the receipt says of columns that rules moved; nothing without rules."""
+    if not curator.schema.bound_rules:
+        return []
+    tried = TriedRows.of(fitted.model, curator.schema)
+    return [*redrawn_rows(tried), *one_sided_noise(tried, noisy_columns(curator), fitted.columns)]
 
 
 def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowParts | SavedRows) -> list[dict[str, Any]]:
