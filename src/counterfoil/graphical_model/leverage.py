@@ -15,7 +15,39 @@ import math
 
 import numpy as np
 
-from counterfoil.graphical_model.runs import Runs
+from counterfoil.graphical_model.runs import MANY, Runs
+
+_FEW = 0.5
+"""Where runs that stand out hold a smaller part of the records, they don't say where most of these are."""
+
+
+def shown(
+    runs: Runs, spans: np.ndarray, centers: np.ndarray | None, records: float, records_error: float
+) -> tuple[Runs, bool]:
+    """The runs with what is taken to stand out, and whether that says nothing about what lies beside it.
+
+    Where what stands out holds few of the records, it is the top of the body or a value that many share. The densest
+    part of the column tells: it holds most of them, or no part does. Then, of many cells, all the rest is looked at as
+    a whole.
+
+    Args:
+        runs: of n cells.
+        spans: float64 [n], the width of each cell.
+        centers: float64 [n], the number in the middle of each cell; None where cells have no sizes.
+        records: in all cells, as other counts than theirs say.
+        records_error: the standard deviation of the error in it; infinite where they say nothing.
+    """
+
+    def few(found: Runs) -> bool:
+        return records > 2 * records_error and float(found.totals[found.stands_out].sum()) < _FEW * records
+
+    out, many = runs.stands_out, len(runs.of_cell) >= MANY
+    if not out.any() or (few(runs) and (np.bincount(runs.of_cell)[out] > 1).all()):
+        densest = with_densest(runs, centers)
+        if not (many and out.any() and few(densest)):
+            return densest, many and few(densest)
+    demanded = demanding(runs, np.cumsum(spans) - spans / 2 if centers is None else centers)
+    return demanded, many and few(demanded)
 
 
 def demanding(runs: Runs, centers: np.ndarray) -> Runs:

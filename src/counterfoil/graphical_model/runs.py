@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ANY_CHANCE = 0.05
-"""About the chance that any cell of an empty column seems to stand out."""
+"""About the chance that any cell of an empty column seems to stand out, in each measurement of it."""
 LONGEST = 6
 """The most cells in a run: a second measurement tells in which of them a tail or a gap holds records."""
 BLOCKS = 96

@@ -19,9 +19,9 @@ from scipy.special import erfcx
 
 from counterfoil.domain.log_linear import shares_below, tilts
 from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
-from counterfoil.graphical_model.leverage import demanding, with_densest
+from counterfoil.graphical_model.leverage import shown
 from counterfoil.graphical_model.other_side import Body, OtherSide, beyond_zero
-from counterfoil.graphical_model.runs import BLOCKS, MANY, Runs
+from counterfoil.graphical_model.runs import BLOCKS, Runs
 
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
@@ -31,8 +31,6 @@ _SLOWEST = 0.05
 """A tail falls at least by that log density in a cell of mean width."""
 _SLOWEST_SIZELESS = 0.02
 """The same where cells have no sizes, of which a tail need not have a mean."""
-_FEW = 0.5
-"""Where runs that stand out hold a smaller part of the records, they don't say where most of these are."""
 _STEEPEST = 8.0
 """The most by which it falls there."""
 _STEEPER = 1.6
@@ -95,9 +93,7 @@ def spread(
         records: in all cells, as other counts than theirs say.
         records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
-    runs, apart = _shown(
-        runs, np.cumsum(spans) - spans / 2 if centers is None else centers, centers, records, records_error
-    )
+    runs, apart = shown(runs, spans, centers, records, records_error)
     pieces, joined = runs, runs.with_joined_rest()
     # What stands out as a whole alone says how many records it holds, and nothing of where they are.
     seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
@@ -132,28 +128,6 @@ def spread(
     error = math.hypot(records_error, float(np.linalg.norm(runs.noise[runs.stands_out])))
     unplaced = max(records - float(counts.sum()) - 2 * error, 0.0) if math.isfinite(error) else 0.0
     return _apart(Smoothed(joined, counts, spikes, hidden, unplaced, tuple(others.values())), others)
-
-
-def _shown(
-    runs: Runs, places: np.ndarray, centers: np.ndarray | None, records: float, records_error: float
-) -> tuple[Runs, bool]:
-    """The runs with what is taken to stand out, and whether that says nothing about what lies beside it.
-
-    Where what stands out holds few of the records, it is the top of the body or a value that many share. The densest
-    part of the column tells: it holds most of them, or no part does. Then, of many cells, all the rest is looked at as
-    a whole.
-    """
-
-    def few(found: Runs) -> bool:
-        return records > 2 * records_error and float(found.totals[found.stands_out].sum()) < _FEW * records
-
-    out, many = runs.stands_out, len(runs.of_cell) >= MANY
-    if not out.any() or (few(runs) and (np.bincount(runs.of_cell)[out] > 1).all()):
-        densest = with_densest(runs, centers)
-        if not (many and out.any() and few(densest)):
-            return densest, many and few(densest)
-    demanded = demanding(runs, places)
-    return demanded, many and few(demanded)
 
 
 def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
