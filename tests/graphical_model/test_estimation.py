@@ -56,11 +56,11 @@ def best_primal(domain, measurements, *, total, weight):
         value += weight * (p @ np.log(p * p.size))
         return value, p * (slope - p @ slope)
 
-    start = np.zeros(domain.size(domain.attributes))
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-9}
-    )
-    return found.fun
+    found, options = np.zeros(domain.size(domain.attributes)), {"maxiter": 5000, "maxfun": 50_000, "ftol": 1e-15}
+    for _ in range(4):  # it stops early where curvatures differ much: begun again, it forgets those that misled it
+        ended = minimize(objective, found, jac=True, method="L-BFGS-B", options={**options, "gtol": 1e-9, "maxcor": 40})
+        found = ended.x
+    return ended.fun
 
 
 @st.composite
