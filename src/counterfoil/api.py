@@ -63,6 +63,7 @@ def synthesize(
     time_limit: TimeLimit | float | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
+    rest: bool = False,
     **options: Unpack[CuratorOptions],
 ) -> SyntheticRelease:
     """A synthetic copy of a sensitive table, (epsilon, delta)-differentially private, with its receipt.
@@ -95,6 +96,9 @@ def synthesize(
             that a run that ended early can be finished; nothing is kept when None.
         resume: finishes the run that left its answers at `keep`, without paying for them again. The other arguments
             must be those that it was begun with.
+        rest: spends what the purchase of the schema left of a budget, of which it took a share (`buy_schema`):
+            `epsilon` and `delta` are then those of both together, as they were stated there. It needs the ledger of
+            the purchase.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -119,6 +123,8 @@ def synthesize(
         synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))
     else:
         synthesizer = method
+    if rest:
+        require_rest_possible(synthesizer, judged=accept is not None)
     check_schema = schema_check_share(check_schema, synthesizer)
     limit = time_limit_for(time_limit, synthesizer)
     budget = Budget(epsilon, delta)
@@ -146,16 +152,19 @@ def synthesize(
                 unit_sizes=unit_sizes,
                 time_limit=None if limit is None else limit.seconds,
                 has_ledger=options.get("ledger") is not None,
+                rest=rest,
             )
             kept = opened.enter_context(kept_release(place, stated, resume=resume))
         ledger = ledger_given(options.get("ledger"), opened)
-        if ledger is not None and (kept is None or not kept.is_reserved):
+        if ledger is not None and not rest and (kept is None or not kept.is_reserved):
             ledger.require_room(budget, Neighbors(NeighboringRelation(relation), unit).describe())
         given = CuratorOptions(**{**options, "privacy_unit": unit, "ledger": ledger})
         curator = opened.enter_context(Curator(source, facts, budget=budget, relation=relation, **given))
         require_rows_fit(rows, len(curator.domain.attributes))
         if kept is not None:
             kept.keep(curator)
+        if rest:
+            curator.spend_rest()
         _warn_of_schema(curator.schema)
         make = partial(
             release_from,
@@ -229,6 +238,24 @@ def require_judgeable(synthesizer: Synthesizer) -> None:
         )
 
 
+def require_rest_possible(synthesizer: Synthesizer, *, judged: bool) -> None:
+    """Refuses a method that can't spend the rest of a budget of which a share bought the schema.
+
+    Raises:
+        ValueError: for one of points, or that plans its whole budget beforehand, and for runs that are judged.
+    """
+    if judged:
+        raise ValueError(
+            "Runs that are judged are paid for with a budget of their own. Found `rest` with `accept`: buy the schema "
+            "with another epsilon, or leave one of them out."
+        )
+    if getattr(synthesizer, "gives_points", False) or not getattr(synthesizer, "can_reserve", True):
+        raise ValueError(
+            "`rest` needs a method for tables that spends its budget step by step, such as 'aim' or 'mst'. Found "
+            f"{type(synthesizer).__name__}: buy the schema for it with an epsilon of its own."
+        )
+
+
 def buy_schema(
     source: Any,
     *,
@@ -240,6 +267,7 @@ def buy_schema(
     stated: str | Path | None = None,
     name: str = "",
     confirm_delta: float | None = None,
+    share: float = 1.0,
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
@@ -255,6 +283,9 @@ def buy_schema(
         stated: facts that are known already, as the path of a TOML file or as TOML text: they cost nothing.
         name: what the schema is to be called.
         confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
+        share: of the budget, such as .1, for the schema. The ledger, which it needs, reserves all of it, and keeps the
+            rest for one release, `synthesize(..., rest=True)`: one guarantee for both, where a schema with a budget of
+            its own adds to what the release costs.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
@@ -263,7 +294,7 @@ def buy_schema(
     """
     budget, unit, related = Budget(epsilon, delta), PrivacyUnit.of(privacy_unit), NeighboringRelation(relation)
     require_moderate_delta(budget.delta, confirm_delta)
-    purchase = SchemaPurchase.of(source, budget, related.value, unit, stated=stated, name=name)
+    purchase = SchemaPurchase.of(source, budget, related.value, unit, stated=stated, name=name, share=share)
     with ExitStack() as opened:
         counting = ledger_given(ledger, opened)
         if counting is not None:

@@ -247,6 +247,8 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     release.charge(EVENT, description="all pairs", affords=always)
     release.close("done")
     open_release(ledger).abandon()
+    facts = {"composition": "zcdp", "description": {"method": "aim"}}
+    ledger.open_release(budget=release.budget, relation=release.relation, within=release.id, **facts)
     ledger.record_reveal("comparison")
     ledger.record_refusal()
     ledger.record_receipt(1, "0f" * 32)
@@ -254,7 +256,7 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     entries = ledger.entries()
     assert {entry.kind for entry in entries} == set(KEYS), "one of each kind"
     given = {"people", "/data/people.csv", 1.0, 1e-6, 0.1, 1e-9, "replace_one", "zcdp", "aim", "all pairs", "done"}
-    given |= {"comparison", "gaussian", 2.5, 1, 2, "/else/people.csv", "0f" * 32}
+    given |= {"comparison", "gaussian", 2.5, 1, 2, 3, "/else/people.csv", "0f" * 32}
     for entry in entries:
         assert set(entry.details) == KEYS[entry.kind]
         assert set(_leaves(entry.details)) <= given

@@ -15,6 +15,7 @@ from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter, Pu
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.renyi_filter import RenyiFilter
 from counterfoil.accounting.repeated import repeated_named
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 
 
 class Composition(Protocol):
@@ -39,10 +40,10 @@ class Composition(Protocol):
 
 
 class _Rules(dict[str, Composition]):
-    """The rules by name: those without parameters are listed; others are made from the number in their name."""
+    """The rules by name: those without parameters are listed; others are made from the numbers in their name."""
 
     def __missing__(self, name: str) -> Composition:
-        for named in (RenyiFilter.named, repeated_named):
+        for named in (RenyiFilter.named, repeated_named, RestOfBudget.named):
             try:
                 return named(name)
             except ValueError:

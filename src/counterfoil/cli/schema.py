@@ -44,6 +44,14 @@ def schema(
         int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
     ] = None,
     ledger: LedgerFile = None,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share",
+            help="With --epsilon and --ledger: buy with this share of E, such as 0.1; synth --rest spends the rest.",
+            metavar="F",
+        ),
+    ] = None,
     receipt: Annotated[
         Path | None,
         typer.Option("--receipt", help="With --epsilon: its receipt; beside --out if left out.", metavar="R.json"),
@@ -87,14 +95,15 @@ def schema(
     you have.
 
     With --epsilon, noisy answers say what nobody stated: kinds, bounds, frequent categories. It is private, charged to
-    --ledger, has a receipt, and synth takes it as it stands. What it costs adds to every release.
+    --ledger, has a receipt, and synth takes it as it stands. What it costs adds to every release; with --share, one
+    release, synth --rest, is within the same E.
     """
     from counterfoil.cli.schema_bought import KeepingWish, Wish, buy
     from counterfoil.cli.schema_confirm import ask
     from counterfoil.cli.synth_keeping import command_to_finish
 
     options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
-    options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger}
+    options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger, "share": share}
     options |= {"receipt": receipt, "stated": stated, "rows": rows, "keep": keep}
     options |= {"resume": resume or None, "discard-answers": discard_answers or None}
     if epsilon is None:
@@ -108,8 +117,19 @@ def schema(
     terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
         keeping = KeepingWish(keep, resume, discard_answers, command_to_finish(context))
+        unit = privacy_unit, max_rows
         wish = Wish(
-            source, epsilon, delta, confirm_delta, relation, privacy_unit, max_rows, ledger, stated, rows, keeping
+            source,
+            epsilon,
+            delta,
+            confirm_delta,
+            relation,
+            *unit,
+            ledger,
+            stated,
+            rows,
+            keeping,
+            1.0 if share is None else share,
         )
         buy(terminal, wish, out, receipt, force=force)
     elif confirm:

@@ -79,6 +79,7 @@ class Wish:
         stated: a file of facts that are known already, or None.
         rows: how many rows the table has, where that is public; None where it isn't, or nobody said.
         keep: where its answers are kept until its files are in place.
+        share: of the budget, whose rest is for one release; 1 for all of it.
     """
 
     source: str
@@ -92,6 +93,7 @@ class Wish:
     stated: Path | None
     rows: int | None = None
     keep: KeepingWish = KeepingWish()
+    share: float = 1.0
 
     def purchase(self) -> SchemaPurchase:
         """What is to be bought; nothing but the table's header and types is read for it.
@@ -110,7 +112,13 @@ class Wish:
         require_moderate_delta(budget.delta, self.confirm_delta)
         related = relation_named("add_or_remove_one" if self.relation is None else self.relation)
         unit = unit_of(self.privacy_unit, self.max_rows)
-        return SchemaPurchase.of(self.source, budget, related, unit, stated=self.stated, name=name_of(self.source))
+        if self.share < 1 and self.ledger is None:
+            raise ValueError(
+                "`--share` needs `--ledger`, which reserves the whole budget and keeps the rest of it for one release. "
+                "Found none: add --ledger L."
+            )
+        name = name_of(self.source)
+        return SchemaPurchase.of(self.source, budget, related, unit, stated=self.stated, name=name, share=self.share)
 
 
 def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) -> None:
@@ -346,6 +354,7 @@ def _report(
             "receipt": str(receipt),
             "epsilon": budget.epsilon,
             "delta": budget.delta,
+            "share": purchase.share,
             "neighboring_relation": purchase.relation,
             "privacy_unit": None if purchase.unit is None else purchase.unit.column,
             "max_rows": None if purchase.unit is None else purchase.unit.max_rows,
@@ -355,7 +364,8 @@ def _report(
             "ledger": None if wish.ledger is None else str(wish.ledger),
         }
     )
-    terminal.say(f"Bought a schema for epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
+    of = "" if purchase.share == 1 else f"a share of {purchase.share:g} of "
+    terminal.say(f"Bought a schema for {of}epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
     terminal.say(f"  schema   {out}")
     terminal.say(f"  receipt  {receipt}")
     terminal.say("")
@@ -380,14 +390,17 @@ def _report(
     for sentence in (
         "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
         "public knowledge, correct the file.",
-        f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all.",
+        f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all."
+        if purchase.share == 1
+        else f"The rest of epsilon {budget.epsilon:g} is reserved for one release, which --rest spends.",
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))
     terminal.say(f"Next: {_next(wish, out)}")
 
 
 def _next(wish: Wish, out: Path) -> str:
-    parts = ["counterfoil", "synth", wish.source, "--schema", str(out), "--epsilon", "1"]
+    cost = ["--epsilon", "1"] if wish.share == 1 else ["--rest"]
+    parts = ["counterfoil", "synth", wish.source, "--schema", str(out), *cost]
     parts += ["--relation", wish.relation] if wish.relation is not None else []
     if wish.privacy_unit is not None:
         parts += ["--privacy-unit", wish.privacy_unit, "--max-rows", str(wish.max_rows)]

@@ -36,6 +36,7 @@ from counterfoil.cli.synth_keeping import (
 from counterfoil.cli.synth_report import report
 from counterfoil.cli.synth_request import (
     Request,
+    budget_of,
     fidelity_of,
     relation_named,
     require_seed_confirmed,
@@ -70,9 +71,22 @@ def synth(
         ),
     ],
     epsilon: Annotated[
-        float,
-        typer.Option("--epsilon", help="The most that this release may cost.", metavar="E", rich_help_panel=PRIVACY),
-    ],
+        float | None,
+        typer.Option(
+            "--epsilon",
+            help="The most that this release may cost; needed, but with --rest.",
+            metavar="E",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    rest: Annotated[
+        bool,
+        typer.Option(
+            "--rest",
+            help="Spend what the schema left of its budget, which it was bought with a --share of.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = False,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -314,9 +328,8 @@ def synth(
     ] = False,
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
-    from counterfoil.accounting.budget import Budget
     from counterfoil.accounting.sanity import require_moderate_delta
-    from counterfoil.api import schema_check_share
+    from counterfoil.api import require_rest_possible, schema_check_share
     from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.methods.method import time_limit_for
@@ -337,9 +350,9 @@ def synth(
     outputs.require_harmless([*inputs(source, ledger=ledger, schema=schema), *wishes, *signing(sign)], place)
     require_seed_confirmed(seed, confirmed=not_private)
     kind = method_type(method)
-    budget = Budget(epsilon, kind.default_delta if delta is None else delta)
-    require_moderate_delta(budget.delta, confirm_delta)
     facts = schema_for(source, schema, unit=privacy_unit or "")
+    budget = budget_of(epsilon, delta, default_delta=kind.default_delta, rest=rest, bought=facts.bought)
+    require_moderate_delta(budget.delta, confirm_delta)
     facts.require_confirmed()
     require_possible(facts)
     measured = fidelity_of(fidelity, target, protected)
@@ -375,6 +388,8 @@ def synth(
         support=support,
         keep_rare=keep_rare or None,
     )
+    if rest:
+        require_rest_possible(synthesizer, judged=acceptance is not None)
     request = Request(
         source=source,
         schema=facts,
@@ -388,6 +403,7 @@ def synth(
         check_schema=schema_check_share(check_schema, synthesizer),
         unit_sizes=unit_sizes or 0.0,
         time_limit=time_limit_for(None if time_limit is None else seconds_of(time_limit), synthesizer),
+        rest=rest,
     )
     key = None if sign is None else key_of(sign)
     keeping = None

@@ -127,6 +127,7 @@ def facts_of(request: Request, synthesizer: Synthesizer, *, method: str) -> dict
         unit_sizes=request.unit_sizes,
         time_limit=None if request.time_limit is None else request.time_limit.seconds,
         has_ledger=request.ledger is not None,
+        rest=request.rest,
     )
 
 

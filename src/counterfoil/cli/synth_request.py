@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterfoil.fidelity.fidelity import Fidelity
     from counterfoil.methods.method import Method
     from counterfoil.schema import Schema
+    from counterfoil.schema.bought import Bought
     from counterfoil.synthesis.time_limit import TimeLimit
 
 
@@ -34,6 +35,7 @@ class Request:
         check_schema: the share of the budget that checks the schema; 0 for none.
         unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; 0 for none.
         time_limit: of the fits; None for as long as they take.
+        rest: whether it spends the rest of a budget of which a share bought the schema.
     """
 
     source: str
@@ -48,6 +50,7 @@ class Request:
     check_schema: float = 0.0
     unit_sizes: float = 0.0
     time_limit: TimeLimit | None = None
+    rest: bool = False
 
 
 def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:
@@ -60,6 +63,24 @@ def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:
         raise ValueError(f"`--seed` must be a whole number of at least 0. Found {seed}.")
     if confirmed and seed is None:
         raise ValueError("`--not-private` confirms a --seed. Found none: leave it out, and the release is private.")
+
+
+def budget_of(
+    epsilon: float | None, delta: float | None, *, default_delta: float, rest: bool, bought: Bought | None
+) -> Budget:
+    """The budget that the options state; with `--rest`, that of which a share bought the schema, where they do not."""
+    from counterfoil.accounting.budget import Budget
+
+    whole = None if bought is None or not rest else bought.whole
+    if epsilon is None and whole is not None:
+        return Budget(whole.epsilon, whole.delta if delta is None else delta)
+    if epsilon is None:
+        raise ValueError(
+            "`--epsilon` says the most that this release may cost. Found none: add it, such as --epsilon 1."
+            + ("" if not rest else " The schema was not bought with a share of a budget, so that --rest says nothing.")
+        )
+    inherited = default_delta if whole is None else whole.delta
+    return Budget(epsilon, inherited if delta is None else delta)
 
 
 def relation_named(name: str) -> str:

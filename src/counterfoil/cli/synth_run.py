@@ -68,6 +68,8 @@ def run(
                 with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted
                     log = keeping.created() if log is None else log
                 curator.keep_answers(log)
+            if request.rest:
+                curator.spend_rest()
             with terminal.progress() as progress:
                 synthesis = release_from(
                     curator,
@@ -154,7 +156,7 @@ def curator_of(request: Request, ledger: Ledger | None, log: AnswerLog | None = 
     from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
     from counterfoil.curator.curator import Curator
 
-    if ledger is not None and (log is None or log.release is None):
+    if ledger is not None and not request.rest and (log is None or log.release is None):
         neighbors = Neighbors(NeighboringRelation(request.relation), request.unit)
         ledger.require_room(request.budget, neighbors.describe())
     curator = Curator(

@@ -32,6 +32,7 @@ from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.rest import Rest, rest_of_purchase
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
@@ -120,6 +121,7 @@ class Curator:
         self._resumed_charges = 0
         self._reserves: dict[str, Reserve] = {}
         self._public_rows: int | None = None
+        self._rest: Rest | None = None
         self._attempts = 1
         self._counted: bool | None = None
         self._pay: Callable[[], None] | None = None
@@ -181,6 +183,21 @@ class Curator:
             )
         self._reserves[purpose] = Reserve(float(share), counts)
 
+    def spend_rest(self) -> None:
+        """Has the release spend what the purchase of its schema left of the budget, as one guarantee with it.
+
+        Raises:
+            ValueError: where the schema was not bought with a share of this budget, between these neighbors, or no
+                ledger in a file has the purchase; or when the account is open already.
+            LedgerError: where another release has the rest already.
+        """
+        self._require_unopened()
+        if self._attempts > 1:
+            raise ValueError("Runs that are judged are paid for with a budget of their own. Found the rest of one.")
+        self._rest = rest_of_purchase(self.schema.bought, self._ledger, self.budget, self.neighbors.describe())
+        if self._release is None:
+            self._rest.require_free(self._ledger)
+
     def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
 
@@ -195,7 +212,7 @@ class Curator:
         """
         if not isinstance(rule, Filter):
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
-        rule = repeated(rule, self._attempts)
+        rule = repeated(rule, self._attempts) if self._rest is None else self._rest.rule_for(rule)
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
         later = [reserve.replacement_factor(rule) for reserve in self._reserves.values()]
         release = self._open(rule, max(replacement_factor, *later) if later else replacement_factor)
@@ -218,6 +235,11 @@ class Curator:
         """
         if self._attempts > 1:
             raise ValueError("A method that plans its whole budget has one attempt. Found several: leave them out.")
+        if self._rest is not None:
+            raise ValueError(
+                "A method that plans its whole budget can't spend the rest of one. Found one: buy the schema with an "
+                "epsilon of its own for it, or use a method that charges a filter."
+            )
         if self.reserved:
             raise ValueError(
                 f"A method that plans its whole budget leaves nothing for later queries. Found {self.reserved:g} of "
@@ -542,6 +564,7 @@ class Curator:
                 relation=self.neighbors.describe(),
                 composition=rule.name,
                 description=described | ({} if plan is None else {"plan": plan}),
+                within=None if self._rest is None else self._rest.release,
             )
             if self._log is not None:
                 self._go_on_in(self._release, self._log)

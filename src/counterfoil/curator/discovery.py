@@ -50,6 +50,7 @@ def discover(
     *,
     stated: Mapping[str, Stated] | None = None,
     budget: Budget,
+    share: float = 1.0,
     relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
     privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
     ledger: Ledger | str | Path | None = None,
@@ -57,7 +58,7 @@ def discover(
     in_memory: bool | None = None,
     ready: Callable[[Curator], None] | None = None,
 ) -> tuple[Discovered, Curator]:
-    """Spends `budget` on what `stated` leaves open, and returns it with the open curator, for a receipt.
+    """Spends `budget`, or a share of it, on what `stated` leaves open; returns it with the open curator, for a receipt.
 
     The answers are in `Discovered.columns`, in the table's order: columns that leave nothing open, that can't be read
     as single values, and the column of the privacy unit are not among them. The receipt is made while the curator is
@@ -73,6 +74,7 @@ def discover(
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
         stated: by column, what is known already; nothing is asked about that.
         budget: what all of it may cost, with a delta above 0.
+        share: of the budget; the rest is for one release of the same records (`RestOfBudget`).
         relation: which tables are neighbors.
         privacy_unit: whose records are protected together; a single row when None.
         ledger: where charges are recorded durably.
@@ -90,7 +92,7 @@ def discover(
     asked = _asked(source, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens)
+    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens, share=share)
     names = tuple(asked)
     schema = Schema(tuple(map(RawCells, names)), ignore=_others(source, names, unit))
     with ExitStack() as until_done:
@@ -114,7 +116,8 @@ def discover(
         discovery = _Discovery(account, noises, asked, stored)
         columns, need = discovery.columns(), discovery.need(budget)
         until_done.pop_all()
-    spent = account.rule.epsilon(account.events, budget.delta)
+    planned = account.rule.epsilon([noise.event() for noise in noises.noises], budget.delta)
+    spent = account.rule.epsilon(account.events, budget.delta) if share == 1 else planned
     relation_name, shares = curator.relation.value, dict(noises.shares)
     return Discovered(columns, spent, budget.delta, relation_name, shares, need), curator
 
@@ -125,13 +128,14 @@ def need_foreseen(
     *,
     stated: Mapping[str, Stated] | None = None,
     budget: Budget,
+    share: float = 1.0,
     relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
     privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
 ) -> Need:
     """What the noise of the first question of `discover` will hide, of a table of `rows` rows; no record is read.
 
     Args:
-        source, stated, budget, relation, privacy_unit: as for `discover`.
+        source, stated, budget, share, relation, privacy_unit: as for `discover`.
         rows: a public number.
 
     Raises:
@@ -139,7 +143,7 @@ def need_foreseen(
     """
     unit = PrivacyUnit.of(privacy_unit)
     asked = _asked(source, stated or {}, unit.column if unit else None)
-    noise = plan_discovery(budget, ranges=True, texts=True).places
+    noise = plan_discovery(budget, ranges=True, texts=True, share=share).places
     neighbors = Neighbors(NeighboringRelation(relation), unit)
     sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
     return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)

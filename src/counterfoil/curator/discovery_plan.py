@@ -48,7 +48,7 @@ class DiscoveryPlan:
         return (self.places, *self.later)
 
 
-def plan_discovery(budget: Budget, *, ranges: bool, texts: bool) -> DiscoveryPlan:
+def plan_discovery(budget: Budget, *, ranges: bool, texts: bool, share: float = 1.0) -> DiscoveryPlan:
     """Divides a budget.
 
     Where columns may be of texts there are three later questions, and where they can't there is one, if any. The
@@ -56,9 +56,10 @@ def plan_discovery(budget: Budget, *, ranges: bool, texts: bool) -> DiscoveryPla
     texts leave.
 
     Args:
-        budget: of which all may be spent.
+        budget: of which all may be spent, or a share.
         ranges: whether a column may have numbers or days.
         texts: whether a column may be one of texts.
+        share: of mu**2, for all questions, above 0 and at most 1; the rest is for one release (`RestOfBudget`).
 
     Raises:
         ValueError: for a budget without a delta, or too small a one.
@@ -72,7 +73,7 @@ def plan_discovery(budget: Budget, *, ranges: bool, texts: bool) -> DiscoveryPla
     usable = usable_budget(budget, PrivacyLossPlan.name)
     delta = _DELTA_SHARE * usable.delta if texts else 0.0
     left = Budget.unrestricted(usable.epsilon, (usable.delta - delta) * (1 - 1e-9))
-    mu = largest_mu(left) * (1 - 1e-9)
+    mu = largest_mu(left) * math.sqrt(share) * (1 - 1e-9)
     places, *later = (NEVER_MORE / (mu * math.sqrt(share)) for share in shares.values())
     if texts:
         opened = tuple(OpenDomainGaussianNoise(multiplier, delta / len(later)) for multiplier in later)

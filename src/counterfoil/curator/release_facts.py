@@ -30,6 +30,7 @@ def release_facts(
     unit_sizes: float,
     time_limit: float | None,
     has_ledger: bool,
+    rest: bool = False,
 ) -> dict[str, Any]:
     """The public facts of a release; a run that finishes it must state the same.
 
@@ -49,6 +50,7 @@ def release_facts(
         unit_sizes: the share that counts the rows of privacy units.
         time_limit: of the fits, in seconds; None for as long as they take.
         has_ledger: whether charges are recorded in a file.
+        rest: whether it spends the rest of a budget of which a share bought the schema.
     """
     return {
         "method": method,
@@ -65,6 +67,7 @@ def release_facts(
         "unit sizes": unit_sizes,
         "time limit": time_limit,
         "ledger": "in a file" if has_ledger else "none",
+        **({"rest": True} if rest else {}),
     }
 
 

@@ -67,6 +67,7 @@ class SchemaPurchase:
         types: of the columns, where the storage has types.
         partial: what is stated by hand.
         name: what the schema is to be called.
+        share: of the budget, for the schema; what is left of it is for one release (`RestOfBudget`).
     """
 
     source: Any
@@ -77,6 +78,7 @@ class SchemaPurchase:
     types: Mapping[str, pa.DataType]
     partial: Partial = NOTHING
     name: str = ""
+    share: float = 1.0
 
     @staticmethod
     def of(
@@ -87,6 +89,7 @@ class SchemaPurchase:
         *,
         stated: str | Path | None = None,
         name: str = "",
+        share: float = 1.0,
     ) -> SchemaPurchase:
         """What is open about the columns of `source`, of which the header and the types are read.
 
@@ -97,10 +100,12 @@ class SchemaPurchase:
             unit: as above.
             stated: the path of a TOML file with facts that are stated by hand, or its text.
             name: as above.
+            share: as above.
 
         Raises:
-            ValueError: when there is no such table or column, or what is stated is wrong.
+            ValueError: when there is no such table or column, what is stated is wrong, or the share is none.
         """
+        require_share(share)
         columns = columns_of(source)
         names = tuple(columns.types)
         if unit is not None and unit.column not in names:
@@ -112,7 +117,7 @@ class SchemaPurchase:
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
         types = columns.types if columns.typed else {}
         require_bounds_can_be_bought(partial, types)
-        return SchemaPurchase(source, budget, relation, unit, names, types, partial, name)
+        return SchemaPurchase(source, budget, relation, unit, names, types, partial, name, float(share))
 
     @property
     def protects(self) -> str:
@@ -132,6 +137,7 @@ class SchemaPurchase:
             rows,
             stated=self._stated(),
             budget=self.budget,
+            share=self.share,
             relation=self.relation,
             privacy_unit=self.unit,
         )
@@ -153,6 +159,7 @@ class SchemaPurchase:
             "source": sha256(place_of_source(self.source).encode("utf-8", "surrogateescape")).hexdigest(),
             "time limit": None,
             "ledger": "in a file" if has_ledger else "none",
+            **({} if self.share == 1 else {"share": self.share}),
         }
 
     def _stated(self) -> dict[str, Stated]:
@@ -171,10 +178,16 @@ class SchemaPurchase:
             ValueError: in one sentence, before anything is charged.
             LedgerError: when the ledger refuses.
         """
+        if self.share < 1 and not (ledger is not None and ledger.durable):
+            raise ValueError(
+                "A share of a budget is bought with a ledger, which keeps the rest for one release. Found none: give a "
+                "ledger, or buy the schema with a smaller epsilon of its own."
+            )
         discovered, curator = discover(
             self.source,
             stated=self._stated(),
             budget=self.budget,
+            share=self.share,
             relation=self.relation,
             privacy_unit=self.unit,
             ledger=ledger,
@@ -190,12 +203,14 @@ class SchemaPurchase:
         receipt = Receipt.from_curator(
             curator,
             method=METHOD,
-            parameters={"shares": dict(discovered.shares)},
+            parameters={"shares": dict(discovered.shares)} | ({} if self.share == 1 else {"share": self.share}),
             rows=0,
             released="measures",
             warnings=budget_warnings(curator.budget, None),
         )
-        bought = Bought(self.budget.epsilon, self.budget.delta, self.relation, receipt.digest, self.unit)
+        part = {} if self.share == 1 else {"of_epsilon": self.budget.epsilon}
+        epsilon = self.budget.epsilon if self.share == 1 else discovered.epsilon
+        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, **part)
         text = schema_of(
             discovered,
             bought,
@@ -208,3 +223,14 @@ class SchemaPurchase:
         lists = CodeLists(self.partial.folder)
         schema = read_facts(tomllib.loads(text), Schema, lists, exact=False)
         return BoughtSchema(text, schema, receipt, discovered)
+
+
+def require_share(share: float) -> float:
+    """The share of a budget that a schema is bought with.
+
+    Raises:
+        ValueError: for one that is not above 0 and at most 1.
+    """
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+        raise ValueError(f"The share for the schema must be above 0 and at most 1, such as 0.1. Found {share!r}.")
+    return float(share)

@@ -12,6 +12,10 @@ arXiv 2309.05901). It needs that each release's budget is fixed when it opens an
 to it, and that all protect the same neighbors; both are enforced (`protection`). Sharper composition is for the
 charges inside a release, by the rule that it names.
 
+**What one release may leave for another.** A schema may be bought with a share of the budget that its release reserves.
+One later release may then spend the rest: it reserves nothing, and its budget, which was fixed when the schema was
+bought, is that of both together (`accounting.rest_of_budget`). Between the two other releases may come, as above.
+
 **Why nothing is given back.** A release may have spent less than it reserved, but how much it spent may depend
 on its answers. A filter's guarantee is for the budget that was fixed in advance, not for what turned out to be
 used: knowing the latter takes an odometer, which costs more (Rogers et al.).
@@ -317,6 +321,15 @@ class Ledger:
         with self._reading():
             self._state.require_room(budget, str(relation))
 
+    def require_rest(self, within: int, budget: Budget, relation: str) -> None:
+        """Check that one release may spend what release `within` left of its reservation; nothing is written.
+
+        Raises:
+            LedgerError: which says why not.
+        """
+        with self._reading():
+            self._state.require_rest(within, budget, str(relation))
+
     def require_common(self, relation: str) -> None:
         """Check that a release of this relation adds up with those before it, whatever is left.
 
@@ -326,7 +339,15 @@ class Ledger:
         with self._reading():
             self._state.require_common(str(relation))
 
-    def open_release(self, *, budget: Budget, relation: str, composition: str, description: dict[str, Any]) -> Release:
+    def open_release(
+        self,
+        *,
+        budget: Budget,
+        relation: str,
+        composition: str,
+        description: dict[str, Any],
+        within: int | None = None,
+    ) -> Release:
         """Reserve `budget` for a release, whatever it will use of it.
 
         Args:
@@ -335,6 +356,9 @@ class Ledger:
                 (see `protection`).
             composition: the name of the rule by which its charges are added.
             description: public parameters, as JSON.
+            within: a closed release of the same budget and relation, such as the purchase of the schema, whose
+                reservation this one spends the rest of: nothing further is reserved. `composition` must then be a rule
+                that counts what that release spent (`accounting.rest_of_budget`).
 
         Raises:
             BudgetExceeded: when less is left; nothing is reserved.
@@ -342,17 +366,21 @@ class Ledger:
             ValueError: when `description` is not JSON.
         """
         with self._writing():
-            self._state.require_room(budget, str(relation))
             release_id = len(self._state.releases) + 1
-            self._append(
-                "release_opened",
-                form=MIXED_FORMAT if self._state.mixes(str(relation)) else None,
-                release=release_id,
-                budget=_plain(budget),
-                relation=str(relation),
-                composition=composition,
-                description=description,
-            )
+            facts: dict[str, Any] = {
+                "release": release_id,
+                "budget": _plain(budget),
+                "relation": str(relation),
+                "composition": composition,
+                "description": description,
+            }
+            if within is None:
+                self._state.require_room(budget, str(relation))
+                mixed = MIXED_FORMAT if self._state.mixes(str(relation)) else None
+                self._append("release_opened", form=mixed, **facts)
+            else:
+                self._state.require_rest(within, budget, str(relation))
+                self._append("release_continued", within=within, **facts)
         return self.resume(release_id)
 
     def resume(self, release_id: int) -> Release:

@@ -83,6 +83,7 @@ def ledger_document(ledger: Ledger) -> dict[str, Any]:
                 "delta": record.budget.delta,
                 "neighbors": record.relation,
                 "composition": record.composition,
+                "within": record.within,
                 "charges": record.charges,
                 "receipts": receipts.get(record.id, []),
             }
@@ -137,7 +138,8 @@ def _release_rows(releases: Sequence[ReleaseRecord]) -> list[tuple[str, ...]]:
     for record in releases:
         counts = Counter(str(event.get("query", "question")) for event in record.charges)
         asked = ",\n".join(f"{count} {inert(query)}" for query, count in counts.items()) or "nothing"
-        numbers = str(record.id), f"{record.budget.epsilon:g}", f"{record.budget.delta:g}"
+        reserved = f"{record.budget.epsilon:g}", f"{record.budget.delta:g}"
+        numbers = (str(record.id), *(reserved if record.within is None else (f"of {record.within}", "")))
         rows.append((*numbers, record.opened[:10], record.status, asked))
     return rows
 

@@ -28,6 +28,7 @@ COMMON_KEYS = frozenset({"kind", "time", "version"})
 KEYS: dict[str, frozenset[str]] = {
     "created": frozenset({"source", "total"}),
     "release_opened": frozenset({"release", "budget", "relation", "composition", "description"}),
+    "release_continued": frozenset({"release", "within", "budget", "relation", "composition", "description"}),
     "charged": frozenset({"release", "event", "description"}),
     "release_closed": frozenset({"release", "note"}),
     "release_abandoned": frozenset({"release"}),
@@ -36,7 +37,7 @@ KEYS: dict[str, frozenset[str]] = {
     "moved": frozenset({"source"}),
     "receipt": frozenset({"release", "sha256"}),
 }
-FORMAT_OF = {"refused": 2, "moved": 3, "receipt": 3}
+FORMAT_OF = {"refused": 2, "moved": 3, "receipt": 3, "release_continued": 4}
 """The first format of files that have such entries; 1 for the others. Versions that lack it refuse the file."""
 MIXED_FORMAT = 3
 """The first format of files whose releases may have different relations that add up."""
@@ -57,7 +58,11 @@ class Amount:
 
 @dataclass
 class ReleaseRecord:
-    """What the ledger knows of one release: its reservation, and what was charged to it so far."""
+    """What the ledger knows of one release: its reservation, and what was charged to it so far.
+
+    `within` is the release whose reservation it spends the rest of, such as the purchase of its schema: it has reserved
+    nothing itself, and its budget is that of both together. None for a release with a reservation of its own.
+    """
 
     id: int
     budget: Budget
@@ -68,6 +73,7 @@ class ReleaseRecord:
     status: Status = "open"
     note: str = ""
     charges: list[dict[str, Any]] = field(default_factory=list)
+    within: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,7 @@ class LedgerState:
             steps: dict[str, Callable[[dict[str, Any]], None]] = {
                 "created": self._create,
                 "release_opened": self._open,
+                "release_continued": self._continue,
                 "charged": lambda body: self.open_release(body["release"]).charges.append(body["event"]),
                 "release_closed": self._close,
                 "release_abandoned": self._abandon,
@@ -167,6 +174,32 @@ class LedgerState:
                 f"{self.reserved} are reserved; {self.left} are left; asked for: "
                 f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left.{self._still_open()}"
             )
+
+    def require_rest(self, within: int, budget: Budget, relation: str) -> None:
+        """Check that one release may spend what release `within` left of its reservation; the two are one guarantee.
+
+        Raises:
+            LedgerError: where that release is none that was charged and closed, has another budget or relation, spends
+                the rest of another one itself, or where the rest is another release's.
+        """
+        before = self.release(within)
+        if before.status != "closed" or not before.charges or before.within is not None:
+            raise LedgerError(
+                f"What is left of a reservation is spent once its release is closed. Release {within} is "
+                f"{before.status}{', and spends the rest of another one' if before.within else ''}."
+            )
+        if before.budget != budget or before.relation != relation:
+            raise LedgerError(
+                f"The rest of release {within} has its budget, epsilon {before.budget.epsilon:g} and delta "
+                f"{before.budget.delta:g}, and protects '{before.relation}'. Found epsilon {budget.epsilon:g}, delta "
+                f"{budget.delta:g} and '{relation}': state the same."
+            )
+        for other in self.releases:
+            if other.within == within and other.status != "abandoned":
+                raise LedgerError(
+                    f"The rest of release {within} is for one release. Found release {other.id}, which has it already: "
+                    "make another one with a budget of its own, which adds to both."
+                )
 
     def _still_open(self) -> str:
         """A sentence on reservations that killed runs may have left; empty where none is open."""
@@ -247,13 +280,19 @@ class LedgerState:
     def _open(self, body: dict[str, Any]) -> None:
         budget = Budget.unrestricted(**body["budget"])  # older versions had no bounds
         self.require_room(budget, body["relation"])
+        self._add(body, budget)
+        self._reserved = _plus(self._reserved, _exact(budget), 1)
+
+    def _continue(self, body: dict[str, Any]) -> None:
+        budget = Budget.unrestricted(**body["budget"])
+        self.require_rest(body["within"], budget, body["relation"])
+        self._add(body, budget, within=body["within"])
+
+    def _add(self, body: dict[str, Any], budget: Budget, *, within: int | None = None) -> None:
         if body["release"] != len(self.releases) + 1:
             raise ValueError("releases are numbered from 1 on")
-        self._reserved = _plus(self._reserved, _exact(budget), 1)
-        record = ReleaseRecord(
-            body["release"], budget, body["relation"], body["composition"], body["description"], body["time"]
-        )
-        self.releases.append(record)
+        described = body["composition"], body["description"], body["time"]
+        self.releases.append(ReleaseRecord(body["release"], budget, body["relation"], *described, within=within))
 
     def _move(self, body: dict[str, Any]) -> None:
         assert self.source is not None, "the first entry names it"
@@ -274,7 +313,8 @@ class LedgerState:
         if record.charges:
             raise ValueError("a release that was charged can't be abandoned")
         record.status = "abandoned"
-        self._reserved = _plus(self._reserved, _exact(record.budget), -1)
+        if record.within is None:
+            self._reserved = _plus(self._reserved, _exact(record.budget), -1)
 
 
 def _exact(budget: Budget) -> tuple[Fraction, Fraction]:

@@ -105,7 +105,7 @@ def data_package(
             "delta": budget["delta"],
             "neighboring_relation": document["neighboring_relation"],
             "privacy_unit": document["privacy_unit"],
-            **({"schema_bought": document["schema_bought"]} if "schema_bought" in document else {}),
+            **{name: document[name] for name in ("schema_bought", "schema_share") if name in document},
             "receipt": "receipt.json",
             "schema": "schema.toml",
         },

@@ -17,7 +17,7 @@ from typing import Any
 from counterfoil.inert import inert_document
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.registry import mechanism_sentences
-from counterfoil.receipt.schema_bought import bought_sentences, describes_table
+from counterfoil.receipt.schema_bought import bought_sentences, describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 
@@ -77,6 +77,12 @@ def _own_variant(document: Document) -> list[str]:
     kinds = sorted({str(charge["event"]["kind"]).replace("_", " ") for charge in document["charges"]})
     what = f"The events of the charges are {', '.join(kinds)}; they are composed by the rule {rule}."
     approximate = any(charge["event"]["kind"].startswith("approximate") for charge in document["charges"])
+    if share_of(document) is not None:
+        return [
+            what,
+            "The schema was bought with a share of the budget, where texts that nobody listed are released above a "
+            "threshold: that can fail with the small probability that the receipt of the purchase states.",
+        ]
     if approximate:
         return [what, "At least one mechanism can fail with the small probability that its own delta states."]
     return [

@@ -15,7 +15,7 @@ from typing import Any
 
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert_document
-from counterfoil.receipt.schema_bought import describes_table
+from counterfoil.receipt.schema_bought import describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 
@@ -194,7 +194,15 @@ def _domain(document: Mapping[str, Any]) -> tuple[str, str]:
             f"bounds and categories were asked of the records. The SHA-256 of what was fixed beforehand is {digest}.",
             "The names of the columns, their types where the storage has any, and what the steward stated of them.",
         )
-    bought = bought_of(document)
+    bought, share = bought_of(document), share_of(document)
+    if share is not None:
+        return (
+            "Tables of any number of rows that follow a schema (columns, bounds, categories, rules). Noisy answers "
+            "about records made it, or parts of it, with a share of this budget, by the receipt whose SHA-256 is "
+            f"{share.receipt}. It was fixed before this release asked its first question; its SHA-256 is {digest}.",
+            "The names of the columns, and what of the schema was not bought, are public; what was bought of it is "
+            "protected by this guarantee.",
+        )
     if bought is not None:
         return (
             "Tables of any number of rows that follow a schema (columns, bounds, categories, rules). It was bought: "

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.judged_runs import JUDGED, judged_charge
+from counterfoil.noise.known import noise_from_json
 from counterfoil.receipt.canonical import digest_of, unsigned
 from counterfoil.receipt.terms import neighbors_of
 
 if TYPE_CHECKING:
-    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.ledger.ledger import Ledger, ReleaseRecord
 
 
 def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str]:
@@ -54,24 +56,38 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
             f"{len(charges)}: they are not the same, in the same order."
         )
 
-    yield from _purchase(document, ledger, known)
+    yield from _purchase(document, ledger, known, release)
 
 
-def _purchase(document: Mapping[str, Any], ledger: Ledger, known: Mapping[str, int]) -> Iterator[str]:
+def _purchase(
+    document: Mapping[str, Any], ledger: Ledger, known: Mapping[str, int], release: ReleaseRecord
+) -> Iterator[str]:
     """Whether the schema cost what the ledger counted when it was bought, where it was bought there."""
-    section = document.get("schema_bought")
+    section = document.get("schema_bought", document.get("schema_share"))
     number = None if section is None else known.get(str(section.get("receipt")))
     if section is None or number is None:
         return
-    spent = ledger.releases()[number - 1].budget
-    stated = Budget.unrestricted(float(section["epsilon"]), float(section["delta"]))
+    purchase = ledger.releases()[number - 1]
+    if "schema_share" in document:
+        yield from _rest(document, purchase, release)
+    spent = purchase.budget
+    stated = Budget.unrestricted(float(section.get("of_epsilon", section["epsilon"])), float(section["delta"]))
     if (spent.epsilon, spent.delta) != (stated.epsilon, stated.delta):
         yield f"The schema was bought for {spent} in the ledger (release {number}). The receipt states {stated}."
 
 
+def _rest(document: Mapping[str, Any], purchase: ReleaseRecord, release: ReleaseRecord) -> Iterator[str]:
+    """Whether the release spent what the purchase of its schema left, by the plan of that purchase."""
+    if release.within != purchase.id:
+        yield f"The ledger does not say that release {release.id} spends the rest of release {purchase.id}."
+    plan = [noise_from_json(record).event() for record in purchase.description.get("plan", ())]
+    if not plan or document["composition"]["rule"] != RestOfBudget.after(plan).name:
+        yield f"The composition is not what the purchase of the schema left (release {purchase.id})."
+
+
 def unknown_purchase(document: Mapping[str, Any], ledger: Ledger) -> tuple[str, ...]:
     """What a ledger that knows the receipt can't vouch for: the cost of a schema that it did not count."""
-    section = document.get("schema_bought")
+    section = document.get("schema_bought", document.get("schema_share"))
     if section is None or str(section.get("receipt")) in ledger.receipts():
         return ()
     return ("what the schema cost (schema_bought): this ledger has no such purchase",)

@@ -46,8 +46,8 @@ def _terms(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if share is None
             else f"one person's guess is right at most {share} of the time; a coin, 50%",
         )
-    if "schema_bought" in document:
-        yield "its schema", " ".join(bought_sentences(document))
+    if said := " ".join(bought_sentences(document)):
+        yield "its schema", said
     unit = document["privacy_unit"]
     whose = "each row" if unit is None else f"everyone in {unit['column']!r}, up to {unit['max_rows']} rows each"
     yield "protects", f"{whose} ({document['neighboring_relation']})"

@@ -13,6 +13,7 @@ from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ROUNDING
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.receipt.terms import Terms
 
 _ROWS_ARE_PUBLIC = "Under replace_one the exact number of rows is public and was used as such: one row more would show."
@@ -74,6 +75,8 @@ def _rows_are_public(neighbors: Neighbors) -> bool:
 
 
 def _charged(charges: Sequence[Mapping[str, Any]], terms: Terms) -> float:
+    if isinstance(terms.rule, RestOfBudget):
+        return math.inf  # what the answers before cost there is not among the charges
     return terms.rule.epsilon([event_from_json(c["event_under_other_relation"]) for c in charges], terms.delta)
 
 

@@ -1,4 +1,8 @@
-"""The section `schema_bought` of a receipt: what the schema itself cost, which adds to the release's own budget."""
+"""What a receipt says of the cost of a schema that was bought.
+
+The section is `schema_bought` where that cost adds to the release's own budget. It is `schema_share` where the schema
+was bought with a share of that very budget, whose guarantee then covers both (`accounting.rest_of_budget`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.neighbors import Neighbors
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.inert import inert
 from counterfoil.receipt.schema_total import added, bought_in, bought_of, converted, total_of, why_no_total
@@ -30,6 +35,8 @@ def bought_section(bought: Bought | None, budget: Budget, rule: str, neighbors: 
     """
     if bought is None:
         return {}
+    if isinstance(COMPOSITIONS[rule], RestOfBudget):
+        return {"schema_share": bought.facts()}
     sum_ = together(bought, Budget.unrestricted(budget.epsilon, COMPOSITIONS[rule].delta(budget)), neighbors)
     whole = {} if sum_ is None else {"together": {"epsilon": sum_.epsilon, "delta": sum_.delta}}
     return {"schema_bought": bought.facts() | whole}
@@ -53,7 +60,14 @@ def together(bought: Bought, guarantee: Budget, neighbors: Neighbors) -> Budget 
 
 def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What on a receipt contradicts what its schema says that it cost, and a total that is not the sum."""
-    section = document.get("schema_bought")
+    rule, budget = str(document["composition"]["rule"]), Budget.unrestricted(**document["budget"])
+    shares = isinstance(COMPOSITIONS[rule], RestOfBudget)
+    name, other = ("schema_share", "schema_bought") if shares else ("schema_bought", "schema_share")
+    if other in document:
+        yield f"The rule {rule} and `{other}` contradict each other."
+    if shares and name not in document:
+        yield "The rule says that a share of the budget bought the schema. Found no `schema_share`."
+    section = document.get(name)
     try:
         stated = None if section is None else bought_in(section)
         told, known = _of_answers(document)
@@ -61,12 +75,13 @@ def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"What the schema cost is not understood: {error}"
         return
     if known and told != stated:
-        yield "`schema_bought` is not what the schema in `answers` says that it cost."
+        yield f"`{name}` is not what the schema in `answers` says that it cost."
     if section is None or stated is None:
         return
-    rule, budget = str(document["composition"]["rule"]), Budget.unrestricted(**document["budget"])
-    if dict(section) != bought_section(stated, budget, rule, neighbors_of(document))["schema_bought"]:
-        yield "`schema_bought.together` is not what the schema and this release cost in all."
+    if dict(section) != bought_section(stated, budget, rule, neighbors_of(document))[name]:
+        yield f"`{name}.together` is not what the schema and this release cost in all."
+    if shares and (stated.whole != budget or stated.neighbors != neighbors_of(document)):
+        yield "`schema_share` is not a share of the budget of this release, or protects other neighbors."
 
 
 def _of_answers(document: Mapping[str, Any]) -> tuple[Bought | None, bool]:
@@ -82,6 +97,7 @@ def bought_sentences(document: Mapping[str, Any]) -> Iterator[str]:
     """What a privacy officer has to know of it; nothing where the schema was not bought."""
     bought = bought_of(document)
     if bought is None:
+        yield from _share_sentences(document)
         return
     neighbors, whole = neighbors_of(document), total_of(document)
     yield (
@@ -99,6 +115,26 @@ def bought_sentences(document: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"There the schema counts with epsilon {up(schema.epsilon)} at delta {up(schema.delta)}, as this release "
             f"is under {neighbors.relation.value}: replacing is removing one and adding another."
+        )
+
+
+def share_of(document: Mapping[str, Any]) -> Bought | None:
+    """What the schema cost that was bought with a share of the budget of a receipt's release; None for any other.
+
+    Raises:
+        SchemaError: for a section that no receipt has.
+    """
+    section = document.get("schema_share")
+    return None if section is None else bought_in(section)
+
+
+def _share_sentences(document: Mapping[str, Any]) -> Iterator[str]:
+    if describes_table(document) and "share" in document["method"]["parameters"]:
+        yield "The rest of this budget is kept for one release, whose guarantee covers both."
+    if (share := share_of(document)) is not None:
+        yield (
+            f"A share of this budget bought the schema, by the receipt whose SHA-256 is {share.receipt}: the guarantee "
+            f"covers both, and the schema alone cost epsilon {share.epsilon:g} at delta {share.delta:g} of it."
         )
 
 

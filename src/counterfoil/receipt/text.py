@@ -335,7 +335,8 @@ def _check(document: Mapping[str, Any]) -> Iterator[str]:
             "It is signed. `counterfoil receipt verify --key` with the steward's public key, which you have from the "
             "steward and not from here, says whether every word of it is as it was signed."
         )
-    written = "what was not bought of the schema" if "schema_bought" in document else "the schema"
+    bought = {"schema_bought", "schema_share"} & set(document)
+    written = "what was not bought of the schema" if bought else "the schema"
     yield (
         f"What no receipt shows: that the program was the published one, that {written} was written without looking "
         "at the data, and what other releases of the same table cost (the ledger adds those up)."

@@ -46,7 +46,8 @@ def unvouched_fields(document: Mapping[str, Any], folder: Path | None) -> tuple[
     if not document["outputs"]:
         fields.append("outputs: that no file is named")
     if "answers" not in document:
-        bought = "schema_bought" if "schema_bought" in document else "schema_bought: that it was not bought"
+        sections = [name for name in ("schema_bought", "schema_share") if name in document]
+        bought = sections[0] if sections else "schema_bought: that it was not bought"
         fields += ["schema_sha256", bought]
     else:
         answers = document["answers"]

@@ -9,6 +9,7 @@ from counterfoil.accounting.composition import COMPOSITIONS, Composition
 from counterfoil.accounting.neighbors import Neighbors
 from counterfoil.accounting.renyi_filter import RenyiFilter
 from counterfoil.accounting.repeated import RepeatedFilter
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.receipt.terms import neighbors_of
 
@@ -51,6 +52,12 @@ _REPEATED_SENTENCE = (
     "{attempts}: the guarantee is that of all runs together, however many there were, which is not told."
 )
 
+_REST_SENTENCE = (
+    "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier answers. "
+    "{before:.6g} of their sum bought the schema, with thresholds that fail with probability at most {delta:.3g}; the "
+    "bound on all of it was fixed before the first of its questions."
+)
+
 _SOURCES = {
     True: (
         SystemRandomness.source,
@@ -81,6 +88,8 @@ def composition_sentence(rule: Composition) -> str:
         return _RENYI_SENTENCE.format(order=rule.order)
     if isinstance(rule, RepeatedFilter):
         return _REPEATED_SENTENCE.format(base=rule.base.name, attempts=rule.attempts)
+    if isinstance(rule, RestOfBudget):
+        return _REST_SENTENCE.format(before=rule.mu_squared, delta=rule.threshold_delta)
     return COMPOSITION_SENTENCES[rule.name]
 
 

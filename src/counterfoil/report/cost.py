@@ -195,7 +195,7 @@ def _ledger(ledger: Ledger, digest: str) -> Figure | None:
     report: the first two are words of its steward, and the last may depend on the records.
     """
     releases = [release for release in ledger.releases() if release.status != "abandoned"]
-    spent = [*accumulate(release.budget.epsilon for release in releases)]
+    spent = [*accumulate(0.0 if release.within else release.budget.epsilon for release in releases)]
     looks = [look.time for look in ledger.reveals()]
     number = ledger.receipts().get(digest)
     places = [place for place, release in enumerate(releases) if release.id == number]
@@ -211,8 +211,8 @@ def _ledger(ledger: Ledger, digest: str) -> Figure | None:
         (
             f"{release.id}",
             release.opened[:10],
-            f"{release.budget.epsilon:g}",
-            f"{release.budget.delta:g}",
+            f"{release.budget.epsilon:g}" if release.within is None else f"of {release.within}",
+            f"{release.budget.delta:g}" if release.within is None else "",
             f"{sum_:.6g}",
         )
         for release, sum_ in zip(releases, spent, strict=True)

@@ -12,7 +12,7 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.schema.errors import SchemaError, did_you_mean
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt")
+_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of_epsilon")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Bought:
         relation: between which tables it holds.
         receipt: the SHA-256, in hexadecimal, of the receipt of these answers (`Receipt.digest`).
         unit: whose records it protects together; a single row when None.
+        of_epsilon: the epsilon of the budget, with the same delta, of which it was bought with a share, where the rest
+            is kept for one release; None where it was bought with a budget of its own.
 
     Raises:
         SchemaError: for a budget, a relation or a digest that is none.
@@ -37,10 +39,12 @@ class Bought:
     relation: str
     receipt: str
     unit: PrivacyUnit | None = None
+    of_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         try:
             Budget(self.epsilon, self.delta)
+            Budget(self.epsilon if self.of_epsilon is None else self.of_epsilon, self.delta)
             NeighboringRelation(self.relation)
         except ValueError as error:
             raise SchemaError(f"`bought`: {error}") from None
@@ -49,11 +53,21 @@ class Bought:
                 "`bought`: `receipt` must be the SHA-256 of the receipt that the schema was bought with, in 64 "
                 f"hexadecimal digits. Found {self.receipt!r}: copy the line as `counterfoil schema` wrote it."
             )
+        if self.of_epsilon is not None and self.of_epsilon <= self.epsilon:
+            raise SchemaError(
+                f"`bought`: `of_epsilon` must be larger than `epsilon`, which is a share of it. Found "
+                f"{self.of_epsilon!r}: copy the line as `counterfoil schema` wrote it."
+            )
 
     @property
     def neighbors(self) -> Neighbors:
         """Between which tables the guarantee holds."""
         return Neighbors(NeighboringRelation(self.relation), self.unit)
+
+    @property
+    def whole(self) -> Budget | None:
+        """The budget of which it was bought with a share; None where it was bought with one of its own."""
+        return None if self.of_epsilon is None else Budget(float(self.of_epsilon), float(self.delta))
 
     def facts(self) -> dict[str, Any]:
         """As TOML keys and values, and as JSON."""
@@ -64,6 +78,7 @@ class Bought:
             "relation": self.relation,
             **unit,
             "receipt": self.receipt,
+            **({} if self.of_epsilon is None else {"of_epsilon": float(self.of_epsilon)}),
         }
 
     @staticmethod
@@ -85,7 +100,8 @@ class Bought:
             if key not in _KEYS:
                 raise SchemaError(f"`bought`: unknown key `{key}`.{did_you_mean(key, _KEYS)}")
         epsilon, delta = _number(facts, "epsilon"), _number(facts, "delta")
-        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts))
+        whole = _number(facts, "of_epsilon") if "of_epsilon" in facts else None
+        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), whole)
 
 
 def _number(facts: Mapping[str, Any], key: str) -> float:

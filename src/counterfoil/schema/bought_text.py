@@ -24,6 +24,10 @@ _HEAD = """\
 # form or a code book, correct it; leave the line `bought` as it is. Ranges in parentheses, and what is "up to", are
 # those of 95% intervals.
 """
+_HEAD_OF_A_SHARE = _HEAD.replace(
+    "this adds to the cost of every release. It", "one release, `synth --rest`, is within the same budget. It"
+)
+
 _DRAFT = """\
 #
 # Too little can be told from the noise. State each column by hand and delete its line `confirm = true`, or spend more.
@@ -76,7 +80,7 @@ def schema_of(
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
     asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
     head = [
-        _HEAD + (asks if usable else _DRAFT) + _noise(discovered),
+        (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE) + (asks if usable else _DRAFT) + _noise(discovered),
         _top(bought, partial, name, order, made, ignored),
     ]
     parts = []

@@ -39,7 +39,7 @@ def label_of(document: Mapping[str, Any]) -> dict[str, Any]:
         "delta": budget["delta"],
         "neighboring_relation": document["neighboring_relation"],
         "privacy_unit": document["privacy_unit"],
-        **({"schema_bought": document["schema_bought"]} if "schema_bought" in document else {}),
+        **{name: document[name] for name in ("schema_bought", "schema_share") if name in document},
         "program": f"Counterfoil {document['program']['counterfoil']}",
         "receipt_sha256": digest_of({**unsigned(document), "outputs": []}),
     }
