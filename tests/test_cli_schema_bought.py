@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -51,6 +52,36 @@ def bought(office: Office, *arguments: str, epsilon: str = "10") -> Path:
     ended = office.run("schema", "town.csv", "--epsilon", epsilon, "--out", str(out), *arguments)
     assert ended.status == 0, ended.err
     return out
+
+
+def test_two_commands_within_one_budget(office: Office) -> None:
+    out = bought(office, "--ledger", "town.ledger", "--share", "0.3")
+    assert Schema.from_toml(out).bought.whole.epsilon == 10
+    said = office.run(
+        "synth", "town.csv", "--schema", str(out), "--rest", "--ledger", "town.ledger", "--out", "rows.csv"
+    )
+    assert said.status == 0, said.err
+    assert "epsilon 10, delta 1e-09" in said.out
+    page = office.run("ledger", "show", "town.ledger").out
+    assert "spent       10  1e-09" in page
+    assert re.search(r"^ +2 +of 1 ", page, re.MULTILINE)
+    receipts = ("town.schema.receipt.json", "rows.receipt.json")
+    assert all(office.run("receipt", "verify", one, "--ledger", "town.ledger").status == 0 for one in receipts)
+    again = office.run(
+        "synth", "town.csv", "--schema", str(out), "--rest", "--ledger", "town.ledger", "--out", "more.csv"
+    )
+    assert again.status == 2
+    assert "is for one release. Found release 2, which has it already" in " ".join(again.err.split())
+
+
+def test_the_rest_is_said_to_need_a_share(office: Office) -> None:
+    out = bought(office)
+    ended = office.run("synth", "town.csv", "--schema", str(out), "--rest")
+    assert ended.status == 2
+    assert "`--epsilon` says the most" in ended.err
+    ended = office.run("synth", "town.csv", "--schema", str(out), "--rest", "--epsilon", "1")
+    assert ended.status == 2
+    assert "with a budget of its own: leave `rest` out" in " ".join(ended.err.split())
 
 
 def test_two_commands_and_no_edit(office: Office) -> None:

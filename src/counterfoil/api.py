@@ -97,8 +97,8 @@ def synthesize(
         resume: finishes the run that left its answers at `keep`, without paying for them again. The other arguments
             must be those that it was begun with.
         rest: spends what the purchase of the schema left of a budget, of which it took a share (`buy_schema`):
-            `epsilon` and `delta` are then those of both together, as they were stated there. It needs the ledger of
-            the purchase.
+            `epsilon` and `delta` are then those of both together, as they were stated there. A ledger that counted the
+            purchase has reserved them already.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
 
     Returns:
@@ -283,9 +283,9 @@ def buy_schema(
         stated: facts that are known already, as the path of a TOML file or as TOML text: they cost nothing.
         name: what the schema is to be called.
         confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
-        share: of the budget, such as .1, for the schema. The ledger, which it needs, reserves all of it, and keeps the
-            rest for one release, `synthesize(..., rest=True)`: one guarantee for both, where a schema with a budget of
-            its own adds to what the release costs.
+        share: of the budget, such as .1, for the schema. The rest is for one release, `synthesize(..., rest=True)`: one
+            guarantee for both, for which the ledger reserves the whole budget now. A schema with a budget of its own
+            adds to what the release costs.
 
     Raises:
         ValueError: in one sentence, before anything is charged.

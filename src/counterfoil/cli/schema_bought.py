@@ -112,11 +112,6 @@ class Wish:
         require_moderate_delta(budget.delta, self.confirm_delta)
         related = relation_named("add_or_remove_one" if self.relation is None else self.relation)
         unit = unit_of(self.privacy_unit, self.max_rows)
-        if self.share < 1 and self.ledger is None:
-            raise ValueError(
-                "`--share` needs `--ledger`, which reserves the whole budget and keeps the rest of it for one release. "
-                "Found none: add --ledger L."
-            )
         name = name_of(self.source)
         return SchemaPurchase.of(self.source, budget, related, unit, stated=self.stated, name=name, share=self.share)
 
@@ -392,7 +387,7 @@ def _report(
         "public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all."
         if purchase.share == 1
-        else f"The rest of epsilon {budget.epsilon:g} is reserved for one release, which --rest spends.",
+        else f"The rest of epsilon {budget.epsilon:g} is for one release, which synth --rest makes: it covers both.",
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))
     terminal.say(f"Next: {_next(wish, out)}")

@@ -187,16 +187,24 @@ class Curator:
         """Has the release spend what the purchase of its schema left of the budget, as one guarantee with it.
 
         Raises:
-            ValueError: where the schema was not bought with a share of this budget, between these neighbors, or no
-                ledger in a file has the purchase; or when the account is open already.
-            LedgerError: where another release has the rest already.
+            ValueError: where the schema was not bought with a share of this budget, between these neighbors; or when
+                the account is open already.
+            LedgerError: where another release has the rest already, or too little is left of a ledger that has no such
+                purchase.
         """
         self._require_unopened()
         if self._attempts > 1:
             raise ValueError("Runs that are judged are paid for with a budget of their own. Found the rest of one.")
         self._rest = rest_of_purchase(self.schema.bought, self._ledger, self.budget, self.neighbors.describe())
         if self._release is None:
-            self._rest.require_free(self._ledger)
+            self._require_rest(self._rest)
+
+    def _require_rest(self, rest: Rest) -> None:
+        described = self.neighbors.describe()
+        if rest.within is None:
+            self._ledger.require_room(self.budget, described)
+        else:
+            self._ledger.require_rest(rest.within, self.budget, described)
 
     def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.
@@ -529,6 +537,8 @@ class Curator:
         bought = self.schema.bought
         if self._warns:
             warn_without_ledger()
+        elif self._rest is not None:
+            return  # what the purchase cost is in the budget that is reserved
         elif bought is not None and self._ledger.durable and bought.receipt not in self._ledger.receipts():
             warn_of_uncounted_purchase(f"epsilon {bought.epsilon:g} at delta {bought.delta:g}")
 
@@ -564,7 +574,7 @@ class Curator:
                 relation=self.neighbors.describe(),
                 composition=rule.name,
                 description=described | ({} if plan is None else {"plan": plan}),
-                within=None if self._rest is None else self._rest.release,
+                within=None if self._rest is None else self._rest.within,
             )
             if self._log is not None:
                 self._go_on_in(self._release, self._log)

@@ -17,16 +17,13 @@ class Rest:
     """What a purchase left.
 
     Args:
-        release: the number of the purchase in the ledger.
-        budget: of both together, fixed when the schema was bought.
-        relation: between which tables, in words.
         rule: how the costs of both add up.
+        within: the number of the purchase in the ledger, which reserved the budget of both; None where the ledger has
+            no such purchase, and reserves the budget of both for the release.
     """
 
-    release: int
-    budget: Budget
-    relation: str
     rule: RestOfBudget
+    within: int | None
 
     def rule_for(self, rule: Filter) -> RestOfBudget:
         """The rule under which a method spends the rest that would charge `rule` with a budget of its own.
@@ -41,54 +38,45 @@ class Rest:
             )
         return self.rule
 
-    def require_free(self, ledger: Ledger) -> None:
-        """Checks that no other release spends it.
 
-        Raises:
-            LedgerError: where one does.
-        """
-        ledger.require_rest(self.release, self.budget, self.relation)
+def rest_of_purchase(bought: Bought | None, ledger: Ledger, budget: Budget, relation: str) -> Rest:
+    """What the purchase of a schema left of `budget`: all but what its plan took, whatever of that was asked.
 
-
-def rest_of_purchase(bought: Bought | None, ledger: Ledger | None, budget: Budget, relation: str) -> Rest:
-    """What the purchase of a schema left of `budget`, as the ledger knows it.
-
-    The noise of the purchase was planned, and the ledger has the plan: it counts as a whole, whatever was asked.
+    Whoever spends it twice has two releases each of which is within the budget together with the purchase. Where each
+    reserves that budget the sum holds. So the ledger that has the purchase gives its reservation to one release alone.
 
     Args:
         bought: what the schema says that it cost.
-        ledger: of the source.
+        ledger: of the release.
         budget: of both together, as the user states it again.
-        relation: between which tables the release protects.
+        relation: between which tables the release protects, in words.
 
     Raises:
         ValueError: where there is no such rest; the sentence says what is another than it was.
     """
-    whole = None if bought is None else bought.whole
-    if bought is None or whole is None:
+    if bought is None or bought.of is None:
         raise ValueError(
             "The rest of a budget is left where a share of it bought the schema (`counterfoil schema --share 0.1`). "
             f"Found a schema that was {'not bought' if bought is None else 'bought with a budget of its own'}: leave "
             "`rest` out."
         )
-    if whole != budget:
+    if bought.whole != budget:
         raise ValueError(
-            f"The schema was bought with a share of epsilon {whole.epsilon:g} and delta {whole.delta:g}, and the rest "
-            f"of it is for one release. Found epsilon {budget.epsilon:g} and delta {budget.delta:g}: state the same."
+            f"The schema was bought with a share of epsilon {bought.of.epsilon:g} and delta {bought.delta:g}, and the "
+            f"rest of it is for one release. Found epsilon {budget.epsilon:g} and delta {budget.delta:g}: state the "
+            "same."
         )
-    if ledger is None or not ledger.durable:
-        raise ValueError("What is left of a budget stands in the ledger of the purchase. Found no ledger: give it.")
+    if bought.neighbors.describe() != relation:
+        raise ValueError(
+            f"The rest of a budget protects as the purchase of the schema did: {bought.neighbors.describe()}. Found "
+            f"{relation}: state the same."
+        )
     number = ledger.receipts().get(bought.receipt)
-    if number is None:
-        raise ValueError(
-            "What is left of a budget stands in the ledger of the purchase. Found one that has no such purchase: give "
-            "the ledger with which the schema was bought."
-        )
-    purchase = ledger.releases()[number - 1]
-    if purchase.relation != relation:
-        raise ValueError(
-            f"The rest of a budget protects as the purchase of the schema did: {purchase.relation}. Found {relation}: "
-            "state the same."
-        )
-    plan = [noise_from_json(record).event() for record in purchase.description.get("plan", ())]
-    return Rest(number, budget, relation, RestOfBudget.after(plan))
+    if number is not None:
+        plan = ledger.releases()[number - 1].description.get("plan", ())
+        if not plan or RestOfBudget.after([noise_from_json(one).event() for one in plan]) != bought.of.rule:
+            raise ValueError(
+                f"What the schema says that it took of the budget is not what the ledger has of its purchase (release "
+                f"{number}). Copy the line `bought` as `counterfoil schema` wrote it."
+            )
+    return Rest(bought.of.rule, number)

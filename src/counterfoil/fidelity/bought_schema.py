@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery import discover, need_foreseen
@@ -24,7 +25,7 @@ from counterfoil.curator.source_facts import columns_of
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.schema.bought import Bought
+from counterfoil.schema.bought import Bought, ShareOf
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
@@ -178,11 +179,6 @@ class SchemaPurchase:
             ValueError: in one sentence, before anything is charged.
             LedgerError: when the ledger refuses.
         """
-        if self.share < 1 and not (ledger is not None and ledger.durable):
-            raise ValueError(
-                "A share of a budget is bought with a ledger, which keeps the rest for one release. Found none: give a "
-                "ledger, or buy the schema with a smaller epsilon of its own."
-            )
         discovered, curator = discover(
             self.source,
             stated=self._stated(),
@@ -208,9 +204,9 @@ class SchemaPurchase:
             released="measures",
             warnings=budget_warnings(curator.budget, None),
         )
-        part = {} if self.share == 1 else {"of_epsilon": self.budget.epsilon}
         epsilon = self.budget.epsilon if self.share == 1 else discovered.epsilon
-        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, **part)
+        of = None if self.share == 1 else self._share_of(curator)
+        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, of)
         text = schema_of(
             discovered,
             bought,
@@ -223,6 +219,13 @@ class SchemaPurchase:
         lists = CodeLists(self.partial.folder)
         schema = read_facts(tomllib.loads(text), Schema, lists, exact=False)
         return BoughtSchema(text, schema, receipt, discovered)
+
+    def _share_of(self, curator: Curator) -> ShareOf:
+        """What the whole plan takes, whatever of it was asked."""
+        assert curator.account is not None, "a purchase has asked something"
+        assert curator.account.plan is not None, "and planned all of it"
+        rule = RestOfBudget.after([noise.event() for noise in curator.account.plan])
+        return ShareOf(float(self.budget.epsilon), rule.mu_squared, rule.threshold_delta)
 
 
 def require_share(share: float) -> float:

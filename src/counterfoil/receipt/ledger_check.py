@@ -71,7 +71,7 @@ def _purchase(
     if "schema_share" in document:
         yield from _rest(document, purchase, release)
     spent = purchase.budget
-    stated = Budget.unrestricted(float(section.get("of_epsilon", section["epsilon"])), float(section["delta"]))
+    stated = Budget.unrestricted(float(section.get("of", section)["epsilon"]), float(section["delta"]))
     if (spent.epsilon, spent.delta) != (stated.epsilon, stated.delta):
         yield f"The schema was bought for {spent} in the ledger (release {number}). The receipt states {stated}."
 

@@ -80,8 +80,12 @@ def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
         return
     if dict(section) != bought_section(stated, budget, rule, neighbors_of(document))[name]:
         yield f"`{name}.together` is not what the schema and this release cost in all."
-    if shares and (stated.whole != budget or stated.neighbors != neighbors_of(document)):
+    if not shares:
+        return
+    if stated.whole != budget or stated.neighbors != neighbors_of(document):
         yield "`schema_share` is not a share of the budget of this release, or protects other neighbors."
+    if stated.of is not None and stated.of.rule.name != rule:
+        yield "The rule does not count what `schema_share` says that the purchase took."
 
 
 def _of_answers(document: Mapping[str, Any]) -> tuple[Bought | None, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +10,48 @@ from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.schema.errors import SchemaError, did_you_mean
 
+_SAME = 1e-3
+"""Two ways to compose the plan of a purchase agree to within this part of epsilon."""
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of_epsilon")
+_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of")
+_KEYS_OF = ("epsilon", "mu_squared", "threshold_delta")
+
+
+@dataclass(frozen=True)
+class ShareOf:
+    """The budget of which a share bought a schema, and what is taken of it; the rest is for one release.
+
+    Args:
+        epsilon: of the budget, whose delta is that of the purchase.
+        mu_squared: the sum of the squares of mu of the purchase, by its plan.
+        threshold_delta: the sum of the deltas of its thresholds.
+
+    Raises:
+        SchemaError: for numbers that are none of a budget.
+    """
+
+    epsilon: float
+    mu_squared: float
+    threshold_delta: float
+
+    def __post_init__(self) -> None:
+        try:
+            RestOfBudget(self.mu_squared, self.threshold_delta)
+        except ValueError as error:
+            raise SchemaError(f"`bought`: `of`: {error}") from None
+
+    @property
+    def rule(self) -> RestOfBudget:
+        """How the costs of a release that spends the rest add up with those of the purchase."""
+        return RestOfBudget(float(self.mu_squared), float(self.threshold_delta))
+
+    def facts(self) -> dict[str, float]:
+        """As TOML keys and values, and as JSON."""
+        return {key: float(getattr(self, key)) for key in _KEYS_OF}
 
 
 @dataclass(frozen=True)
@@ -27,8 +66,7 @@ class Bought:
         relation: between which tables it holds.
         receipt: the SHA-256, in hexadecimal, of the receipt of these answers (`Receipt.digest`).
         unit: whose records it protects together; a single row when None.
-        of_epsilon: the epsilon of the budget, with the same delta, of which it was bought with a share, where the rest
-            is kept for one release; None where it was bought with a budget of its own.
+        of: the budget of which it was bought with a share; None where it was bought with a budget of its own.
 
     Raises:
         SchemaError: for a budget, a relation or a digest that is none.
@@ -39,12 +77,12 @@ class Bought:
     relation: str
     receipt: str
     unit: PrivacyUnit | None = None
-    of_epsilon: float | None = None
+    of: ShareOf | None = None
 
     def __post_init__(self) -> None:
         try:
             Budget(self.epsilon, self.delta)
-            Budget(self.epsilon if self.of_epsilon is None else self.of_epsilon, self.delta)
+            Budget(self.epsilon if self.of is None else self.of.epsilon, self.delta)
             NeighboringRelation(self.relation)
         except ValueError as error:
             raise SchemaError(f"`bought`: {error}") from None
@@ -53,10 +91,15 @@ class Bought:
                 "`bought`: `receipt` must be the SHA-256 of the receipt that the schema was bought with, in 64 "
                 f"hexadecimal digits. Found {self.receipt!r}: copy the line as `counterfoil schema` wrote it."
             )
-        if self.of_epsilon is not None and self.of_epsilon <= self.epsilon:
+        if self.of is not None:
+            self._require_share(self.of)
+
+    def _require_share(self, of: ShareOf) -> None:
+        alone = of.rule.epsilon_of(0.0, float(self.delta))
+        if not (self.epsilon < of.epsilon and math.isclose(alone, self.epsilon, rel_tol=_SAME)):
             raise SchemaError(
-                f"`bought`: `of_epsilon` must be larger than `epsilon`, which is a share of it. Found "
-                f"{self.of_epsilon!r}: copy the line as `counterfoil schema` wrote it."
+                f"`bought`: `epsilon` must be what a share of `of` costs by itself, {alone:.6g}, and less than its "
+                f"epsilon. Found {self.epsilon!r} of {of.epsilon!r}: copy the line as `counterfoil schema` wrote it."
             )
 
     @property
@@ -67,7 +110,7 @@ class Bought:
     @property
     def whole(self) -> Budget | None:
         """The budget of which it was bought with a share; None where it was bought with one of its own."""
-        return None if self.of_epsilon is None else Budget(float(self.of_epsilon), float(self.delta))
+        return None if self.of is None else Budget(float(self.of.epsilon), float(self.delta))
 
     def facts(self) -> dict[str, Any]:
         """As TOML keys and values, and as JSON."""
@@ -78,7 +121,7 @@ class Bought:
             "relation": self.relation,
             **unit,
             "receipt": self.receipt,
-            **({} if self.of_epsilon is None else {"of_epsilon": float(self.of_epsilon)}),
+            **({} if self.of is None else {"of": self.of.facts()}),
         }
 
     @staticmethod
@@ -100,8 +143,14 @@ class Bought:
             if key not in _KEYS:
                 raise SchemaError(f"`bought`: unknown key `{key}`.{did_you_mean(key, _KEYS)}")
         epsilon, delta = _number(facts, "epsilon"), _number(facts, "delta")
-        whole = _number(facts, "of_epsilon") if "of_epsilon" in facts else None
-        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), whole)
+        of = _share(facts["of"]) if "of" in facts else None
+        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of)
+
+
+def _share(facts: Any) -> ShareOf:
+    if not isinstance(facts, Mapping) or set(facts) != set(_KEYS_OF):
+        raise SchemaError(f"`bought`: `of` must have {', '.join(_KEYS_OF)}. Found {facts!r}.")
+    return ShareOf(*(_number(facts, key) for key in _KEYS_OF))
 
 
 def _number(facts: Mapping[str, Any], key: str) -> float:
