@@ -2,7 +2,7 @@
 
 What is measured comes from the package and from the public survey of `counterfoil demo`; diagrams are drawn by hand.
 Each is an <svg> that a page includes, whose marks have the classes that docs/style.css paints light and dark. Takes two
-minutes of one core and needs the extras report, demo, transport, evaluation and torch.
+minutes of one core and needs the extras test and torch.
 """
 
 from __future__ import annotations
