@@ -79,7 +79,7 @@ def _chart(courses: Sequence[Course]) -> Drawing:
         "type": "nominal",
         "title": "rehearsed on",
         "scale": {"domain": names, "range": list(_COLORS[: len(names)])},
-        "legend": {"orient": "bottom", "symbolType": "circle", "columnPadding": 24},
+        "legend": {"orient": "bottom", "symbolType": "circle", "symbolOpacity": 1, "columnPadding": 24},
     }
     x = {
         "field": "epsilon",
