@@ -124,30 +124,21 @@ def made_with(source: Path, schema: Schema | Path, epsilon: float, **options: An
         return pd.read_csv(Path(folder) / "synthetic.csv", dtype=str, keep_default_na=False)
 
 
-def schema_bought_of(source: Path, epsilon: float) -> Schema:
+def schema_bought_of(source: Path, epsilon: float, share: float = 1.0) -> Schema:
     """A bought schema. Where it asks whether one number is all that a column has, the answer is yes."""
     from counterfoil.accounting.budget import Budget
     from counterfoil.fidelity.bought_schema import SchemaPurchase
 
-    purchase = SchemaPurchase.of(str(source), Budget(epsilon, DELTA), "add_or_remove_one")
+    purchase = SchemaPurchase.of(str(source), Budget(epsilon, DELTA), "add_or_remove_one", share=share)
     made, curator = purchase.make(None)
     curator.close()
     return Schema.from_toml(re.sub(r"^confirm = true  # .*\n", "", made.text, flags=re.MULTILINE))
 
 
 def made_of_one_budget(source: Path, epsilon: float, share: float) -> pd.DataFrame | None:
-    """A synthetic table and its schema within one budget; None where the schema has to be confirmed."""
-    from counterfoil import buy_schema
-    from counterfoil.accounting.budget import Budget
-    from counterfoil.ledger.ledger import Ledger
-
-    with tempfile.TemporaryDirectory() as folder:
-        budget = Budget(epsilon, DELTA)
-        with Ledger.create(Path(folder) / "ledger", source=str(source), total=budget) as ledger:
-            schema, _ = buy_schema(str(source), epsilon=epsilon, delta=DELTA, share=share, ledger=ledger)
-            if schema.confirm:
-                return None
-            return made_with(source, schema, epsilon, ledger=ledger, rest=True)
+    """A synthetic table and its schema within one budget; None where no column can be told from the noise."""
+    schema = schema_bought_of(source, epsilon, share)
+    return None if schema.confirm else made_with(source, schema, epsilon, rest=True)
 
 
 def compare(source: Path, schema: Path, *, epsilon: float, share: float, runs: int) -> dict[str, object]:

@@ -55,7 +55,7 @@ def test_without_the_packages_of_reports_none_of_an_earlier_release_is_left(
     folder.mkdir()
     (folder / "affairs.report.html").write_text("of an earlier release")
     found = importlib.util.find_spec
-    monkeypatch.setattr("counterfoil.pictures.svg.find_spec", lambda name: None if name == "altair" else found(name))
+    monkeypatch.setattr("counterfoil.pictures.svg.find_spec", lambda name: None if name == "jinja2" else found(name))
     ended = Office(tmp_path, capsys).run("demo")
     assert ended.status == 0, ended.err
     assert not (folder / "affairs.report.html").exists()

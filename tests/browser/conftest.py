@@ -55,6 +55,6 @@ class Pages(dict[str, Path]):
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     """The pages that are looked at."""
-    if any(find_spec(name) is None for name in ("altair", "jinja2", "vl_convert")):
+    if any(find_spec(name) is None for name in ("jinja2", "vl_convert")):
         pytest.skip("the extra `report` is not installed")
     return Pages(tmp_path_factory.mktemp("pages"))

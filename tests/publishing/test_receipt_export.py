@@ -180,18 +180,46 @@ def test_the_receipt_of_a_schema_is_exported_as_one(tmp_path: Path) -> None:
 def test_what_the_steward_says_is_in_its_place(known: dict[str, dict[str, Any]]) -> None:
     empty = unanswered(registry_entry(known["pure"], NONPROFIT))
     assert "deployment.basic.intended_use" in empty
-    facts = StewardFacts("Industry", "A bank", "An author", "A name", "A use", "A region", "Finance")
+    facts = StewardFacts("Industry", "A bank", "An author", "A name", "A use", "A region", "Finance", "Static")
     entry = registry_entry(known["pure"], facts)
     told = set(empty) - set(unanswered(entry))
     assert told == {
         "deployment.basic.data_curators.0.data_curator_name",
         "deployment.basic.intended_use",
         "deployment.basic.data_product_region",
+        "deployment.deployment_model.data_source_type_details",
         "deployment.administrative.registry_authors.0",
     }
+    assert entry["url_slug"] == f"a-name-a-bank-{known['pure']['created'][:4]}"
+    assert entry["deployment"]["deployment_model"]["data_source_type"] == "Static"
     assert entry["deployment"]["basic"]["name"] == "A name"
     assert entry["deployment"]["basic"]["data_product_sector"] == "Finance"
     jsonschema.validate(entry, RULES)
+
+
+def test_a_slug_keeps_its_year(known: dict[str, dict[str, Any]]) -> None:
+    facts = StewardFacts("Industry", "A bank " * 50)
+    slug = registry_entry(known["pure"], facts)["url_slug"]
+    assert re.fullmatch(r"synthetic-copy-of-people-csv(-a|-bank)+-\d{4}", slug)
+    assert len(slug) <= 120
+
+
+def test_a_model_is_not_said_to_have_rows(known: dict[str, dict[str, Any]]) -> None:
+    """Nor who counts a release to be what it is good for."""
+    document = known["approximate"] | {"released": "model", "ledger": False, "warnings": []}
+    entry = registry_entry(document, NONPROFIT)
+    jsonschema.validate(entry, RULES)
+    assert entry["deployment"]["basic"]["name"] == "Model of people.csv"
+    assert "rows that were drawn" not in entry["deployment"]["implementation"]["post_processing"]
+    assert entry["deployment"]["implementation"]["utility"] == "No measure of utility was bought."
+    dossier = " ".join(dossier_text(document).split())
+    assert "not a table but a model" in dossier
+    assert "Rows look like" not in dossier
+    assert dossier.count("No ledger counts this release") == 1
+    measures = " ".join(dossier_text(document | {"released": "measures"}).split())
+    assert "not a table but noisy measures" in measures
+    assert "Rows look like" not in measures
+    assert "Rows look like" in " ".join(dossier_text(known["approximate"]).split())
 
 
 def test_the_rules_notice_what_breaks_them(known: dict[str, dict[str, Any]]) -> None:

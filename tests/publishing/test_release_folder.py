@@ -347,7 +347,7 @@ def test_a_report_that_fails_withholds_nothing(tmp_path: Path, monkeypatch: pyte
 def test_a_report_is_drawn_where_its_packages_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, office: Office
 ) -> None:
-    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
     released(office)
     monkeypatch.undo()
     made = publish(Synthesis.load(tmp_path / "out"), tmp_path / "again", form="csv")

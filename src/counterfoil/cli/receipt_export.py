@@ -72,6 +72,15 @@ def export(
             rich_help_panel=STEWARD,
         ),
     ] = None,
+    data_source: Annotated[
+        str | None,
+        typer.Option(
+            "--data-source",
+            help="Whether new rows come into the real table over time: Static or Dynamic.",
+            metavar="S",
+            rich_help_panel=STEWARD,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write a receipt as an entry for the registry of deployments, or as a dossier for an evaluator.
@@ -91,6 +100,7 @@ def export(
         "use": use,
         "region": region,
         "sector": sector,
+        "data_source": data_source,
     }
     _require_options(form, given)
     place = path / "receipt.json" if path.is_dir() else path

@@ -103,7 +103,7 @@ def _write(
     from counterfoil.report import write_report
 
     private = write_report(release, out, receipt=receipt, ledger=ledger)
-    terminal.say(f"Wrote {out}: open it in any browser. Nothing was charged, and no record was read.")
+    terminal.say(f"Wrote {out}: open it in any browser.\nNothing was charged, and no record was read.")
     if not private:
         terminal.alarm("NOT PRIVATE: the noise of the release came from a seed. DO NOT SHARE this report.")
     terminal.document({"report": str(out), "release": str(release), "private": private})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -57,16 +58,22 @@ def require_known(noise: Noise) -> None:
 
 def _by_kind() -> dict[str, type[Noise]]:
     """Classes by kind, those of this folder first: nobody else's takes their kinds."""
-    import counterfoil.noise as folder
-
-    for module in iter_modules(folder.__path__):
-        import_module(f"{folder.__name__}.{module.name}")
+    ours = _folder()
     waiting: list[type[Any]] = [Noise]
     classes: list[type[Any]] = []
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         classes += [kind] if "kind" in vars(kind) else []
-    ours = f"{folder.__name__}."
     classes.sort(key=lambda kind: kind.__module__.startswith(ours))
     return {kind.kind: kind for kind in classes}
+
+
+@cache
+def _folder() -> str:
+    """Imports each module of this folder, and returns what their names begin with."""
+    import counterfoil.noise as folder
+
+    for module in iter_modules(folder.__path__):
+        import_module(f"{folder.__name__}.{module.name}")
+    return f"{folder.__name__}."

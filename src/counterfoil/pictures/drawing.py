@@ -1,11 +1,11 @@
-"""A chart as the specification that Vega-Lite reads, for pictures of which a page has many.
+"""A chart as the specification that Vega-Lite reads.
 
-Altair checks and copies each part of a chart many times, which takes longer than drawing it.
+Altair, which writes such specifications too, takes longer to load than most pictures take to be drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,3 +25,8 @@ class Drawing:
     def to_dict(self, *, validate: bool = True) -> dict[str, Any]:
         """The specification; it is as it was written, whether `validate` is asked for or not."""
         return {"$schema": _SCHEMA, **self.specification}
+
+
+def layer(mark: Mapping[str, Any], records: Sequence[Mapping[str, Any]], encoding: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of a drawing that has data of its own."""
+    return {"data": {"values": records}, "mark": mark, "encoding": encoding}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
+from counterfoil.pictures.drawing import Drawing, layer
 from counterfoil.pictures.style import BLUE, INK, ORANGE, RED, SOFT, STEPS, WIDTH
-
-if TYPE_CHECKING:
-    import altair
 
 MOST_STEPS = 400
 """More steps than this can't be told apart; of more, some are left out, the first and the last excepted."""
@@ -25,7 +23,7 @@ def spent_over_time(
     total: float,
     looks: Sequence[str] = (),
     highlighted: int | None = None,
-) -> altair.TopLevelMixin:
+) -> Drawing:
     """A chart of the epsilon that is spent, as steps below the line of the total.
 
     Args:
@@ -35,42 +33,44 @@ def spent_over_time(
         looks: when records were looked at without privacy, ISO 8601: vertical lines in a color of their own.
         highlighted: the number of one release, from 0, which gets a ring.
     """
-    import altair as alt
-
     kept = sorted({round(i * (len(times) - 1) / (MOST_STEPS - 1)) for i in range(MOST_STEPS)} if times else ())
     marked = [{"t": _milliseconds(times[i]), "e": spent[i]} for i in kept]
     seen = [{"t": _milliseconds(look)} for look in looks]
     ends = _ends([dot["t"] for dot in (*marked, *seen)])
     steps = [{"t": ends[0], "e": 0.0}, *marked, {"t": ends[1], "e": spent[-1] if spent else 0.0}]
-    axis = alt.Axis(tickCount=4, labelOverlap=True, grid=False)
-    x = alt.X("t:T", title=None, axis=axis, scale=alt.Scale(type="utc", domain=ends, nice=False))
-    scale = alt.Scale(domain=[0, 1.12 * total], nice=False)
+    axis = {"tickCount": 4, "labelOverlap": True, "grid": False}
+    time = {"type": "utc", "domain": ends, "nice": False}
+    x = {"field": "t", "type": "temporal", "title": None, "axis": axis, "scale": time}
+    height = {"domain": [0, 1.12 * total], "nice": False}
     # Sums of releases of the same second are no parts of a larger one.
-    y = alt.Y("e:Q", title="epsilon", scale=scale, axis=alt.Axis(tickCount=5), stack=None)
-    line, dots = alt.Chart(alt.Data(values=steps)), alt.Chart(alt.Data(values=marked))
+    y = {"field": "e", "type": "quantitative", "title": "epsilon", "scale": height, "axis": {"tickCount": 5}}
+    unstacked = {**y, "stack": None}
+    both = {"x": x, "y": unstacked}
+    stepped = {"interpolate": "step-after"}
+    dot = {"type": "point", "color": BLUE, "fill": BLUE, "filled": True, "size": 36, "opacity": 1}
     layers = [
-        line.mark_area(interpolate="step-after", color=STEPS[1], line=False).encode(x=x, y=y),
-        line.mark_line(interpolate="step-after", color=BLUE, strokeWidth=2).encode(x=x, y=y),
-        dots.mark_point(color=BLUE, fill=BLUE, filled=True, size=36, opacity=1).encode(x=x, y=y),
-        *_limit(total, y),
+        layer({"type": "area", **stepped, "color": STEPS[1], "line": False}, steps, both),
+        layer({"type": "line", **stepped, "color": BLUE, "strokeWidth": 2}, steps, both),
+        layer(dot, marked, both),
+        *_limit(total, unstacked),
     ]
     if seen:
-        rules = alt.Chart(alt.Data(values=seen)).mark_rule(color=RED, strokeWidth=1.5, strokeDash=[3, 3])
-        layers.append(rules.encode(x=x))
+        rule = {"type": "rule", "color": RED, "strokeWidth": 1.5, "strokeDash": [3, 3]}
+        layers.append(layer(rule, seen, {"x": x}))
     if highlighted is not None:
-        here = alt.Chart(alt.Data(values=[{"t": _milliseconds(times[highlighted]), "e": spent[highlighted]}]))
-        layers.append(here.mark_point(color=ORANGE, size=130, strokeWidth=2.5, opacity=1).encode(x=x, y=y))
-    return alt.layer(*layers, width=WIDTH - 60, height=_HEIGHT)
+        ring = {"type": "point", "color": ORANGE, "size": 130, "strokeWidth": 2.5, "opacity": 1}
+        here = {"t": _milliseconds(times[highlighted]), "e": spent[highlighted]}
+        layers.append(layer(ring, [here], both))
+    return Drawing({"layer": layers, "width": WIDTH - 60, "height": _HEIGHT})
 
 
-def _limit(total: float, y: altair.Y) -> list[altair.Chart]:
-    import altair as alt
-
-    data = alt.Chart(alt.Data(values=[{"e": total, "says": f"total {total:g}"}]))
-    words = data.mark_text(align="left", baseline="bottom", dx=2, dy=-3, color=SOFT)
+def _limit(total: float, y: dict[str, Any]) -> list[dict[str, Any]]:
+    records = [{"e": total, "says": f"total {total:g}"}]
+    words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 2, "dy": -3, "color": SOFT}
+    says = {"x": {"value": 0}, "y": y, "text": {"field": "says", "type": "nominal"}}
     return [
-        data.mark_rule(color=INK, strokeWidth=1.5).encode(y=y),
-        words.encode(x=alt.value(0), y=y, text="says:N"),
+        layer({"type": "rule", "color": INK, "strokeWidth": 1.5}, records, {"y": y}),
+        layer(words, records, says),
     ]
 
 

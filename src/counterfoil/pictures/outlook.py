@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from counterfoil.pictures.drawing import Drawing
 from counterfoil.pictures.style import BLUE, GREEN, ORANGE, WIDTH
 from counterfoil.pictures.svg import render, require_report
 
@@ -65,9 +65,7 @@ def described(courses: Sequence[Course]) -> str:
     return f"Mean pair error in rehearsal. {'; '.join(parts)}."
 
 
-def _chart(courses: Sequence[Course]) -> Any:
-    import altair
-
+def _chart(courses: Sequence[Course]) -> Drawing:
     lowest, highest = _ends(courses)
     records = [
         {"records": course.name, "epsilon": epsilon, **{name: max(error, lowest) for name, error in errors.items()}}
@@ -76,28 +74,36 @@ def _chart(courses: Sequence[Course]) -> Any:
         for errors in [dict(zip(("mean", "least", "most"), found, strict=True))]
     ]
     names = [course.name for course in courses]
-    color = altair.Color(
-        "records:N",
-        title="rehearsed on",
-        scale=altair.Scale(domain=names, range=list(_COLORS[: len(names)])),
-        legend=altair.Legend(orient="bottom", symbolType="circle", columnPadding=24),
-    )
-    across = altair.X(
-        "epsilon:Q",
-        title="epsilon",
-        scale=altair.Scale(type="log", nice=False, padding=12),
-        axis=altair.Axis(values=ticks(courses), format="~g", grid=False),
-    )
-    scale = altair.Scale(type="log", domain=[lowest, highest], nice=False)
-    base = altair.Chart(altair.Data(values=records)).encode(x=across, color=color)
-    up = altair.Y("mean:Q", title="mean pair error", scale=scale, axis=altair.Axis(format="~g"))
-    widths = altair.StrokeWidth("records:N", scale=altair.Scale(domain=names, range=list(_WIDTHS)), legend=None)
-    spread = base.mark_rule(opacity=0.4).encode(
-        y=altair.Y("least:Q", title="mean pair error", scale=scale), y2="most:Q", strokeWidth=widths
-    )
-    line = base.mark_line(strokeWidth=1.5).encode(y=up)
-    points = base.mark_point(filled=True, size=35, opacity=1).encode(y=up)
-    return altair.layer(spread, line, points).properties(width=WIDTH, height=_HEIGHT)
+    color = {
+        "field": "records",
+        "type": "nominal",
+        "title": "rehearsed on",
+        "scale": {"domain": names, "range": list(_COLORS[: len(names)])},
+        "legend": {"orient": "bottom", "symbolType": "circle", "symbolOpacity": 1, "columnPadding": 24},
+    }
+    x = {
+        "field": "epsilon",
+        "type": "quantitative",
+        "title": "epsilon",
+        "scale": {"type": "log", "nice": False, "padding": 12},
+        "axis": {"values": ticks(courses), "format": "~g", "grid": False},
+    }
+    scale = {"type": "log", "domain": [lowest, highest], "nice": False}
+    up = {"type": "quantitative", "title": "mean pair error", "scale": scale}
+    mean = {"y": {"field": "mean", **up, "axis": {"format": "~g"}}}
+    widths = {"domain": names, "range": list(_WIDTHS)}
+    spread = {
+        "y": {"field": "least", **up},
+        "y2": {"field": "most"},
+        "strokeWidth": {"field": "records", "type": "nominal", "scale": widths, "legend": None},
+    }
+    layers = [
+        {"mark": {"type": "rule", "opacity": 0.4}, "encoding": spread},
+        {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": mean},
+        {"mark": {"type": "point", "filled": True, "size": 35, "opacity": 1}, "encoding": mean},
+    ]
+    layered = {"encoding": {"x": x, "color": color}, "layer": layers}
+    return Drawing({"data": {"values": records}, **layered, "width": WIDTH, "height": _HEIGHT})
 
 
 def ticks(courses: Sequence[Course]) -> list[float]:

@@ -1,4 +1,4 @@
-"""One look for all pictures: colors that keep their contrast on light, dark and paper, and the settings of Altair.
+"""One look for all pictures: colors that keep their contrast on light, dark and paper, and the settings of Vega-Lite.
 
 A chart is drawn in the colors for a light ground. Each is known by a name, under which `svg.render` gives marks a
 class, so that the style sheet of a page can paint them anew for a dark ground or for paper.

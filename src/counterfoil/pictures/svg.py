@@ -1,4 +1,4 @@
-"""A chart of Altair as static SVG: text as text, a title and a description, no script, nothing from elsewhere."""
+"""A chart as static SVG: text as text, a title and a description, no script, nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterfoil.pictures.style import COLORS, CONFIG, FONTS
 if TYPE_CHECKING:
     import altair
 
-NEEDED = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "jinja2"}
+NEEDED = {"vl_convert": "vl-convert-python", "jinja2": "jinja2"}
 """The modules that pictures and reports need, with the packages that hold them."""
 
 _NAMES = {color.light: name for name, color in COLORS.items()}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from counterfoil.pictures.drawing import Drawing, layer
 from counterfoil.pictures.style import BLUE, GRAY, INK, SOFT, STEPS, WIDTH
 
-if TYPE_CHECKING:
-    import altair
 
-
-def trade_off_curve(
-    false_alarms: np.ndarray, misses: np.ndarray, *, marked: tuple[float, float]
-) -> altair.TopLevelMixin:
+def trade_off_curve(false_alarms: np.ndarray, misses: np.ndarray, *, marked: tuple[float, float]) -> Drawing:
     """A chart of the fewest misses that are possible at each share of false alarms, below the line of pure guessing.
 
     Args:
@@ -22,35 +18,30 @@ def trade_off_curve(
         misses: float64 [n], the least share at each.
         marked: one point of the curve, drawn as a dot.
     """
-    import altair as alt
-
-    curve = alt.Data(values=[{"a": float(a), "m": float(m)} for a, m in zip(false_alarms, misses, strict=True)])
-    chance = alt.Data(values=[{"a": 0, "m": 1}, {"a": 1, "m": 0}])
-    dot = alt.Data(values=[{"a": marked[0], "m": marked[1]}])
-    shares = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("a:Q", title="false alarms (said yes, wrongly)", scale=shares, axis=_axis())
-    y = alt.Y("m:Q", title="misses (said no, wrongly)", scale=shares, axis=_axis())
-    out_of_reach = alt.Chart(curve).mark_area(color=STEPS[1], line=False).encode(x=x, y=y)
-    line = alt.Chart(curve).mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y)
-    guess = alt.Chart(chance).mark_line(color=GRAY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=x, y=y)
-    point = alt.Chart(dot).mark_point(color=INK, fill=INK, filled=True, size=50, opacity=1).encode(x=x, y=y)
-    words = (
-        alt.Chart(alt.Data(values=[{"a": 0.53, "m": 0.53, "says": "guessing blindly"}]))
-        .mark_text(align="left", baseline="bottom", color=SOFT)
-        .encode(x=x, y=y, text="says:N")
-    )
-    reach = (
-        alt.Chart(alt.Data(values=[{"a": 0.04, "m": 0.05, "says": "out of anyone's reach"}]))
-        .mark_text(align="left", baseline="bottom", color=INK)
-        .encode(x=x, y=y, text="says:N")
-    )
-    layers = [out_of_reach, guess, line, point, words]
+    curve = [(float(a), float(m)) for a, m in zip(false_alarms, misses, strict=True)]
+    dot = {"type": "point", "color": INK, "fill": INK, "filled": True, "size": 50, "opacity": 1}
+    layers = [
+        _layer({"type": "area", "color": STEPS[1], "line": False}, curve),
+        _layer({"type": "line", "color": GRAY, "strokeDash": [4, 3], "strokeWidth": 1.5}, [(0, 1), (1, 0)]),
+        _layer({"type": "line", "color": BLUE, "strokeWidth": 2}, curve),
+        _layer(dot, [marked]),
+        _words("guessing blindly", (0.53, 0.53), SOFT),
+    ]
     if float(np.interp(0.4, false_alarms, misses)) > 0.15:
-        layers.append(reach)
-    return alt.layer(*layers, width=WIDTH - 70, height=WIDTH - 90)
+        layers.append(_words("out of anyone's reach", (0.04, 0.05), INK))
+    axis = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
+    share = {"type": "quantitative", "axis": axis, "scale": {"domain": [0, 1], "nice": False}}
+    encoding = {
+        "x": {"field": "a", "title": "false alarms (said yes, wrongly)", **share},
+        "y": {"field": "m", "title": "misses (said no, wrongly)", **share},
+    }
+    return Drawing({"encoding": encoding, "layer": layers, "width": WIDTH - 70, "height": WIDTH - 90})
 
 
-def _axis() -> altair.Axis:
-    import altair as alt
+def _layer(mark: dict[str, Any], points: list[tuple[float, float]], **encoding: Any) -> dict[str, Any]:
+    return layer(mark, [{"a": a, "m": m} for a, m in points], encoding)
 
-    return alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+
+def _words(says: str, place: tuple[float, float], color: str) -> dict[str, Any]:
+    mark = {"type": "text", "align": "left", "baseline": "bottom", "color": color}
+    return _layer(mark, [place], text={"value": says})

@@ -16,10 +16,10 @@ from typing import Any
 
 from counterfoil.inert import inert_document
 from counterfoil.publishing.markdown import plain
-from counterfoil.publishing.registry import mechanism_sentences
+from counterfoil.publishing.registry import mechanism_sentences, warnings_of_use
 from counterfoil.receipt.schema_bought import bought_sentences, describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of
-from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
+from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences
 
 SOURCE = (
     "NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees, initial public draft, December 2023. "
@@ -161,21 +161,48 @@ def _utility(document: Document) -> list[str]:
     return list(good_for(document)) or ["No measure of utility was bought for this release."]
 
 
-def _bias(document: Document) -> list[str]:
-    said = list(warning_sentences(document))
+def _looks(document: Document) -> list[str]:
+    if describes_table(document):
+        return ["Bounds were rounded outwards, and texts whose noisy counts are small were left out."]
+    released = document.get("released", "table")
+    if released == "model":
+        return ["Nothing was changed after training: the model is released as the noisy answers made it."]
+    if released == "measures":
+        return ["Nothing was changed: the noisy answers are released as they were bought."]
     return [
-        "Noisy counts on the receipt are not corrected, so that their noise is centered. Rows and models are: counts "
-        "are made consistent and not negative, values outside of the bounds were clamped before they were counted.",
-        *said,
+        "Rows look like those of the real table by design: rounded, within bounds, and without negative counts. The "
+        "noisy counts themselves are released as they were bought."
     ]
+
+
+def _bias(document: Document) -> list[str]:
+    released = document.get("released", "table")
+    if released == "model":
+        said = (
+            "The noise of each answer is centered. What one record adds to an answer was bounded before, and values "
+            "outside of the bounds were clamped: both can move the model."
+        )
+    elif released == "measures":
+        said = (
+            "Noisy answers on the receipt are not corrected, so that their noise is centered. What is concluded from "
+            "them may not be: it is what shows."
+        )
+    else:
+        said = (
+            "Noisy counts on the receipt are not corrected, so that their noise is centered. Rows and models are: "
+            "counts are made consistent and not negative, values outside of the bounds were clamped before they were "
+            "counted."
+        )
+    return [said, *warnings_of_use(document)]
 
 
 def _synthetic(document: Document) -> list[str]:
     name = document["method"]["name"]
     if describes_table(document):
         return ["What was released is a schema, with the guarantee above: no synthetic data were made for it."]
-    if document.get("released", "table") != "table":
-        return [f"What was released is not a table but {document['released']}, by {name}, with the guarantee above."]
+    if (released := document.get("released", "table")) != "table":
+        what = "a model" if released == "model" else "noisy measures"
+        return [f"What was released is not a table but {what}, by {name}, with the guarantee above."]
     return [
         f"The rows were drawn from what the method {name} made of the noisy answers that the charges bought; nothing "
         "else of the records reached them, but for what the neighboring relation takes as public."
@@ -284,10 +311,7 @@ QUESTIONS = (
         "3.3.2",
         "Human bias",
         "Were results changed so that they look as people expect, and what else did that change?",
-        lambda document: [
-            "Rows look like those of the real table by design: rounded, within bounds, and without negative counts. "
-            "The noisy counts themselves are released as they were bought."
-        ],
+        _looks,
         "tests/publishing/test_noisy_tables.py",
     ),
     Question(

@@ -17,9 +17,16 @@ from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert_document
 from counterfoil.receipt.schema_bought import describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
-from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
+from counterfoil.receipt.text import (
+    WITHOUT_LEDGER,
+    cost_sentences,
+    good_for,
+    protection_sentences,
+    warning_sentences,
+)
 
 CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
+DATA_SOURCES = ("Static", "Dynamic")
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 
 _PRODUCTS = {"table": "Synthetic data", "model": "Machine learning model", "measures": "Summary statistics"}
@@ -38,9 +45,10 @@ class StewardFacts:
         use: what it is for.
         region: which region it describes, or whose laws apply.
         sector: its sector, one of `SECTORS`; left out where empty.
+        data_source: whether new rows come into the real table over time, one of `DATA_SOURCES`; left out where empty.
 
     Raises:
-        ValueError: for a kind or a sector that the registry does not have.
+        ValueError: for a kind, a sector or a source of data that the registry does not have.
     """
 
     curator_type: str
@@ -50,6 +58,7 @@ class StewardFacts:
     use: str = ""
     region: str = ""
     sector: str = ""
+    data_source: str = ""
 
     def __post_init__(self) -> None:
         if self.curator_type not in CURATOR_TYPES:
@@ -59,6 +68,8 @@ class StewardFacts:
             )
         if self.sector and self.sector not in SECTORS:
             raise ValueError(f"`--sector` must be one of {', '.join(SECTORS)}. Found {self.sector!r}.")
+        if self.data_source and self.data_source not in DATA_SOURCES:
+            raise ValueError(f"`--data-source` must be {' or '.join(DATA_SOURCES)}. Found {self.data_source!r}.")
 
 
 def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str, Any]:
@@ -82,14 +93,14 @@ def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str
             "The registry asks for one epsilon and one delta of a deployment. Found none for the release and its "
             f"schema together: {reason}. Export the receipt of a release under the schema's own relation and unit."
         )
-    name = facts.name or f"{'Schema' if describes_table(document) else 'Synthetic copy'} of {document['source']}"
+    name = facts.name or f"{_named(document)} of {document['source']}"
     entry: dict[str, Any] = {
-        "url_slug": re.sub(r"[^a-z0-9]+", "-", f"{name}-{document['created'][:4]}".lower())[:120].strip("-"),
+        "url_slug": _slug(name, facts.curator, document["created"][:4]),
         "deployment": {
             "basic": _basic(document, facts, name),
             "dp_variant": _variant(document),
             "privacy_loss": _privacy_loss(document),
-            "deployment_model": _model(),
+            "deployment_model": _model(facts),
             "implementation": _implementation(document),
             "administrative": {
                 "status": "Draft",
@@ -141,8 +152,26 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, allow_nan=False).replace("\x7f", "\\u007f")
 
 
+def _named(document: Mapping[str, Any]) -> str:
+    """What was released, for a title."""
+    if describes_table(document):
+        return "Schema"
+    return {"table": "Synthetic copy", "model": "Model", "measures": "Noisy measures"}[_released(document)]
+
+
+def _released(document: Mapping[str, Any]) -> str:
+    released: str = document.get("released", "table")
+    return released
+
+
+def _slug(*parts: str) -> str:
+    """As those of the registry's entries: the name, who publishes it, and the year, with hyphens; the year is kept."""
+    *words, year = (re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in parts)
+    return f"{'-'.join(filter(None, words))[:115].strip('-')}-{year}"
+
+
 def _basic(document: Mapping[str, Any], facts: StewardFacts, name: str) -> dict[str, Any]:
-    released = document.get("released", "table")
+    released = _released(document)
     what = {
         "table": f"{document['rows']['drawn']:,} synthetic rows, none of which is a real person",
         "model": "A model",
@@ -234,7 +263,15 @@ def _privacy_loss(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _model() -> dict[str, Any]:
+def _model(facts: StewardFacts) -> dict[str, Any]:
+    source = (
+        {"data_source_type": facts.data_source}
+        if facts.data_source
+        else {
+            "data_source_type_details": f"{_TO_WRITE}: whether new rows come into the real table over time, by the "
+            "field data_source_type, which is Static or Dynamic"
+        }
+    )
     return {
         "model_name": "Central",
         "trust_assumptions": f"{_TO_WRITE}: who holds the real table and who receives the release, and why the former "
@@ -242,6 +279,7 @@ def _model() -> dict[str, Any]:
         "release_type": "One release",
         "release_type_details": f"{_TO_WRITE}: whether the same data will be used again, and what all releases of it "
         "may cost together",
+        **source,
         "access_type": "Non-interactive",
         "access_type_details": "Whoever has the release can't ask the real table anything.",
     }
@@ -253,17 +291,27 @@ def _implementation(document: Mapping[str, Any]) -> dict[str, Any]:
         "were chosen, and that nothing was tried on the same records without being charged",
         "mechanisms": " ".join(mechanism_sentences(document)),
         "composition": document["composition"]["sentence"],
-        "post_processing": "Everything but the noisy answers follows from them: "
-        + (
-            "kinds, bounds, categories and bins."
-            if describes_table(document)
-            else "the fit of the model, the rows that were drawn from it, error bars, the report and the noisy tables."
-        ),
+        "post_processing": f"Everything but the noisy answers follows from them: {_what_follows(document)}.",
         "justification": f"{_TO_WRITE}: why this epsilon, this delta and this privacy unit",
-        "utility": " ".join([*good_for(document), *warning_sentences(document)]) or "No measure of utility was bought.",
+        "utility": " ".join([*good_for(document), *warnings_of_use(document)]) or "No measure of utility was bought.",
         "additional_information": "Each charge of the budget is on the receipt, from which `counterfoil receipt "
         "verify` recomputes the guarantee.",
     }
+
+
+def _what_follows(document: Mapping[str, Any]) -> str:
+    if describes_table(document):
+        return "kinds, bounds, categories and bins"
+    return {
+        "table": "the fit of the model, the rows that were drawn from it, error bars, the report and the noisy tables",
+        "model": "the parameters of the model, and what it predicts for rows that are public",
+        "measures": "their standard errors, and what is said of them",
+    }[_released(document)]
+
+
+def warnings_of_use(document: Mapping[str, Any]) -> list[str]:
+    """The warnings of a receipt on what was released. Who counts the release says nothing of its use."""
+    return [sentence for sentence in warning_sentences(document) if sentence != WITHOUT_LEDGER]
 
 
 def mechanism_sentences(document: Mapping[str, Any]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from counterfoil.receipt.terms import Terms, declares, neighbors_of
 from counterfoil.schema.bought import Bought
 
 WIDTH = 80
+WITHOUT_LEDGER = "No ledger counts this release: its cost is not added to that of others of the same table."
 
 
 def receipt_text(document: Mapping[str, Any]) -> str:
@@ -322,7 +323,7 @@ def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
     if "schema_bought" in document and (whole := total_of(document)) is not None:
         yield from (f"With its bought schema: {line}" for line in budget_warnings(whole, None))
     if document.get("ledger") is False:  # older receipts don't say
-        yield "No ledger counts this release: its cost is not added to that of others of the same table."
+        yield WITHOUT_LEDGER
 
 
 def _check(document: Mapping[str, Any]) -> Iterator[str]:

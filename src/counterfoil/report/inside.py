@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
+from counterfoil.pictures.drawing import Drawing
 from counterfoil.pictures.labels import short
 from counterfoil.pictures.model_scores import scores_side_by_side
 from counterfoil.pictures.overlay import overlaid_categories, overlaid_histograms
@@ -21,8 +22,6 @@ from counterfoil.report.sentences import named, pair_named
 from counterfoil.synthesis.bars import Bars, bars_of
 
 if TYPE_CHECKING:
-    import altair
-
     from counterfoil.evaluation.comparison import Comparison
     from counterfoil.evaluation.raw_columns import ColumnComparison
     from counterfoil.evaluation.train_on_synthetic import Score, TrainedOnSynthetic
@@ -115,7 +114,7 @@ def _overlays(comparison: Comparison, compared: ColumnComparison) -> Iterator[Fi
         yield Figure(svg, title, caption, _table(bars, shares))
 
 
-def _chart(bars: Bars, shares: np.ndarray) -> altair.TopLevelMixin:
+def _chart(bars: Bars, shares: np.ndarray) -> Drawing:
     if bars.ends is None:
         return overlaid_categories(bars.labels, *shares)
     return overlaid_histograms(*bars.ends, *shares, temporal=bars.temporal)

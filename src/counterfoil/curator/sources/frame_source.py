@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -44,6 +43,8 @@ class FrameSource:
             return _of_numpy(table, column_names)
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
+        import narwhals as nw  # on first use, for most commands read no frame
+
         try:
             frame = nw.from_native(table, eager_only=True)
         except TypeError:
