@@ -17,8 +17,9 @@ SKEWS = {
         spike=(0.85, 0.98),
         falling=0.9,
         fall=(2.0, 5.0),
+        reach=(0.0, 0.0),
         hill=6.0,
-        rough=0.4,
+        rough=0.2,
         power=(1.0, 2.5),
         target=(0.0, 0.5),
     ),
@@ -26,9 +27,10 @@ SKEWS = {
         spiked=0.15,
         spike=(0.5, 0.9),
         falling=0.6,
-        fall=(1.0, 3.0),
+        fall=(0.5, 2.0),
+        reach=(0.7, 1.0),
         hill=3.0,
-        rough=1.6,
+        rough=1.2,
         power=(0.4, 1.3),
         target=(0.7, 2.0),
     ),
@@ -36,7 +38,7 @@ SKEWS = {
 """Skewed and smooth, as COMPAS with its counts of which most are 0; even and rough, as ages and hours of Adult."""
 
 RELATIONS = {
-    World.WEAK: Relations(kinds=8, tilt=1.6, least=0.1, most=0.7, leads=False),
+    World.WEAK: Relations(kinds=8, tilt=1.4, least=0.1, most=0.7, leads=False),
     World.STRONG: Relations(kinds=8, tilt=2.0, least=0.5, most=0.99, leads=True),
 }
 """Both have all pairs related, by less and by more; in the second some columns nearly copy others, as in real tables.
