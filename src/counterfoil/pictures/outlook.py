@@ -80,7 +80,7 @@ def _chart(courses: Sequence[Course]) -> Any:
         "records:N",
         title="rehearsed on",
         scale=altair.Scale(domain=names, range=list(_COLORS[: len(names)])),
-        legend=altair.Legend(orient="bottom", symbolType="circle", columnPadding=24),
+        legend=altair.Legend(orient="bottom", symbolType="circle", symbolOpacity=1, columnPadding=24),
     )
     across = altair.X(
         "epsilon:Q",
@@ -91,13 +91,16 @@ def _chart(courses: Sequence[Course]) -> Any:
     scale = altair.Scale(type="log", domain=[lowest, highest], nice=False)
     base = altair.Chart(altair.Data(values=records)).encode(x=across, color=color)
     up = altair.Y("mean:Q", title="mean pair error", scale=scale, axis=altair.Axis(format="~g"))
-    widths = altair.StrokeWidth("records:N", scale=altair.Scale(domain=names, range=list(_WIDTHS)), legend=None)
-    spread = base.mark_rule(opacity=0.4).encode(
-        y=altair.Y("least:Q", title="mean pair error", scale=scale), y2="most:Q", strokeWidth=widths
-    )
+    # Not by an encoding of the width, which the symbols of the legend would follow.
+    spreads = [
+        base.transform_filter(altair.FieldEqualPredicate(field="records", equal=course.name))
+        .mark_rule(opacity=0.4, strokeWidth=width)
+        .encode(y=altair.Y("least:Q", title="mean pair error", scale=scale), y2="most:Q")
+        for course, width in zip(courses, _WIDTHS, strict=False)
+    ]
     line = base.mark_line(strokeWidth=1.5).encode(y=up)
     points = base.mark_point(filled=True, size=35, opacity=1).encode(y=up)
-    return altair.layer(spread, line, points).properties(width=WIDTH, height=_HEIGHT)
+    return altair.layer(*spreads, line, points).properties(width=WIDTH, height=_HEIGHT)
 
 
 def ticks(courses: Sequence[Course]) -> list[float]:
