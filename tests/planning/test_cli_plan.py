@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,17 @@ def test_courses_are_drawn_also_where_they_have_one_epsilon_or_no_error() -> Non
         assert "NaN" not in text.replace(described([course]), "")
         assert "Infinity" not in text
         assert root.findtext("{http://www.w3.org/2000/svg}title") == "<b>"
+
+
+def test_the_symbols_of_the_legend_are_alike() -> None:
+    """The rules of the first kind of records are wider than those of the second; their symbols are not."""
+    courses = [Course(name, (1.0,), (0.2,), (0.1,), (0.3,)) for name in ("one", "another")]
+    text = outlook_picture(courses, title="x")
+    symbols = [text[: text.index(f">{name}</text>")].rpartition("<path ")[2] for name in ("one", "another")]
+    widths = [re.search(r'stroke-width="[^"]*"', symbol) for symbol in symbols]
+    outlines = [re.search(r' d="[^"]*"', symbol) for symbol in symbols]
+    assert len({found and found[0] for found in widths}) == len({found and found[0] for found in outlines}) == 1
+    assert 'stroke-width="9"' in text
 
 
 def test_the_axis_names_round_epsilons_apart() -> None:

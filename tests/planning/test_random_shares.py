@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,6 +66,19 @@ def test_counts_mostly_fall_from_zero_and_ages_do_not() -> None:
     assert sum(law["visits"].argmax() == 0 and law["visits"][0] > 0.5 for law in laws) > 60
     assert sum(law["cost"].argmax() == 0 for law in laws) > 60
     assert sum(law["age"].argmax() == 0 for law in laws) < 20
+
+
+def test_amounts_fall_over_their_whole_range_in_the_second_world_alone() -> None:
+    """The last of 21 counts beside the first, where all columns fall and none is rough.
+
+    The least is (1 + 20 / 21**.7)**-2 = .087 where the range is filled; the most is 21**-2 where it is not.
+    """
+    for seed in range(50):
+        for world in (World.WEAK, World.STRONG):
+            smooth = replace(SKEWS[world], falling=1.0, rough=0.0)
+            own = random_shares(SCHEMA, np.random.default_rng(seed), smooth)["visits"]
+            assert (np.diff(own) < 0).all()
+            assert own[-1] > 0.087 * own[0] if world is World.STRONG else own[-1] <= 21**-2 * own[0] * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("world", "most"), [(World.WEAK, 0.6), (World.STRONG, 0.81)])

@@ -91,14 +91,18 @@ def _chart(courses: Sequence[Course]) -> Drawing:
     scale = {"type": "log", "domain": [lowest, highest], "nice": False}
     up = {"type": "quantitative", "title": "mean pair error", "scale": scale}
     mean = {"y": {"field": "mean", **up, "axis": {"format": "~g"}}}
-    widths = {"domain": names, "range": list(_WIDTHS)}
-    spread = {
-        "y": {"field": "least", **up},
-        "y2": {"field": "most"},
-        "strokeWidth": {"field": "records", "type": "nominal", "scale": widths, "legend": None},
-    }
+    ends = {"y": {"field": "least", **up}, "y2": {"field": "most"}}
+    # Not by an encoding of the width, which the symbols of the legend would follow.
+    spreads = [
+        {
+            "transform": [{"filter": {"field": "records", "equal": course.name}}],
+            "mark": {"type": "rule", "opacity": 0.4, "strokeWidth": width},
+            "encoding": ends,
+        }
+        for course, width in zip(courses, _WIDTHS, strict=False)
+    ]
     layers = [
-        {"mark": {"type": "rule", "opacity": 0.4}, "encoding": spread},
+        *spreads,
         {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": mean},
         {"mark": {"type": "point", "filled": True, "size": 35, "opacity": 1}, "encoding": mean},
     ]

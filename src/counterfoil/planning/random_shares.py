@@ -25,6 +25,9 @@ class Skew:
         falling: how many columns of numbers from 0 on fall from there, as counts of what few people have; they have no
             other spike.
         fall: the power of such a fall.
+        reach: over how many values it takes to fall, as a power of their number: at 0 the second value has a small part
+            of the first one's share already, as counts do; at 1 the last one has a good part of it, as amounts whose
+            largest bound is close to what is paid.
         hill: other ordered values have a hill, a beta law whose two parameters are between 1 and this.
         rough: hills and falls are off by factors, whose logarithms deviate by between 0 and this: ages by little,
             hours and amounts, which people round, by much.
@@ -37,6 +40,7 @@ class Skew:
     spike: tuple[float, float]
     falling: float
     fall: tuple[float, float]
+    reach: tuple[float, float]
     hill: float
     rough: float
     power: tuple[float, float]
@@ -100,7 +104,8 @@ def _by_rank(n: int, power: tuple[float, float], rng: np.random.Generator) -> np
 
 
 def _falling(n: int, skew: Skew, rng: np.random.Generator) -> np.ndarray:
-    return _summing_to_one(np.arange(1.0, n + 1) ** -rng.uniform(*skew.fall) * _roughness(n, skew, rng))
+    reach = n ** rng.uniform(*skew.reach)
+    return _summing_to_one((1 + np.arange(n) / reach) ** -rng.uniform(*skew.fall) * _roughness(n, skew, rng))
 
 
 def _roughness(n: int, skew: Skew, rng: np.random.Generator) -> np.ndarray:
