@@ -3,8 +3,8 @@
 The constants were chosen by hand so that the mean pair errors of AIM on five public tables (Adult, ACS 2018, Heart,
 COMPAS, Churn; epsilon .3 to 10) lie between those of the two; others were then looked at (docs/decisions.md). The two
 are about a factor 2 apart where columns are categories, and 3 or more where there are counts and amounts: the same
-bounds fit a count that is mostly 0 and one that fills its range. What is skewed is easy where the budget is large, as few
-cells have records.
+bounds fit a count that is mostly 0 and one that fills its range. What is skewed is easy where the budget is large, as
+few cells have records.
 """
 
 from __future__ import annotations
