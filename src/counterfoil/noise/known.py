@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -56,11 +57,10 @@ def require_known(noise: Noise) -> None:
 
 
 def _by_kind() -> dict[str, type[Noise]]:
-    """Classes by kind, those of this folder first: nobody else's takes their kinds."""
+    """Classes by kind, those of this folder first: nobody else's takes their kinds. Others may come at any time."""
     import counterfoil.noise as folder
 
-    for module in iter_modules(folder.__path__):
-        import_module(f"{folder.__name__}.{module.name}")
+    _import_all(tuple(folder.__path__))
     waiting: list[type[Any]] = [Noise]
     classes: list[type[Any]] = []
     while waiting:
@@ -70,3 +70,10 @@ def _by_kind() -> dict[str, type[Noise]]:
     ours = f"{folder.__name__}."
     classes.sort(key=lambda kind: kind.__module__.startswith(ours))
     return {kind.kind: kind for kind in classes}
+
+
+@cache
+def _import_all(places: tuple[str, ...]) -> None:
+    """Imports what lies in the `places` of this folder, once for each: every charge asks for them."""
+    for module in iter_modules(places):
+        import_module(f"counterfoil.noise.{module.name}")
