@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -73,6 +74,12 @@ def counterfoil(
         raise typer.Exit
 
 
+@cache
+def _command() -> Callable[..., Any]:
+    """All commands, put together once: `app` would read every option's annotation anew for each that is run."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs the command line `arguments` and returns its exit status.
 
@@ -88,7 +95,7 @@ def _run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings():
             for said in (NoLedgerWarning, LooseBudgetWarning):  # commands say it themselves
                 warnings.simplefilter("ignore", said)
-            status = app(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
+            status = _command()(args=list(arguments), prog_name="counterfoil", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has seen enough; a second complaint at exit is avoided as Python's manual advises.
