@@ -124,7 +124,7 @@ def synthesize(
     else:
         synthesizer = method
     if rest:
-        require_rest_possible(synthesizer, judged=accept is not None)
+        require_rest_possible(synthesizer, judged=accept is not None, seed=options.get("seed"))
     check_schema = schema_check_share(check_schema, synthesizer)
     limit = time_limit_for(time_limit, synthesizer)
     budget = Budget(epsilon, delta)
@@ -238,12 +238,17 @@ def require_judgeable(synthesizer: Synthesizer) -> None:
         )
 
 
-def require_rest_possible(synthesizer: Synthesizer, *, judged: bool) -> None:
+def require_rest_possible(synthesizer: Synthesizer, *, judged: bool, seed: int | None = None) -> None:
     """Refuses a method that can't spend the rest of a budget of which a share bought the schema.
 
     Raises:
-        ValueError: for one of points, or that plans its whole budget beforehand, and for runs that are judged.
+        ValueError: for one of points, or that plans its whole budget beforehand, for runs that are judged, and for a
+            seed, whose release protects nobody and would have the rest for good.
     """
+    if seed is not None:
+        raise ValueError(
+            "The rest of a budget is for one release. Found a seed, with which none is private: leave it out."
+        )
     if judged:
         raise ValueError(
             "Runs that are judged are paid for with a budget of their own. Found `rest` with `accept`: buy the schema "

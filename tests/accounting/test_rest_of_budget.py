@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -47,6 +48,29 @@ def test_the_share_is_one_of_the_squares_of_mu(budget, share):
     assert rule.mu_squared == pytest.approx(share * whole, rel=1e-6)
     assert rule.capacity(budget) == pytest.approx((1 - share) * whole, rel=1e-5)
     assert rule.threshold_delta == pytest.approx(0.3 * budget.delta, rel=1e-5)
+
+
+@settings(deadline=None)
+@given(budget=budgets, share=shares, texts=st.booleans())
+def test_a_plan_is_read_as_a_ledger_has_it(budget, share, texts):
+    noises = plan_discovery(budget, ranges=True, texts=texts, share=share).noises
+    written = json.loads(json.dumps([noise.to_json() for noise in noises]))
+    assert RestOfBudget.planned(written) == RestOfBudget.after([noise.event() for noise in noises])
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        {"kind": "laplace", "epsilon": 0.1},
+        {"kind": "discrete_gaussian"},
+        {"kind": "discrete_gaussian", "noise_multiplier": 1.0, "delta": 0.1},
+        {"kind": "discrete_gaussian", "noise_multiplier": -1.0},
+        {},
+    ],
+)
+def test_no_other_plan_leaves_a_rest(noise):
+    with pytest.raises(ValueError, match=r"Gaussian noise|must be positive"):
+        RestOfBudget.planned([noise])
 
 
 def test_another_library_agrees():

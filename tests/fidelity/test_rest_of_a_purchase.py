@@ -137,6 +137,7 @@ def test_a_second_release_has_a_budget_of_its_own(people: Path, ledger: Ledger) 
         ({"delta": 1e-8}, "state the same"),
         ({"relation": "replace_one"}, "protects as the purchase"),
         ({"privacy_unit": ("town", 5)}, "protects as the purchase"),
+        ({"seed": 1}, "Found a seed"),
         ({"method": "measure-tree"}, "step by step"),
         ({"method": "evolution"}, "step by step"),
         ({"method": AIM(variant="published")}, "squares of mu"),
@@ -239,6 +240,34 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Receipt, Ledger]:
     release = synthesize(people, schema, epsilon=EPSILON, rest=True, ledger=ledger, method="independent", rows=50)
     assert verified(release.receipt, ledger)
     return release.receipt, ledger
+
+
+@pytest.mark.parametrize("rule", ["gaussian-after_1_0.0", "gaussian-after_1.0_1.0", "gaussian-after_1e999_0.0"])
+def test_a_name_that_is_no_rule_is_no_receipt(honest: tuple[Receipt, Ledger], rule: str) -> None:
+    document = honest[0].to_json()
+    document["composition"]["rule"] = rule
+    with pytest.raises(ValueError, match="names no rule"):
+        Receipt(document)
+
+
+@pytest.mark.parametrize("rule", ["gaussian-after_5.0_0.0", "gaussian-after_0.1_1e-09", "gaussian-after_0.1_0.5"])
+def test_a_rule_that_promises_nothing_does_not_hold(honest: tuple[Receipt, Ledger], rule: str) -> None:
+    document = honest[0].to_json()
+    document["composition"]["rule"] = rule
+    assert not Receipt(document).verify().holds
+
+
+def test_a_cheaper_schema_than_the_ledger_has_is_seen(people: Path, ledger: Ledger) -> None:
+    """Of a release with a budget of its own, too, to which the schema adds."""
+    schema, _ = bought(people, ledger)
+    assert schema.bought is not None
+    assert schema.bought.of is not None
+    of = replace(schema.bought.of, mu_squared=1e-6)
+    cheap = replace(schema.bought, of=of, epsilon=of.rule.epsilon_of(0.0, DELTA))
+    receipt = synthesize(
+        people, replace(schema, bought=cheap), epsilon=1.0, ledger=ledger, method="independent", rows=50
+    ).receipt
+    assert not verified(receipt, ledger)
 
 
 @pytest.mark.parametrize("name", FORGERIES)

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, ReleaseClosed, WrongSource
 from counterfoil.ledger.ledger import Amount, Ledger, Release, SourceIdentity
 from counterfoil.ledger.state import KEYS
@@ -243,12 +244,14 @@ def test_threads_share_a_ledger(ledger):
 
 
 def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
-    release = open_release(ledger)
+    facts = {"budget": Budget(0.1, 1e-9), "relation": "replace_one"}
+    plan = {"plan": [{"kind": "discrete_gaussian", "noise_multiplier": 2.5}]}
+    release = ledger.open_release(composition="zcdp", description=plan, **facts)
     release.charge(EVENT, description="all pairs", affords=always)
     release.close("done")
     open_release(ledger).abandon()
-    facts = {"composition": "zcdp", "description": {"method": "aim"}}
-    ledger.open_release(budget=release.budget, relation=release.relation, within=release.id, **facts)
+    rest = RestOfBudget.planned(plan["plan"]).name
+    ledger.open_release(composition=rest, description={"method": "aim"}, within=release.id, **facts)
     ledger.record_reveal("comparison")
     ledger.record_refusal()
     ledger.record_receipt(1, "0f" * 32)
@@ -256,7 +259,7 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     entries = ledger.entries()
     assert {entry.kind for entry in entries} == set(KEYS), "one of each kind"
     given = {"people", "/data/people.csv", 1.0, 1e-6, 0.1, 1e-9, "replace_one", "zcdp", "aim", "all pairs", "done"}
-    given |= {"comparison", "gaussian", 2.5, 1, 2, 3, "/else/people.csv", "0f" * 32}
+    given |= {"comparison", "gaussian", "discrete_gaussian", rest, 2.5, 1, 2, 3, "/else/people.csv", "0f" * 32}
     for entry in entries:
         assert set(entry.details) == KEYS[entry.kind]
         assert set(_leaves(entry.details)) <= given
@@ -267,6 +270,8 @@ def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
 def _leaves(value):
     if isinstance(value, dict):
         return [leaf for inner in value.values() for leaf in _leaves(inner)]
+    if isinstance(value, list):
+        return [leaf for inner in value for leaf in _leaves(inner)]
     return [value]
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.ledger.errors import LedgerEdited, LedgerError
 from counterfoil.ledger.ledger import Amount, Ledger, Release, SourceIdentity
 from counterfoil.ledger.state import LedgerState
@@ -23,10 +24,19 @@ def ledger(tmp_path):
         yield made
 
 
+PLAN = [
+    {"kind": "discrete_gaussian", "noise_multiplier": 50.0},
+    {"kind": "open_domain_gaussian", "noise_multiplier": 30.0, "delta": 1e-10},
+]
+REST = RestOfBudget.planned(PLAN).name
+
+
 def release(
     ledger: Ledger, budget: Budget = BUDGET, relation: str = "replace_one", within: int | None = None
 ) -> Release:
-    return ledger.open_release(budget=budget, relation=relation, composition="gaussian", description={}, within=within)
+    rule = "privacy_loss_distribution" if within is None else REST
+    described = {"composition": rule, "description": {"plan": PLAN} if within is None else {}}
+    return ledger.open_release(budget=budget, relation=relation, within=within, **described)
 
 
 def purchase(ledger: Ledger) -> int:
@@ -50,7 +60,7 @@ def test_the_rest_reserves_nothing(ledger):
 def test_it_is_for_one_release(ledger):
     number = purchase(ledger)
     first = release(ledger, within=number)
-    with pytest.raises(LedgerError, match="Found release 2, which has it already"):
+    with pytest.raises(LedgerError, match=r"Found release 2, .* give-back L --release 2"):
         release(ledger, within=number)
     first.charge(EVENT, description="", affords=lambda _: True)
     first.close()
@@ -88,6 +98,24 @@ def test_nothing_is_left_before_the_purchase_is_closed(ledger):
         release(ledger, within=7)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    ["gaussian", "privacy_loss_distribution", RestOfBudget(1e-9, 1e-10).name, RestOfBudget.planned(PLAN[:1]).name],
+)
+def test_it_is_spent_by_a_rule_that_counts_the_whole_plan(ledger, rule):
+    number = purchase(ledger)
+    with pytest.raises(LedgerError, match="which counts what that release took"):
+        ledger.open_release(budget=BUDGET, relation="replace_one", composition=rule, description={}, within=number)
+
+
+def test_what_was_not_planned_leaves_nothing(ledger):
+    opened = ledger.open_release(budget=BUDGET, relation="replace_one", composition="gaussian", description={})
+    opened.charge(EVENT, description="", affords=lambda _: True)
+    opened.close()
+    with pytest.raises(LedgerError, match="leaves no rest"):
+        release(ledger, within=opened.id)
+
+
 def test_versions_that_know_no_rest_refuse_the_file(ledger, tmp_path):
     number = purchase(ledger)
     with sqlite3.connect(tmp_path / "people.ledger") as file:
@@ -99,13 +127,13 @@ def test_versions_that_know_no_rest_refuse_the_file(ledger, tmp_path):
 
 def test_no_edited_entry_gives_a_second_one():
     common = {"time": "2024-01-01T00:00:00+00:00", "version": "0"}
-    facts = {"budget": {"epsilon": 1.0, "delta": 1e-9}, "relation": "replace_one", "composition": "gaussian"}
+    facts = {"budget": {"epsilon": 1.0, "delta": 1e-9}, "relation": "replace_one"}
     entries = [
         {"kind": "created", "source": {"name": "p", "location": "/p"}, "total": {"epsilon": 1.0, "delta": 1e-9}},
-        {"kind": "release_opened", "release": 1, "description": {}, **facts},
+        {"kind": "release_opened", "release": 1, "description": {"plan": PLAN}, "composition": "p", **facts},
         {"kind": "charged", "release": 1, "event": {}, "description": ""},
         {"kind": "release_closed", "release": 1, "note": ""},
-        {"kind": "release_continued", "release": 2, "within": 1, "description": {}, **facts},
+        {"kind": "release_continued", "release": 2, "within": 1, "description": {}, "composition": REST, **facts},
     ]
     state = LedgerState()
     for number, entry in enumerate(entries, 1):

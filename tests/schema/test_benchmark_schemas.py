@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
 SCHEMAS = sorted((ROOT / "benchmarks" / "schemas").glob("*.schema.toml"))
 AFFAIRS = ROOT / "src" / "counterfoil" / "data" / "affairs.schema.toml"
+BUNDLED = {"affairs": "fair", "randhie": "randhie"}
+"""Tables that come with statsmodels."""
 ELSEWHERE = {
     "acs_ma": "acs_ma2019",
     "california_coordinates": "california_housing",
@@ -24,9 +26,9 @@ ELSEWHERE = {
 
 
 def table_of(name: str) -> Path:
-    if name == "affairs":
-        datasets = pytest.importorskip("statsmodels.datasets.fair")
-        return Path(datasets.__file__).parent / "fair.csv"
+    if name in BUNDLED:
+        datasets = pytest.importorskip(f"statsmodels.datasets.{BUNDLED[name]}")
+        return Path(datasets.__file__).parent / f"{BUNDLED[name]}.csv"
     stem = ELSEWHERE.get(name, name.replace("encoded_", "paper_encoded/"))
     found = [DATA / f"{stem}{suffix}" for suffix in (".csv", ".csv.gz") if (DATA / f"{stem}{suffix}").exists()]
     if not found:
@@ -37,7 +39,7 @@ def table_of(name: str) -> Path:
 def test_they_are_all_here() -> None:
     names = {path.name.removesuffix(".schema.toml") for path in SCHEMAS}
     plain = {"adult", "compas", "churn", "dutch", "law", "heart"}
-    others = {"acs_ma", "pgm_adult", "california_coordinates", "california_housing"}
+    others = {"acs_ma", "pgm_adult", "california_coordinates", "california_housing", "randhie"}
     assert names == plain | {f"encoded_{name}" for name in plain} | others
 
 

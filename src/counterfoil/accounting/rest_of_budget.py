@@ -21,9 +21,9 @@ depend on what the purchase answered: the guarantee of a filter is for a bound t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from counterfoil.accounting.budget import DELTA_SLACK, EPSILON_SLACK, Budget
 from counterfoil.accounting.curve import gaussian_epsilon, largest_mu
@@ -31,6 +31,12 @@ from counterfoil.accounting.event import ApproximateGaussianEvent, GaussianEvent
 from counterfoil.accounting.filter import NEVER_MORE, Filter, GaussianFilter, usable_budget
 
 _MARK = "gaussian-after"
+_EVENTS: Mapping[str, type[GaussianEvent] | type[ApproximateGaussianEvent]] = {
+    "discrete_gaussian": GaussianEvent,
+    "open_domain_gaussian": ApproximateGaussianEvent,
+}
+"""Of the noises of purchases, whose parameters are those of their events."""
+_PARAMETERS = {"discrete_gaussian": ("noise_multiplier",), "open_domain_gaussian": ("noise_multiplier", "delta")}
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,21 @@ class RestOfBudget(Filter):
             costs.append(event.noise_multiplier**-2.0)
             thresholds.append(event.delta if isinstance(event, ApproximateGaussianEvent) else 0.0)
         return RestOfBudget(math.fsum(costs) * NEVER_MORE, math.fsum(thresholds) * NEVER_MORE)
+
+    @staticmethod
+    def planned(plan: Sequence[Mapping[str, Any]]) -> RestOfBudget:
+        """What is left after the noises of a plan, as a ledger has them in JSON.
+
+        Raises:
+            ValueError: for noise of another kind, or none.
+        """
+        events = list[PrivacyEvent]()
+        for noise in plan:
+            parameters = {key: float(value) for key, value in noise.items() if key != "kind"}
+            if noise.get("kind") not in _EVENTS or set(parameters) != set(_PARAMETERS[noise["kind"]]):
+                raise ValueError(f"The answers before must have Gaussian noise. Found {dict(noise)}.")
+            events.append(_EVENTS[noise["kind"]](**parameters))
+        return RestOfBudget.after(events)
 
     @staticmethod
     def named(name: str) -> RestOfBudget:

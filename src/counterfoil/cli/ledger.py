@@ -100,6 +100,8 @@ def give_back(
     with Ledger.open(path, source=None) as opened:
         reservation = opened.resume(release)
         reservation.abandon()
-        given = Amount(reservation.budget.epsilon, reservation.budget.delta)
+        within = opened.releases()[release - 1].within
+        amount = Amount(reservation.budget.epsilon, reservation.budget.delta)
+        given = f"{amount}" if within is None else f"the rest of release {within}, for another release to spend"
         terminal.say(f"Release {release} gave back {given}: nothing was charged to it. Left: {opened.left()}.")
         terminal.document(ledger_document(opened))

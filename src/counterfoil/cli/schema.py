@@ -48,7 +48,7 @@ def schema(
         float | None,
         typer.Option(
             "--share",
-            help="With --epsilon: buy with this share of E, such as 0.1; synth --rest spends the rest.",
+            help="With --epsilon: buy with this share of the budget, such as 0.1; synth --rest spends the rest.",
             metavar="F",
         ),
     ] = None,

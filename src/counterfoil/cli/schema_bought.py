@@ -382,6 +382,14 @@ def _report(
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
         terminal.alarm(textwrap.fill(advice, WIDTH))
+    dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
+    if len(dates) > 1:
+        named = ", ".join(dates[:4]) + (f" and {len(dates) - 4} more" if len(dates) > 4 else "")
+        advice = (
+            f"Where one of {named} never comes before another, as a discharge never before its admission, add the rule "
+            f"to {out}: noise knows no order."
+        )
+        terminal.say(textwrap.fill(advice, WIDTH))
     for sentence in (
         "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
         "public knowledge, correct the file.",

@@ -39,6 +39,7 @@ from counterfoil.cli.synth_request import (
     budget_of,
     fidelity_of,
     relation_named,
+    require_rest_kept,
     require_seed_confirmed,
     synthesizer_of,
     unit_of,
@@ -389,7 +390,13 @@ def synth(
         keep_rare=keep_rare or None,
     )
     if rest:
-        require_rest_possible(synthesizer, judged=acceptance is not None)
+        require_rest_possible(synthesizer, judged=acceptance is not None, seed=seed)
+        require_rest_kept(ledger, discard=discard_answers)
+    elif facts.bought is not None and facts.bought.of is not None:
+        whole = f"epsilon {facts.bought.of.epsilon:g}"
+        terminal.note(
+            f"The schema was bought with a share of {whole}; this release adds to that. --rest spends its rest."
+        )
     request = Request(
         source=source,
         schema=facts,
@@ -427,7 +434,7 @@ def synth(
         synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
     else:
         synthesis = run_judged(request, synthesizer, outputs, terminal, acceptance, show_values=show_values, key=key)
-    report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None)
+    report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None and not rest)
 
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:

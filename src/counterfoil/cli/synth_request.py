@@ -75,12 +75,30 @@ def budget_of(
     if epsilon is None and whole is not None:
         return Budget(whole.epsilon, whole.delta if delta is None else delta)
     if epsilon is None:
-        raise ValueError(
-            "`--epsilon` says the most that this release may cost. Found none: add it, such as --epsilon 1."
-            + ("" if not rest else " The schema was not bought with a share of a budget, so that --rest says nothing.")
-        )
+        share = None if bought is None else bought.whole
+        if share is not None:
+            advice = f"add --rest, which spends what the schema left of epsilon {share.epsilon:g}, or another epsilon."
+        elif rest:
+            advice = "add it: the schema was not bought with a share of a budget, so that --rest says nothing."
+        else:
+            advice = "add it, such as --epsilon 1."
+        raise ValueError(f"`--epsilon` says the most that this release may cost. Found none: {advice}")
     inherited = default_delta if whole is None else whole.delta
     return Budget(epsilon, inherited if delta is None else delta)
+
+
+def require_rest_kept(ledger: Path | None, *, discard: bool) -> None:
+    """Refuses to delete the answers of a run that began to spend the rest of a budget: no other run may have it.
+
+    Raises:
+        ValueError: which says so.
+    """
+    if discard and ledger is not None:
+        raise ValueError(
+            "`--discard-answers` gives up what was paid for, and the rest of a budget is for one release. Found "
+            "`--rest` with a ledger, which lets no other run have it: finish the run with --resume, or make a release "
+            "with a budget of its own."
+        )
 
 
 def relation_named(name: str) -> str:

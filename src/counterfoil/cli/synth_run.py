@@ -94,6 +94,7 @@ def run(
                     request.ledger,
                     keeping if kept else None,
                     finishable=can_be_finished(error),
+                    rest=request.rest,
                 )
                 if synthesis is not None and is_in_place(outputs.receipt, synthesis.receipt):
                     said = f"The release was made, and its files are whole: its receipt is {outputs.receipt}."
@@ -173,7 +174,13 @@ def curator_of(request: Request, ledger: Ledger | None, log: AnswerLog | None = 
 
 
 def what_was_charged(
-    charges: int, budget: Budget, ledger: Path | None, kept: Keeping | None = None, *, finishable: bool = True
+    charges: int,
+    budget: Budget,
+    ledger: Path | None,
+    kept: Keeping | None = None,
+    *,
+    finishable: bool = True,
+    rest: bool = False,
 ) -> str:
     """A sentence for whoever stopped a release, or saw it fail.
 
@@ -183,11 +190,14 @@ def what_was_charged(
         ledger: that was charged.
         kept: where their answers are kept; None where they are not.
         finishable: whether a later run can finish the release with them.
+        rest: whether the release spends the rest of a budget, which no other release gets from its ledger.
     """
     if not charges:
         return "Nothing was charged, and no file was written."
     finish = ""
-    if kept is not None and not finishable:
+    if kept is not None and not finishable and rest and ledger is not None:
+        finish = f" No run can finish the release with their answers, which are kept in {kept.path}: the rest is spent."
+    elif kept is not None and not finishable:
         finish = (
             f" Their answers are kept in {kept.path}, and no run can finish the release with them: --discard-answers, "
             "in place of --resume, deletes them and begins another release, which is charged anew."

@@ -204,7 +204,7 @@ class Curator:
         if rest.within is None:
             self._ledger.require_room(self.budget, described)
         else:
-            self._ledger.require_rest(rest.within, self.budget, described)
+            self._ledger.require_rest(rest.within, self.budget, described, rest.rule.name)
 
     def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.

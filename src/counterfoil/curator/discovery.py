@@ -15,6 +15,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery_need import need_of
@@ -93,6 +94,8 @@ def discover(
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
     noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens, share=share)
+    if share < 1:
+        RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
     schema = Schema(tuple(map(RawCells, names)), ignore=_others(source, names, unit))
     with ExitStack() as until_done:

@@ -8,7 +8,6 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import Filter, GaussianFilter
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.noise.known import noise_from_json
 from counterfoil.schema.bought import Bought
 
 
@@ -74,7 +73,7 @@ def rest_of_purchase(bought: Bought | None, ledger: Ledger, budget: Budget, rela
     number = ledger.receipts().get(bought.receipt)
     if number is not None:
         plan = ledger.releases()[number - 1].description.get("plan", ())
-        if not plan or RestOfBudget.after([noise_from_json(one).event() for one in plan]) != bought.of.rule:
+        if not plan or RestOfBudget.planned(plan) != bought.of.rule:
             raise ValueError(
                 f"What the schema says that it took of the budget is not what the ledger has of its purchase (release "
                 f"{number}). Copy the line `bought` as `counterfoil schema` wrote it."

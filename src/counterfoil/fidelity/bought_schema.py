@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tomllib
@@ -206,7 +207,9 @@ class SchemaPurchase:
         )
         epsilon = self.budget.epsilon if self.share == 1 else discovered.epsilon
         of = None if self.share == 1 else self._share_of(curator)
-        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, of)
+        need = discovered.need
+        told = (None, None) if need is None else (math.ceil(need.hidden), max(round(need.rows), 0))
+        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, of, *told)
         text = schema_of(
             discovered,
             bought,

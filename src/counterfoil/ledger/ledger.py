@@ -321,14 +321,14 @@ class Ledger:
         with self._reading():
             self._state.require_room(budget, str(relation))
 
-    def require_rest(self, within: int, budget: Budget, relation: str) -> None:
+    def require_rest(self, within: int, budget: Budget, relation: str, composition: str) -> None:
         """Check that one release may spend what release `within` left of its reservation; nothing is written.
 
         Raises:
             LedgerError: which says why not.
         """
         with self._reading():
-            self._state.require_rest(within, budget, str(relation))
+            self._state.require_rest(within, budget, str(relation), composition)
 
     def require_common(self, relation: str) -> None:
         """Check that a release of this relation adds up with those before it, whatever is left.
@@ -357,8 +357,8 @@ class Ledger:
             composition: the name of the rule by which its charges are added.
             description: public parameters, as JSON.
             within: a closed release of the same budget and relation, such as the purchase of the schema, whose
-                reservation this one spends the rest of: nothing further is reserved. `composition` must then be a rule
-                that counts what that release spent (`accounting.rest_of_budget`).
+                reservation this one spends the rest of: nothing further is reserved. `composition` must then be the
+                name of the rule that counts what the plan of that release took (`accounting.rest_of_budget`).
 
         Raises:
             BudgetExceeded: when less is left; nothing is reserved.
@@ -379,7 +379,7 @@ class Ledger:
                 mixed = MIXED_FORMAT if self._state.mixes(str(relation)) else None
                 self._append("release_opened", form=mixed, **facts)
             else:
-                self._state.require_rest(within, budget, str(relation))
+                self._state.require_rest(within, budget, str(relation), composition)
                 self._append("release_continued", within=within, **facts)
         return self.resume(release_id)
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.ledger.errors import BudgetExceeded, LedgerEdited, LedgerError, ReleaseClosed
 from counterfoil.ledger.protection import Protection, together, why_apart
 from counterfoil.ledger.source import SourceIdentity
@@ -175,12 +176,13 @@ class LedgerState:
                 f"{Amount(budget.epsilon, budget.delta)}. Ask for at most what is left.{self._still_open()}"
             )
 
-    def require_rest(self, within: int, budget: Budget, relation: str) -> None:
+    def require_rest(self, within: int, budget: Budget, relation: str, composition: str) -> None:
         """Check that one release may spend what release `within` left of its reservation; the two are one guarantee.
 
         Raises:
             LedgerError: where that release is none that was charged and closed, has another budget or relation, spends
-                the rest of another one itself, or where the rest is another release's.
+                the rest of another one itself, where the rest is another release's, or where the composition does not
+                count what the plan of that release took.
         """
         before = self.release(within)
         if before.status != "closed" or not before.charges or before.within is not None:
@@ -196,10 +198,24 @@ class LedgerState:
             )
         for other in self.releases:
             if other.within == within and other.status != "abandoned":
+                unused = other.status == "open" and not other.charges
+                advice = (
+                    "where its run was killed before anything was charged, `counterfoil ledger give-back L --release "
+                    f"{other.id}` frees it."
+                )
                 raise LedgerError(
                     f"The rest of release {within} is for one release. Found release {other.id}, which has it already: "
-                    "make another one with a budget of its own, which adds to both."
+                    + (advice if unused else "make another one with a budget of its own, which adds to both.")
                 )
+        try:
+            counts = RestOfBudget.planned(before.description.get("plan", ())).name
+        except (ValueError, TypeError, AttributeError) as error:
+            raise LedgerError(f"Release {within} leaves no rest: {error}") from None
+        if composition != counts:
+            raise LedgerError(
+                f"What spends the rest of release {within} is composed by {counts}, which counts what that release "
+                f"took. Found {composition!r}."
+            )
 
     def _still_open(self) -> str:
         """A sentence on reservations that killed runs may have left; empty where none is open."""
@@ -285,7 +301,7 @@ class LedgerState:
 
     def _continue(self, body: dict[str, Any]) -> None:
         budget = Budget.unrestricted(**body["budget"])
-        self.require_rest(body["within"], budget, body["relation"])
+        self.require_rest(body["within"], budget, body["relation"], body["composition"])
         self._add(body, budget, within=body["within"])
 
     def _add(self, body: dict[str, Any], budget: Budget, *, within: int | None = None) -> None:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.inert import inert
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -42,6 +43,13 @@ def require_shape(document: Any) -> None:
     problem = _problem(dict(document) if isinstance(document, Mapping) else document, receipt_schema(), "")
     if problem:
         raise ValueError(f"A receipt must have the published shape. {inert(problem)}")
+    try:
+        COMPOSITIONS[document["composition"]["rule"]]
+    except KeyError:
+        rule = inert(str(document["composition"]["rule"]))
+        raise ValueError(
+            f"A receipt must have the published shape. `composition.rule` names no rule: {rule}."
+        ) from None
 
 
 def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:

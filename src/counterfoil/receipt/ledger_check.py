@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.judged_runs import JUDGED, judged_charge
-from counterfoil.noise.known import noise_from_json
 from counterfoil.receipt.canonical import digest_of, unsigned
 from counterfoil.receipt.terms import neighbors_of
 
@@ -68,21 +67,23 @@ def _purchase(
     if section is None or number is None:
         return
     purchase = ledger.releases()[number - 1]
-    if "schema_share" in document:
-        yield from _rest(document, purchase, release)
+    if "schema_share" in document and release.within != purchase.id:
+        yield f"The ledger does not say that release {release.id} spends the rest of release {purchase.id}."
+    if "of" in section and not _took(purchase, section):
+        yield f"What the schema took of its budget is not what the ledger planned for it (release {purchase.id})."
     spent = purchase.budget
     stated = Budget.unrestricted(float(section.get("of", section)["epsilon"]), float(section["delta"]))
     if (spent.epsilon, spent.delta) != (stated.epsilon, stated.delta):
         yield f"The schema was bought for {spent} in the ledger (release {number}). The receipt states {stated}."
 
 
-def _rest(document: Mapping[str, Any], purchase: ReleaseRecord, release: ReleaseRecord) -> Iterator[str]:
-    """Whether the release spent what the purchase of its schema left, by the plan of that purchase."""
-    if release.within != purchase.id:
-        yield f"The ledger does not say that release {release.id} spends the rest of release {purchase.id}."
-    plan = [noise_from_json(record).event() for record in purchase.description.get("plan", ())]
-    if not plan or document["composition"]["rule"] != RestOfBudget.after(plan).name:
-        yield f"The composition is not what the purchase of the schema left (release {purchase.id})."
+def _took(purchase: ReleaseRecord, section: Mapping[str, Any]) -> bool:
+    """Whether a section's share of a budget is what the plan of the purchase takes."""
+    try:
+        rule = RestOfBudget.planned(purchase.description.get("plan", ()))
+        return rule == RestOfBudget(float(section["of"]["mu_squared"]), float(section["of"]["threshold_delta"]))
+    except ValueError:
+        return False
 
 
 def unknown_purchase(document: Mapping[str, Any], ledger: Ledger) -> tuple[str, ...]:

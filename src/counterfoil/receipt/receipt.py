@@ -28,6 +28,7 @@ from counterfoil.receipt.verification import Verification, verify_receipt
 from counterfoil.receipt.wording import COMPOSITION_SENTENCES as COMPOSITION_SENTENCES
 from counterfoil.receipt.wording import composition_sentence as composition_sentence
 from counterfoil.receipt.wording import how_many, vouched_for_warning
+from counterfoil.schema.hidden_by_bought import hidden_by_bought
 from counterfoil.schema.known_losses import known_losses
 
 if TYPE_CHECKING:
@@ -308,7 +309,8 @@ def _answers(curator: Curator, error_bars: Sequence[Mapping[str, Any]]) -> dict[
 
 def _schema_notes(curator: Curator, released: str) -> list[str]:
     """What is lost because of what the schema says; only a table has derived columns, and rows that rules bind."""
-    return known_losses(curator.schema) if released == "table" else []
+    losses = known_losses(curator.schema) if released == "table" else []
+    return [*losses, *hidden_by_bought(curator.schema)]
 
 
 def _vouched_for(curator: Curator) -> list[str]:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -130,7 +130,7 @@ def verify_receipt(
         wording_problems,
     )
     later = (bought_problems, fidelity_problems, certificate_problems, acceptance_problems)
-    problems = [problem for part in (*parts, *later) for problem in part(document)]
+    problems = [problem for part in (*parts, *later) for problem in _checked(part, document)]
     recomputed = math.inf
     try:
         events = [event_from_json(charge["event"]) for charge in document["charges"]]
@@ -155,6 +155,14 @@ def verify_receipt(
         unvouched = unknown_purchase(document, ledger)
     problems += [*([signature] if signature else []), *counted]
     return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched)
+
+
+def _checked(part: Callable[[Mapping[str, Any]], Iterator[str]], document: Mapping[str, Any]) -> list[str]:
+    """The problems that one check finds; a budget under which the rule promises nothing is one."""
+    try:
+        return list(part(document))
+    except (ValueError, ArithmeticError) as error:
+        return [f"It can't be checked: {error}"]
 
 
 def _rows_of_outputs(document: Mapping[str, Any]) -> Iterator[str]:

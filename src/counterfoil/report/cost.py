@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from counterfoil.accounting.event import event_from_json
+from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.accounting.trade_off import TradeOff, trade_off
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.pictures.budget_parts import budget_bars, percent
@@ -151,9 +152,12 @@ def parts_of(document: Mapping[str, Any]) -> tuple[list[tuple[str, float]], floa
     for charge in document["charges"]:
         purpose = _purpose(str(charge["query"]))
         costs[purpose] = costs.get(purpose, 0.0) + cost(event_from_json(charge["event"]))
+    before = terms.rule.mu_squared if isinstance(terms.rule, RestOfBudget) else 0.0
+    if before:
+        costs["buying the schema"] = before
     used = math.fsum(costs.values())
     try:
-        whole = terms.rule.capacity(terms.budget) if hasattr(terms.rule, "capacity") else used
+        whole = terms.rule.capacity(terms.budget) + before if hasattr(terms.rule, "capacity") else used
     except ValueError:
         return None
     if not (math.isfinite(used) and used > 0):

@@ -17,7 +17,7 @@ _SAME = 1e-3
 """Two ways to compose the plan of a purchase agree to within this part of epsilon."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of")
+_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of", "hides", "rows")
 _KEYS_OF = ("epsilon", "mu_squared", "threshold_delta")
 
 
@@ -67,6 +67,8 @@ class Bought:
         receipt: the SHA-256, in hexadecimal, of the receipt of these answers (`Receipt.digest`).
         unit: whose records it protects together; a single row when None.
         of: the budget of which it was bought with a share; None where it was bought with a budget of its own.
+        hides: fewer rows than that share what the noise hid, such as a place beyond a bound; None where nobody said.
+        rows: about how many rows there are, as the noise shows; None with `hides`.
 
     Raises:
         SchemaError: for a budget, a relation or a digest that is none.
@@ -78,6 +80,8 @@ class Bought:
     receipt: str
     unit: PrivacyUnit | None = None
     of: ShareOf | None = None
+    hides: int | None = None
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -91,6 +95,10 @@ class Bought:
                 "`bought`: `receipt` must be the SHA-256 of the receipt that the schema was bought with, in 64 "
                 f"hexadecimal digits. Found {self.receipt!r}: copy the line as `counterfoil schema` wrote it."
             )
+        for key in ("hides", "rows"):
+            value = getattr(self, key)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                raise SchemaError(f"`bought`: `{key}` must be a number of rows. Found {value!r}.")
         if self.of is not None:
             self._require_share(self.of)
 
@@ -122,6 +130,8 @@ class Bought:
             **unit,
             "receipt": self.receipt,
             **({} if self.of is None else {"of": self.of.facts()}),
+            **({} if self.hides is None else {"hides": self.hides}),
+            **({} if self.rows is None else {"rows": self.rows}),
         }
 
     @staticmethod
@@ -144,7 +154,8 @@ class Bought:
                 raise SchemaError(f"`bought`: unknown key `{key}`.{did_you_mean(key, _KEYS)}")
         epsilon, delta = _number(facts, "epsilon"), _number(facts, "delta")
         of = _share(facts["of"]) if "of" in facts else None
-        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of)
+        told = facts.get("hides"), facts.get("rows")
+        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of, *told)
 
 
 def _share(facts: Any) -> ShareOf:

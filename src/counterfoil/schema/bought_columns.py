@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -80,11 +80,11 @@ def bought_column(
     if not made.facts:
         return made
     name = "categorical" if "values" in made.facts else column.kind
-    kind = {"kind": (name, _why_this_kind(column, given, storage) + _about_zeros(column, name, given, storage))}
+    kind = {"kind": (name, _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage))}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
-def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
+def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
     if column.read is not None:
         share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
@@ -92,7 +92,7 @@ def _why_this_kind(column: DiscoveredColumn, given: Mapping[str, Any], storage: 
         read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
             read = "most cells that can be told from noise read so"
-        return f"bought: {read}{written}{_others(column)}"
+        return f"bought: {read}{written}{_others(column, kind)}"
     return "stated" if "kind" in given or storage is None else "the type in storage"
 
 
@@ -105,13 +105,23 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
     return '; list its values as texts where they are written with leading zeros ("00123")'
 
 
-def _others(column: DiscoveredColumn) -> str:
+def _others(column: DiscoveredColumn, kind: str) -> str:
     """How its other cells read, what becomes of them, and what to do about it."""
-    if not column.others:
-        return ""
-    named = ", ".join(f"about {count:,} {words}" for words, count in column.others)
-    remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
-    return f". Others are {named}, and are read as missing: {remedy}"
+    rounded = [one for one in column.others if kind == "integer" and one[0].startswith(_NUMBERS)]
+    missing = [one for one in column.others if one not in rounded]
+    said = f". {_named(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
+    if missing:
+        remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
+        said += f". {_named(missing)}, and are read as missing: {remedy}"
+    return said
+
+
+_NUMBERS = "numbers with"
+"""How words for cells begin that are numbers, and not whole."""
+
+
+def _named(others: Sequence[tuple[str, int]]) -> str:
+    return "Others are " + ", ".join(f"about {count:,} {words}" for words, count in others)
 
 
 def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -165,7 +175,7 @@ def _boolean(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Dat
     facts: Facts = {}
     if (words := boolean_words(column)) not in (None, PLAIN_WORDS):
         assert words is not None
-        why = "bought: the frequent one of its words, and the other"
+        why = "bought: the frequent one of its words, and the other; more words for them, such as N, count as them"
         facts = {"true": (words[0], why), "false": (words[1], why)}
     return BoughtColumn(column.name, facts | _missing(column, given))
 
@@ -267,7 +277,7 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
         return BoughtColumn(column.name, {}, _NO_RANGE)
     share, error = coverage(column, sum(listed.values()), len(listed))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
-    facts: Facts = {"values": (list(listed), f"bought: frequent integers, few between; {rest}")}
+    facts: Facts = {"values": (list(listed), f"bought: integers that seem frequent, some of them by noise; {rest}")}
     return BoughtColumn(column.name, facts | _missing(column, given))
 
 
