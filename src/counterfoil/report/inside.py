@@ -15,6 +15,7 @@ from counterfoil.pictures.model_scores import scores_side_by_side
 from counterfoil.pictures.overlay import overlaid_categories, overlaid_histograms
 from counterfoil.pictures.pair_matrix import pair_matrix, step_words
 from counterfoil.pictures.svg import render, require_report
+from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.head import Head
 from counterfoil.report.page import page
 from counterfoil.report.section import ColorKey, Figure, NumberTable, Section
@@ -108,6 +109,7 @@ def _overlays(comparison: Comparison, compared: ColumnComparison) -> Iterator[Fi
         shares = np.array([[float(side[codes].sum()) for codes in bars.sets] for side in (real, synthetic)])
         title = f"{compared.name}, single values" if single else compared.name
         caption = "Values that are counted by themselves." if single else _told(compared)
+        caption = f"{caption} {beyond_bounds(column, bars)}".rstrip()
         what = f"Shares of {title[:80]}"
         described = f"{what} in the real and in the synthetic table. {caption}"
         svg = render(_chart(bars, shares), title=what, description=described)
