@@ -127,7 +127,8 @@ def _told(compared: ColumnComparison) -> str:
     numbers = compared.numbers
     if numbers is not None and math.isfinite(numbers.deviations):
         sentences.append(f"W_1 is {numbers.deviations:.3g} deviations of the real numbers.")
-    for what, (real, synthetic) in (("Missing", compared.missing), ("Other", compared.other)):
+    kinds = ("Missing", compared.missing), ("Read as missing", compared.unread), ("Other", compared.other)
+    for what, (real, synthetic) in kinds:
         if real or synthetic:
             sentences.append(f"{what}: {share_text(real)} real, {share_text(synthetic)} synthetic.")
     return " ".join(sentences)
@@ -206,7 +207,8 @@ def _facts(comparison: Comparison) -> Section | None:
 
 def _raw(column: ColumnComparison) -> Iterator[str]:
     name = short(column.name, 60)
-    for what, (real, synthetic) in (("clamped or moved", column.clamped), ("put to other", column.other)):
+    ways = ("clamped or moved", column.clamped), ("put to other", column.other), ("read as missing", column.unread)
+    for what, (real, synthetic) in ways:
         if real:
             moved = f"{share_text(real)} of the real cells are {what}"
             yield f"{name}: {moved}, and {share_text(synthetic)} of the synthetic ones."
