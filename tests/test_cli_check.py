@@ -102,6 +102,20 @@ def test_bad_options_are_refused_in_a_sentence(office: Office, arguments: tuple[
     assert Path("people.csv").read_bytes() == before
 
 
+def test_evaluate_says_what_is_read_as_missing(office: Office) -> None:
+    schema = '[columns.temp]\nkind = "categorical"\nvalues = [1, 2]\nmissing = true\n'
+    (office.path / "temp.toml").write_text(schema + schema.replace("temp", "kind_of_day"))
+    (office.path / "real.csv").write_text("temp,kind_of_day\n" + "1,1\n" * 80 + "3,1\n" * 15 + ",2\n" * 5)
+    (office.path / "made.csv").write_text("temp,kind_of_day\n" + "1,1\n" * 80 + ",2\n" * 20)
+    ended = office.run("evaluate", "real.csv", "made.csv", "--schema", "temp.toml")
+    assert ended.status == 0, ended.err
+    shown = " ".join(ended.out.split())
+    assert "The schema itself reads real values as missing: temp 15%. `counterfoil check` says how to mend it." in shown
+    assert "missing %: with the cells that are read as missing." in shown
+    assert "20 / 20" in shown
+    assert "merges" not in shown
+
+
 def test_evaluate_says_what_the_schema_moved(office: Office) -> None:
     assert office.run("synth", "people.csv", "--schema", "narrow.toml", "--epsilon", "1", "--out", "s.csv").status == 0
     arguments = ("evaluate", "people.csv", "s.csv", "--schema", "narrow.toml")

@@ -74,6 +74,14 @@ def test_means_and_what_the_synthetic_rows_would_say(released):
     assert max(map(len, said.out.splitlines())) <= 80
 
 
+def test_answers_say_that_values_beyond_the_bounds_count_as_the_bound(released):
+    said = released.run("infer", MADE, "proportion", "age >= 50")
+    assert "- Values of age below 0 count as 0 and those above 99 as 99, so that" in words(said.out)
+    ended = released.run("infer", MADE, "mean", "age", "--json")
+    assert any("the mean is that of the clamped values" in line for line in ended.document["found"][0]["basis"])
+    assert "count as" not in released.run("infer", MADE, "proportion", "sex == 'female'").out
+
+
 def test_a_test_of_independence(released):
     said = released.run("infer", MADE, "chi2", "age", "income")
     assert said.status == 0, said.err

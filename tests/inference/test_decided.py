@@ -59,6 +59,7 @@ def test_it_needs_no_answer():
     assert found.decided
     assert found.basis == (
         "The schema decides it, and no answer was needed: every record that it allows has the event.",
+        "Values of n below 0 count as 0 and those above 5 as 5, so that 0 means 0 and below, and 5 means 5 and above.",
     )
     assert found.to_json()["decided"] is True
     with pytest.raises(ValueError, match="was never counted"):

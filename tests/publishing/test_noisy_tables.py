@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS, alike, noisy_tables
 from counterfoil.receipt.answers import RecordedAnswers, RecordedMarginal
-from counterfoil.schema import Categorical, Date, Integer, Real, Schema
+from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
 from counterfoil.schema.column import Column
 
 SCHEMA = Schema(
@@ -122,6 +122,20 @@ def test_the_cells_that_hold_clamped_values_say_so(column: Column) -> None:
     pairs = rows_of(made.texts[PAIRS])
     assert [row["beyond_1"] for row in pairs] == [said.get(code // 2, "") for code in range(2 * column.size)]
     assert {row["beyond_2"] for row in pairs} == {""}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [Boolean("c"), Boolean("c", true="yes", false="no", missing=True), Categorical("c", (1, 2, 3), ordered=True)],
+    ids=lambda column: f"{column.kind}-{column.size}",
+)
+def test_columns_without_bounds_hold_nothing_beyond_them(column: Column) -> None:
+    schema = Schema((column, Categorical("d", ("x", "y"))))
+    counts = np.arange(2 * column.size).reshape(column.size, 2)
+    one = RecordedMarginal(("c", "d"), counts, {}, "discrete_gaussian", 1.0, 1)
+    made = noisy_tables(RecordedAnswers(schema, (one,), ()))
+    assert {row["beyond"] for row in rows_of(made.texts[ONE_WAY])} == {""}
+    assert {(row["beyond_1"], row["beyond_2"]) for row in rows_of(made.texts[PAIRS])} == {("", "")}
 
 
 def test_a_group_that_holds_both_bounds_says_so() -> None:

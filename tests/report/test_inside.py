@@ -86,6 +86,18 @@ def test_facts_of_raw_columns_are_told_and_no_value_of_a_record() -> None:
     assert SECRET not in page
 
 
+def test_what_becomes_missing_is_not_said_to_be_put_to_other() -> None:
+    schema = cf.Schema((Categorical("temp", (1, 2), missing=True), Integer("age", 0, 50, missing=True)))
+    real = pa.table({"temp": ["1"] * 80 + ["3"] * 15 + [""] * 5, "age": ["40"] * 90 + ["forty"] * 10})
+    synthetic = pa.table({"temp": ["1"] * 80 + [""] * 20, "age": ["40"] * 90 + [""] * 10})
+    page = inside_report_of(looked_at(real, synthetic, schema))
+    assert "temp: 15.0% of the real cells are read as missing, and 0.0% of the synthetic ones." in page
+    assert "age: 10.0% of the real cells are read as missing" in page
+    assert "Missing: 5.0% real, 20.0% synthetic. Read as missing: 15.0% real, 0.0% synthetic." in page
+    assert "put to other" not in page
+    assert "Other: " not in page
+
+
 def test_one_column_has_no_pairs() -> None:
     schema = cf.Schema((Categorical("job", ("a", "b")),))
     page = inside_report_of(looked_at(pa.table({"job": ["a", "b"]}), pa.table({"job": ["a", "a"]}), schema))

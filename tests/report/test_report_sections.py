@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from counterfoil import Schema, synthesize
+from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.column_view import column_views
 from counterfoil.report.columns import columns
 from counterfoil.report.pairs import pairs
@@ -14,6 +15,9 @@ from counterfoil.report.points import points
 from counterfoil.report.relations import noise_tests
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.words import limits, uses
+from counterfoil.schema import Boolean, Categorical, Integer, Real
+from counterfoil.schema.column import Column
+from counterfoil.synthesis.bars import bars_of
 
 TOML = """
 name = "visits"
@@ -130,6 +134,41 @@ def test_the_section_of_columns_says_what_lines_are(facts):
     assert table is not None
     assert table.header == ("value", "share", "real share by noisy counts")
     assert [row[0] for row in table.rows] == ["false", "true"]
+
+
+def test_bars_at_bounds_are_said_to_hold_what_lies_beyond(facts):
+    captions = {figure.title: figure.caption for figure in columns(facts).figures}
+    assert "The first bar also holds values below 0, and the last bar those above 100." in captions["cost"]
+    assert (
+        "The first bar also holds values below 2020-01-01, and the last bar those above 2023-12-31." in captions["day"]
+    )
+    assert "The first bar also holds values below 0, and the last bar those above 99999." in captions["gain"]
+    assert not any("also holds" in captions[name] for name in ("ward", "sick"))
+
+
+@pytest.mark.parametrize(
+    ("column", "main", "apart"),
+    [
+        (
+            Integer("n", 0, 5, missing=True),
+            "The first bar also holds values below 0, and the bar 5 those above 5.",
+            None,
+        ),
+        (Integer("n", 3, 3), "The bar also holds values below 3 and above 3.", None),
+        (
+            Real("x", 0.0, 1.5, decimals=1, points=(0.0, 1.5), bins=2),
+            "",
+            "The first bar also holds values below 0, and the last bar those above 1.5.",
+        ),
+        (Boolean("b"), "", None),
+        (Categorical("c", (1, 2, 3), ordered=True), "", None),
+    ],
+    ids=lambda given: given.kind if isinstance(given, Column) else "",
+)
+def test_the_bars_that_hold_the_bounds_are_named(column, main, apart):
+    bars, single = bars_of(column, np.full(column.size, 1 / column.size))
+    assert beyond_bounds(column, bars) == main
+    assert (None if single is None else beyond_bounds(column, single)) == apart
 
 
 def test_pairs_say_what_was_counted_and_how_far_off_they_are(facts):

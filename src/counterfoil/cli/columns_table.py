@@ -25,6 +25,8 @@ def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) ->
     _say_moved(terminal, columns)
     terminal.say("\nReal columns as they stand / synthetic ones; those that differ most come first.")
     terminal.say("L1: of the coded columns. W_1: in deviations of the real numbers.")
+    if _unread(columns):
+        terminal.say("missing %: with the cells that are read as missing.")
     terminal.show(_shares(columns[:_MOST_COLUMNS]))
     if len(columns) > _MOST_COLUMNS:
         terminal.say(f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; --json has all of them.")
@@ -39,14 +41,26 @@ def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) ->
 
 def _say_moved(terminal: Terminal, columns: list[ColumnComparison]) -> None:
     """What the schema itself changes, which no comparison of codes shows."""
-    moved = {column.name: column.clamped[0] + column.other[0] for column in columns}
-    most = sorted((name for name in moved if moved[name]), key=lambda name: -moved[name])
-    if not most:
-        return
-    named = ", ".join(f"{name} {100 * moved[name]:.3g}%" for name in most[:_MOST_CATEGORIES])
+    named = _named({column.name: column.clamped[0] + column.other[0] for column in columns})
+    unread = _unread(columns)
+    ways = [f"clamps or merges real values of {named}"] if named else []
+    ways += [f"reads real values as missing: {unread}"] if unread else []
+    if ways:
+        text = f"The schema itself {'; it '.join(ways)}. `counterfoil check` says how to mend it."
+        terminal.say("\n" + textwrap.fill(text, WIDTH))
+
+
+def _unread(columns: list[ColumnComparison]) -> str:
+    """Of which columns real cells are read as missing that hold something; empty where none are."""
+    return _named({column.name: column.unread[0] for column in columns})
+
+
+def _named(shares: dict[str, float]) -> str:
+    """Columns with their shares above 0, the largest first."""
+    most = sorted((name for name in shares if shares[name]), key=lambda name: -shares[name])
+    named = ", ".join(f"{name} {100 * shares[name]:.3g}%" for name in most[:_MOST_CATEGORIES])
     more = f" and {len(most) - _MOST_CATEGORIES:,} more columns" if len(most) > _MOST_CATEGORIES else ""
-    text = f"The schema itself clamps or merges real values of {named}{more}: `counterfoil check` says how to mend it."
-    terminal.say("\n" + textwrap.fill(text, WIDTH))
+    return named + more
 
 
 def _shares(columns: list[ColumnComparison]) -> Any:
@@ -57,7 +71,8 @@ def _shares(columns: list[ColumnComparison]) -> Any:
     for heading in ("L1", "clamped %", "other %", "missing %", "W_1"):
         table.add_column(heading, justify="right", no_wrap=True)
     for column in columns:
-        pairs = (column.clamped, column.other, column.missing)
+        missing = column.missing[0] + column.unread[0], column.missing[1] + column.unread[1]
+        pairs = (column.clamped, column.other, missing)
         share = "" if column.numbers is None else _figure(column.numbers.deviations)
         table.add_row(column.name, f"{column.distance:.3f}", *map(_pair, pairs), share)
     return table

@@ -125,9 +125,13 @@ class ColumnComparison:
 
     @property
     def other(self) -> tuple[float, float]:
-        """The shares outside of the listed categories, or not understood."""
-        ways = (Placement.OTHER, Placement.UNREADABLE)
-        return _sum(self.real, ways), _sum(self.synthetic, ways)
+        """The shares outside of the listed categories that count as `other`."""
+        return self.real.get(Placement.OTHER, 0.0), self.synthetic.get(Placement.OTHER, 0.0)
+
+    @property
+    def unread(self) -> tuple[float, float]:
+        """The shares that hold no value of the column and are read as missing."""
+        return self.real.get(Placement.UNREADABLE, 0.0), self.synthetic.get(Placement.UNREADABLE, 0.0)
 
     @property
     def missing(self) -> tuple[float, float]:
@@ -138,7 +142,8 @@ class ColumnComparison:
     def difference(self) -> float:
         """How much the column differs, to sort by: what codes show, and what they can't."""
         apart = self.numbers.deviations if self.numbers is not None else 0.0
-        hidden = abs(self.clamped[0] - self.clamped[1]) + abs(self.other[0] - self.other[1])
+        hidden = abs(self.clamped[0] - self.clamped[1])
+        hidden += abs(self.other[0] + self.unread[0] - self.other[1] - self.unread[1])
         return self.distance / 2 + hidden + (1.0 if math.isnan(apart) else apart)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.features.functions import UNIT, Functions, Share
+from counterfoil.features.functions import UNIT, Functions, Share, Value
+from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.group_means import GroupMean, GroupMeans, findings
 from counterfoil.inference.linear_answer import LinearAnswer, Source
@@ -40,15 +41,24 @@ def bought_by_name(answers: RecordedAnswers, name: str, level: float) -> list[Fi
             f"{averages.deviation / UNIT * width:.3g}."
         )
         lower = float(averages.offsets[row])
-        share = isinstance(averages.family, Functions) and isinstance(
-            averages.family.functions[row - averages.counted], Share
+        function = averages.family.functions[row - averages.counted] if isinstance(averages.family, Functions) else None
+        columns = function.columns if isinstance(function, (Share, Value)) else ()
+        known.append(
+            (
+                GroupMeans((GroupMean("", ratio, ratio),), 0.0, (sentence,)),
+                (lower, lower + width),
+                isinstance(function, Share),
+                columns,
+            )
         )
-        known.append((GroupMeans((GroupMean("", ratio, ratio),), 0.0, (sentence,)), (lower, lower + width), share))
     if not known:
         return []
-    best, bounds, share = min(known, key=lambda one: one[0].preference)
+    best, bounds, share, columns = min(known, key=lambda one: one[0].preference)
     about = f"share of records with {name}" if share else f"mean of {name}"
-    return findings(best, level, about=about, bounds=bounds, total=total_of(answers), share=share)
+    found = findings(best, level, about=about, bounds=bounds, total=total_of(answers), share=share)
+    if share:
+        return with_clamping(found, answers.schema, columns)
+    return with_clamping(found, answers.schema, columns, averaged="".join(columns), within=bounds)
 
 
 def _families(answers: RecordedAnswers) -> list[RecordedAverages]:

@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.features.moments import Moments
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
@@ -26,10 +27,10 @@ from counterfoil.schema.column import Column
 def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
     """The mean of a column of numbers among the records that have one; with `by`, within each of its values.
 
-    Numbers count as moved into the declared bounds. It rests on moments, or an average of the column, where they were
-    bought, or on the noisy counts of marginals: of a bin they tell its ends alone, and the interval is wider by that,
-    which the finding states apart. Between these ends the estimate is the synthetic rows' own. Where several of them
-    tell the mean, the narrowest interval is given, at its level (`narrowest`).
+    Numbers count as moved into the declared bounds, as the finding says. It rests on moments, or an average of the
+    column, where they were bought, or on the noisy counts of marginals: of a bin they tell its ends alone, and the
+    interval is wider by that, which the finding states apart. Between these ends the estimate is the synthetic rows'
+    own. Where several of them tell the mean, the narrowest interval is given, at its level (`narrowest`).
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
@@ -54,14 +55,16 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     known += _from_moments(answers, column, by) + (_averaged(answers, numbers, bounds) if by is None else [])
     about = f"mean of {column}"
     if known:
-        return narrowest(known, level, about=about, bounds=bounds, total=total_of(answers))
+        found = narrowest(known, level, about=about, bounds=bounds, total=total_of(answers))
+        return with_clamping(found, schema, columns, averaged=column)
     if pooled_marginals(answers, columns):
         raise Unanswerable(
             f"Missing values of {column} were counted together with others, so that its mean can't be told: ask for it "
             "in a new release, by --queries."
         )
     require_bar(answers, columns)
-    return _of_rows(evidence, columns, numbers, by, level, bounds)
+    found = _of_rows(evidence, columns, numbers, by, level, bounds)
+    return with_clamping(found, schema, columns, averaged=column)
 
 
 def require_numbers(schema: Schema, name: str) -> Column:

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Share
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.decided import by_schema, decided_groups
 from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
@@ -30,6 +31,8 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
     It rests on the noisy counts of all marginals that hold the columns, or on the share itself where it was bought. The
     interval counts the noise and the sampling, which the finding also states apart. Where the columns were never
     counted together, it is as wide as the release's error bar on them. What the schema alone decides is said as that.
+    Values beyond the bounds of a number or date count as the bound, as the finding says: one that equals a bound may
+    lie beyond it.
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
@@ -59,7 +62,8 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
     codes = {name: np.arange(schema.domain.size((name,))) for name in columns}
     decided = decided_groups(condition, columns, codes, by)
     if None not in decided.values():
-        return [by_schema(about, group, share, level) for group, share in decided.items() if share is not None]
+        sure = [by_schema(about, group, share, level) for group, share in decided.items() if share is not None]
+        return with_clamping(sure, schema, columns)
     known = []
     for pooled in pooled_marginals(evidence.answers, columns):
         known.append(_from_table(pooled, condition, by, schema))
@@ -77,10 +81,11 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         found = from_error_bar(evidence, columns, groups, level, about=about, bounds=(0.0, 1.0))
         names = [one.group for one in groups]
     shares = [decided.get(name) for name in names]
-    return [
+    told = [
         one if share is None else by_schema(about, name, share, level)
         for one, name, share in zip(found, names, shares, strict=True)
     ]
+    return with_clamping(told, schema, columns)
 
 
 def require_column(schema: Schema, name: str) -> str:

@@ -23,8 +23,8 @@ from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import CountedTable, counted_tables
 from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
+from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
-from counterfoil.schema.number import NumberColumn
 from counterfoil.synthesis.csv_writing import write_csv
 
 ONE_WAY, PAIRS = "noisy_tables/one_way.csv", "noisy_tables/pairs.csv"
@@ -206,8 +206,8 @@ def _labels(labels: Sequence[str], groups: np.ndarray) -> list[str]:
 def _beyond(column: Column, groups: np.ndarray) -> list[str | None]:
     """What each group of codes holds besides its values: what was clamped to a bound that is one of them."""
     texts: list[str | None] = [None] * (int(groups.max()) + 1)
-    if isinstance(column, NumberColumn):
-        lowest, highest = groups[column.codes_of(np.array(column.bounds))].tolist()
+    if (clamping := clamping_of(column)) is not None:
+        lowest, highest = groups[list(clamping.codes)].tolist()
         texts[lowest], texts[highest] = (BELOW, ABOVE) if lowest != highest else (BOTH, BOTH)
     return texts
 

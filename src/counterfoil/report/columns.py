@@ -6,6 +6,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import category_bars, histogram, is_even, share_text
 from counterfoil.pictures.svg import render
+from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.column_view import ColumnView, column_views
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.section import Figure, NumberTable, Section
@@ -67,6 +68,7 @@ def _figures(view: ColumnView, what: str) -> list[Figure]:
         sentences.append("Its bins differ too much in width to be drawn to scale.")
     if not even:
         sentences.append("Bins differ in width; the area of a bar is its share.")
+    sentences.append(beyond_bounds(view.column, bars))
     sentences += [_missing(view) if bars.ends is not None else "", _off(view), *view.changed]
     caption = " ".join(filter(None, sentences))
     if bars.ends is None:
@@ -81,9 +83,8 @@ def _figures(view: ColumnView, what: str) -> list[Figure]:
     if view.apart is not None:
         chart = category_bars(view.apart.labels, view.apart.shares, view.apart.lower, view.apart.upper)
         svg = render(chart, title=f"Single values of {name[:80]}", description=_described(view.apart, what))
-        figures.append(
-            Figure(svg, f"{name}, single values", "Values that are counted by themselves.", _table(view.apart))
-        )
+        caption = f"Values that are counted by themselves. {beyond_bounds(view.column, view.apart)}".rstrip()
+        figures.append(Figure(svg, f"{name}, single values", caption, _table(view.apart)))
     return figures
 
 

@@ -15,6 +15,7 @@ from counterfoil.pictures.model_scores import scores_side_by_side
 from counterfoil.pictures.overlay import overlaid_categories, overlaid_histograms
 from counterfoil.pictures.pair_matrix import pair_matrix, step_words
 from counterfoil.pictures.svg import render, require_report
+from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.head import Head
 from counterfoil.report.page import page
 from counterfoil.report.section import ColorKey, Figure, NumberTable, Section
@@ -108,6 +109,7 @@ def _overlays(comparison: Comparison, compared: ColumnComparison) -> Iterator[Fi
         shares = np.array([[float(side[codes].sum()) for codes in bars.sets] for side in (real, synthetic)])
         title = f"{compared.name}, single values" if single else compared.name
         caption = "Values that are counted by themselves." if single else _told(compared)
+        caption = f"{caption} {beyond_bounds(column, bars)}".rstrip()
         what = f"Shares of {title[:80]}"
         described = f"{what} in the real and in the synthetic table. {caption}"
         svg = render(_chart(bars, shares), title=what, description=described)
@@ -125,7 +127,8 @@ def _told(compared: ColumnComparison) -> str:
     numbers = compared.numbers
     if numbers is not None and math.isfinite(numbers.deviations):
         sentences.append(f"W_1 is {numbers.deviations:.3g} deviations of the real numbers.")
-    for what, (real, synthetic) in (("Missing", compared.missing), ("Other", compared.other)):
+    kinds = ("Missing", compared.missing), ("Read as missing", compared.unread), ("Other", compared.other)
+    for what, (real, synthetic) in kinds:
         if real or synthetic:
             sentences.append(f"{what}: {share_text(real)} real, {share_text(synthetic)} synthetic.")
     return " ".join(sentences)
@@ -204,7 +207,8 @@ def _facts(comparison: Comparison) -> Section | None:
 
 def _raw(column: ColumnComparison) -> Iterator[str]:
     name = short(column.name, 60)
-    for what, (real, synthetic) in (("clamped or moved", column.clamped), ("put to other", column.other)):
+    ways = ("clamped or moved", column.clamped), ("put to other", column.other), ("read as missing", column.unread)
+    for what, (real, synthetic) in ways:
         if real:
             moved = f"{share_text(real)} of the real cells are {what}"
             yield f"{name}: {moved}, and {share_text(synthetic)} of the synthetic ones."

@@ -1,0 +1,65 @@
+"""That values beyond the bounds count as the bound, said of the columns that a question is about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from counterfoil.inference.finding import Finding
+from counterfoil.inference.group_means import POPULATION
+from counterfoil.schema import Schema
+from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
+from counterfoil.schema.column import Column
+
+
+def with_clamping(
+    found: Iterable[Finding],
+    schema: Schema,
+    columns: Sequence[str],
+    *,
+    averaged: str = "",
+    within: tuple[float, float] = (-math.inf, math.inf),
+) -> list[Finding]:
+    """The findings, which say among what they rest on how the values of `columns` are clamped.
+
+    Args:
+        found: the findings.
+        schema: the public facts.
+        columns: those that the question is about.
+        averaged: the one whose mean is told; the others are compared with values.
+        within: bounds of its own that the question has for that one, in its unit.
+    """
+    said = [_averaged(schema[name], within) if name == averaged else _compared(schema[name]) for name in columns]
+    said = [sentence for sentence in said if sentence]
+    return [replace(one, basis=_among(one.basis, said)) for one in found]
+
+
+def _averaged(column: Column, within: tuple[float, float]) -> str:
+    clamping = clamping_of(column)
+    if clamping is None:
+        return ""
+    low, high = clamping.numbers
+    if within[0] > low or within[1] < high:
+        if column.comparable != "number":  # such a range counts days or seconds
+            return ""
+        clamping = replace(clamping, lower=bound_text(max(within[0], low)), upper=bound_text(min(within[1], high)))
+    return f"{_counted(column, clamping)}, so that the mean is that of the clamped values."
+
+
+def _compared(column: Column) -> str:
+    clamping = clamping_of(column)
+    if clamping is None:
+        return ""
+    low, high = clamping.lower, clamping.upper
+    return f"{_counted(column, clamping)}, so that {low} means {low} and below, and {high} means {high} and above."
+
+
+def _counted(column: Column, clamping: Clamping) -> str:
+    low, high = clamping.lower, clamping.upper
+    return f"Values of {column.name} below {low} count as {low} and those above {high} as {high}"
+
+
+def _among(basis: tuple[str, ...], said: Sequence[str]) -> tuple[str, ...]:
+    """The sentence about the population stays the last one."""
+    return (*basis[:-1], *said, POPULATION) if basis[-1:] == (POPULATION,) else (*basis, *said)
