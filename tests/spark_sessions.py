@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For Java that ends after seconds: most of its time it would compile, in threads beside, what it hardly runs again."""
+
 
 @dataclass(frozen=True)
 class Spark:
@@ -61,6 +64,8 @@ def spark_session(master: str, folder: Path, **settings: str) -> Iterator[Spark]
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": QUICK_TO_START,
+            "spark.executor.extraJavaOptions": QUICK_TO_START,
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             **settings,
