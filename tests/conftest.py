@@ -8,10 +8,21 @@ import pytest
 from hypothesis import settings
 
 import postgres_server
+from counterfoil import kept_files
 
 # Tests never depend on the clock: an example may take longer on a busy machine, or where it compiles something.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def nothing_released_before() -> Iterator[None]:
+    """What a test releases from is not kept from the outputs of later ones: each file that is written is compared with
+    all that a process has released from, which thousands of tests would make thousands."""
+    known = dict(kept_files._released)
+    yield
+    kept_files._released.clear()
+    kept_files._released.update(known)
 
 
 @pytest.fixture(scope="module")

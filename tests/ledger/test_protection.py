@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 
 import pytest
@@ -33,6 +34,7 @@ KINDS = [
 ]
 
 
+@cache
 def pairs(relation: str, unit: str | None, groups: frozenset[str]) -> frozenset[tuple]:
     """The neighbors among all tables of at most three rows, by the definition of each relation."""
     return frozenset(
@@ -64,18 +66,17 @@ def differ_in_one(one: tuple, other: tuple, relation: str, unit: str | None, gro
     )
 
 
-LISTED = {
-    kind: pairs(kind.relation.value, kind.unit.column if kind.unit else None, frozenset(kind.groups)) for kind in KINDS
-}
+def listed(kind: Neighbors) -> frozenset[tuple]:
+    return pairs(kind.relation.value, kind.unit.column if kind.unit else None, frozenset(kind.groups))
 
 
 @pytest.mark.parametrize(("one", "other"), list(product(KINDS, repeat=2)), ids=lambda kind: kind.describe())
 def test_a_sum_protects_the_neighbors_that_its_releases_have_in_common(one: Neighbors, other: Neighbors) -> None:
-    common = LISTED[one] & LISTED[other]
+    common = listed(one) & listed(other)
     joined = Protection.of(one.describe()).with_release(Protection.of(other.describe()))
     if joined is None:
-        assert common < LISTED[one]
-        assert common < LISTED[other], "one of them would protect fewer than it says"
+        assert common < listed(one)
+        assert common < listed(other), "one of them would protect fewer than it says"
         assert one.unit != other.unit or not common
     else:
         assert common == pairs(joined.relation, joined.unit, joined.groups)
@@ -83,7 +84,7 @@ def test_a_sum_protects_the_neighbors_that_its_releases_have_in_common(one: Neig
 
 
 def test_the_listing_tells_relations_apart():
-    assert len({LISTED[kind] for kind in KINDS}) == len(
+    assert len({listed(kind) for kind in KINDS}) == len(
         {(kind.relation, kind.unit and kind.unit.column, kind.groups) for kind in KINDS}
     )
 

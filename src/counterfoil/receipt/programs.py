@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -16,13 +17,16 @@ _WRONG_OPENDP = ("0.14.0", "0.14.1")
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that take part here, by name."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+    return {"python": platform.python_version(), **{name: _installed(name) for name in PACKAGES}}
+
+
+@cache
+def _installed(name: str) -> str:
+    """Read once: it takes a millisecond, and what a process has loaded stays what it was."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def program_problems(document: Mapping[str, Any]) -> Iterator[str]:

@@ -48,7 +48,7 @@ from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schem
 from counterfoil.schema.raw_cell import RawCells
 from curator.test_conformance import REGISTRY, TINY, TextCounts
 from sensitive_tables import frame_of, schema_of
-from spark_sessions import Spark, require_spark, spark_session
+from spark_sessions import QUICK_TO_START, Spark, require_spark, spark_session
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 FALSE_ALARM = 1e-6
@@ -659,7 +659,8 @@ def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Pa
         "print(local)\n"
     )
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path / "temporary")}
-    environment |= {"PYSPARK_SUBMIT_ARGS": "--master local[1] --conf spark.ui.enabled=false pyspark-shell"}
+    options = f"--master local[1] --conf spark.ui.enabled=false --driver-java-options '{QUICK_TO_START}'"
+    environment |= {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
     environment.pop("SPARK_LOCAL_DIRS", None)
     address = f"spark+parquet://{tmp_path}/people.parquet"
     shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
