@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -100,6 +101,18 @@ def test_the_warnings_name_the_column_the_share_and_what_to_do():
     assert page.index("WHAT IT IS GOOD FOR") < page.index(" ".join(rank.split())) < page.index("HOW MANY ROWS")
     assert "pay missing 30" in page  # as declared: told, and no warning
     assert max(map(len, receipt.text().splitlines())) <= 80
+
+
+def test_shares_have_95_percent_intervals_and_one_standard_error_is_read_still():
+    receipt = made().receipt
+    document = receipt.to_json()
+    section = document["schema_check"]
+    assert all(re.match(r"About \d[\d.]*% \(\d[\d.]*% to \d[\d.]*%\) of ", warning) for warning in section["warnings"])
+    section["warnings"] = NoisyPlacements.from_json(section).former_warnings()[0]
+    assert "(+- " in section["warnings"][0]
+    assert Receipt(document).verify().holds
+    section["warnings"][0] = section["warnings"][0].replace("(+- ", "(+- 1")
+    assert not Receipt(document).verify().holds
 
 
 def test_a_table_as_declared_gets_no_warning():

@@ -22,6 +22,7 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.schema import Schema
+from counterfoil.schema.discovered import count_range, share_range
 from counterfoil.schema.former_words import FORMER_REMEDIES
 from counterfoil.schema.placement import PLACEMENTS, Placement
 from counterfoil.schema.placement_words import ColumnWords
@@ -126,17 +127,24 @@ class NoisyPlacements:
 
     def former_warnings(self) -> list[list[str]]:
         """The same in the words of each of the earlier versions."""
-        return [[warning for _, warning in self.warned(remedy)] for remedy in FORMER_REMEDIES]
+        remedies = [ColumnWords.remedy, *FORMER_REMEDIES]
+        return [[warning for _, warning in self.warned(remedy, _former_percent)] for remedy in remedies]
 
-    def warned(self, remedy: Callable[[ColumnWords, Placement], str] = ColumnWords.remedy) -> Iterator[tuple[str, str]]:
+    def warned(
+        self,
+        remedy: Callable[[ColumnWords, Placement], str] = ColumnWords.remedy,
+        share_in_words: Callable[[float, float], str] | None = None,
+    ) -> Iterator[tuple[str, str]]:
         """Each warning with the name of its column.
 
         Args:
             remedy: what to change, from the words of a column and the placement of its cells.
+            share_in_words: a share and its standard error in words; with the ends of its 95% interval where None.
         """
+        said = share_in_words or _percent
         for column, way, share, error in self.standing_out():
             if share > SMALLEST_SHARE and column.words.is_wrong(way):
-                happened = f"About {_percent(share, error)} of {column.words.name} {column.words.happened(way)}"
+                happened = f"About {said(share, error)} of {column.words.name} {column.words.happened(way)}"
                 yield column.words.name, f"{happened}: {remedy(column.words, way)}."
 
     def summary(self) -> str:
@@ -158,7 +166,7 @@ class NoisyPlacements:
         found = f"{besides} out: {listed}{more}." if others else "Nothing else stands out from the noise."
         if not others and not self.warnings():
             found = "Nothing that is not as declared stands out from the noise."
-        return f"{bought} were placed; {off}, of about {total:,.0f} records (+- {error:,.0f}). {found}"
+        return f"{bought} were placed; {off}, of about {total:,.0f} records ({count_range(total, error)}). {found}"
 
     def sentences(self) -> list[str]:
         """The warnings, then the summary."""
@@ -338,4 +346,9 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _percent(share: float, error: float) -> str:
+    return f"{100 * share:.3g}% ({share_range(share, error)})"
+
+
+def _former_percent(share: float, error: float) -> str:
+    """As versions before 0.13 said it: with one standard error."""
     return f"{100 * share:.3g}% (+- {100 * error:.2g}%)"
