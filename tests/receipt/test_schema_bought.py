@@ -50,6 +50,12 @@ def test_the_receipts_of_all_methods_name_the_receipt_of_the_schema(method: str)
     assert Receipt(document | {"schema_bought": section | {"together": total}}).verify().holds
 
 
+def test_receipts_of_one_moment_are_told_apart() -> None:
+    """A ledger takes each receipt for one release: two of one second were one."""
+    first, second = (released(seed=1).digest for _ in range(2))
+    assert first != second
+
+
 def test_the_page_says_both_costs_and_that_they_add_up(receipt: Receipt) -> None:
     page = receipt.text()
     assert max(map(len, page.splitlines())) <= 80

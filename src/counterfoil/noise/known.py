@@ -57,23 +57,23 @@ def require_known(noise: Noise) -> None:
 
 
 def _by_kind() -> dict[str, type[Noise]]:
-    """Classes by kind, those of this folder first: nobody else's takes their kinds."""
-    ours = _folder()
+    """Classes by kind, those of this folder first: nobody else's takes their kinds. Others may come at any time."""
+    import counterfoil.noise as folder
+
+    _import_all(tuple(folder.__path__))
     waiting: list[type[Any]] = [Noise]
     classes: list[type[Any]] = []
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         classes += [kind] if "kind" in vars(kind) else []
+    ours = f"{folder.__name__}."
     classes.sort(key=lambda kind: kind.__module__.startswith(ours))
     return {kind.kind: kind for kind in classes}
 
 
 @cache
-def _folder() -> str:
-    """Imports each module of this folder, and returns what their names begin with."""
-    import counterfoil.noise as folder
-
-    for module in iter_modules(folder.__path__):
-        import_module(f"{folder.__name__}.{module.name}")
-    return f"{folder.__name__}."
+def _import_all(places: tuple[str, ...]) -> None:
+    """Imports what lies in the `places` of this folder, once for each: every charge asks for them."""
+    for module in iter_modules(places):
+        import_module(f"counterfoil.noise.{module.name}")

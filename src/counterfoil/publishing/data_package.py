@@ -93,7 +93,7 @@ def data_package(
         "name": _slug(f"{document['source']}-synthetic"),
         "title": inert(f"Synthetic copy of {document['source']}: not real people"),
         "description": f"{label} Made by Counterfoil with differential privacy; see README.md and receipt.json.",
-        "created": document["created"],
+        "created": re.sub(r"\.[0-9]+", "", str(document["created"])),  # the profile has whole seconds
         "keywords": ["synthetic data", "differential privacy"],
         "resources": resources,
         "counterfoil": {

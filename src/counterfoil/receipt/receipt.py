@@ -96,7 +96,8 @@ class Receipt:
         document = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            # Two releases of one ledger have receipts of their own, however quickly one follows the other.
+            "created": datetime.now(UTC).isoformat(timespec="microseconds"),
             "program": versions(),
             "private": curator.randomness.private,
             "source": curator.source_name,

@@ -69,7 +69,7 @@ def head(facts: ReleaseFacts) -> Head:
         ("Method", _METHODS.get(method, short(method, 60))),
         ("Privacy", _budget(float(budget["epsilon"]), float(budget["delta"]))),
         *_of_schema(document),
-        ("Made", short(str(document["created"]), 40).replace("T", " ").replace("+00:00", " UTC")),
+        ("Made", f"{short(str(document['created'])[:19], 40).replace('T', ' ')} UTC"),
     )
     sentences = (
         "Every row of this table was made up by a program. It was drawn from noisy counts of a real table, so that the "
