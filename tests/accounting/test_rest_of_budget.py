@@ -17,6 +17,7 @@ from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.discovery_plan import plan_discovery
+from counterfoil.schema.bought import Bought, ShareOf
 
 budgets = st.builds(Budget, st.floats(0.01, 30.0), st.floats(-14, -3).map(lambda power: 10.0**power))
 shares = st.floats(0.001, 0.999)
@@ -71,6 +72,25 @@ def test_a_plan_is_read_as_a_ledger_has_it(budget, share, texts):
 def test_no_other_plan_leaves_a_rest(noise):
     with pytest.raises(ValueError, match=r"Gaussian noise|must be positive"):
         RestOfBudget.planned([noise])
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    epsilon=st.floats(-7, 3).map(lambda power: 10.0**power),
+    delta=st.floats(-60, -0.05).map(lambda power: 10.0**power),
+    share=shares | st.floats(-9, -1).map(lambda power: 1 - 10.0**power),
+    texts=st.booleans(),
+)
+def test_what_a_schema_says_of_its_share_is_never_refused_after_the_charge(epsilon, delta, share, texts):
+    """Small epsilons beside large deltas are where two ways to compose differ most."""
+    budget = Budget(epsilon, delta)
+    try:
+        rule = RestOfBudget.after(planned(budget, share, texts))
+        rule.capacity(budget)
+    except ValueError:
+        return  # refused before the charge
+    of = ShareOf(epsilon, rule.mu_squared, rule.threshold_delta)
+    Bought(rule.epsilon_of(0.0, delta), delta, "add_or_remove_one", "0" * 64, None, of)
 
 
 def test_another_library_agrees():

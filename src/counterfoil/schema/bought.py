@@ -13,8 +13,10 @@ from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, Pri
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.schema.errors import SchemaError, did_you_mean
 
-_SAME = 1e-3
-"""Two ways to compose the plan of a purchase agree to within this part of epsilon."""
+_NEARLY_ALL = 1e-6
+"""By so much a share of nearly all of a tiny budget may seem to cost more than it, as figures are rounded upwards."""
+_ROUNDING = 1e-9
+"""The part of epsilon by which the same sum may round otherwise elsewhere."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of", "hides", "rows")
@@ -104,9 +106,10 @@ class Bought:
 
     def _require_share(self, of: ShareOf) -> None:
         alone = of.rule.epsilon_of(0.0, float(self.delta))
-        if not (self.epsilon < of.epsilon and math.isclose(alone, self.epsilon, rel_tol=_SAME)):
+        within = self.epsilon <= of.epsilon * (1 + _NEARLY_ALL)
+        if not (within and math.isclose(alone, self.epsilon, rel_tol=_ROUNDING)):
             raise SchemaError(
-                f"`bought`: `epsilon` must be what a share of `of` costs by itself, {alone:.6g}, and less than its "
+                f"`bought`: `epsilon` must be what a share of `of` costs by itself, {alone:.9g}, and at most its "
                 f"epsilon. Found {self.epsilon!r} of {of.epsilon!r}: copy the line as `counterfoil schema` wrote it."
             )
 
