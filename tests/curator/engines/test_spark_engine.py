@@ -29,6 +29,7 @@ from counterfoil.curator.engines import spark as spark_engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.engines.spark import SparkEngine
+from counterfoil.curator.engines.spark_batches import LIMIT, collected
 from counterfoil.curator.engines.spark_scratch import SETTING, Scratch, is_shared, reading, written
 from counterfoil.curator.engines.spark_storing import Storing, Trouble, encode, store_kept
 from counterfoil.curator.engines.spark_sums import SLICE, add_slices, in_slices
@@ -656,9 +657,14 @@ def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Pa
         "local = settings.get('spark.local.dir')\n"
         "print(engine.rows('v'), settings.get('spark.io.encryption.enabled'), len(os.listdir(local)) > 1)\n"
         "print(oct(stat.S_IMODE(os.stat(local).st_mode)))\n"
+        "java = source.session.sparkContext._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()\n"
+        "options = ' '.join(java.getInputArguments())\n"
+        "theirs = options.partition('Tier4BackEdgeThreshold')[2]\n"
+        "print('user.own' in theirs, 'TieredStopAtLevel' in theirs, os.environ['JDK_JAVA_OPTIONS'])\n"
         "print(local)\n"
     )
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path / "temporary")}
+    environment["JDK_JAVA_OPTIONS"] = "-Duser.own=1"
     options = f"--master local[1] --conf spark.ui.enabled=false --driver-java-options '{QUICK_TO_START}'"
     environment |= {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
     environment.pop("SPARK_LOCAL_DIRS", None)
@@ -666,7 +672,7 @@ def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Pa
     shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
     *said, local = shown.stdout.splitlines()
-    assert said == ["2 true True", "0o700"]
+    assert said == ["2 true True", "0o700", "True True -Duser.own=1"]
     assert local.startswith(str(tmp_path))
     assert not Path(local).exists()
     assert shown.stderr == "", "Java's own log stays off the terminal"
@@ -683,6 +689,66 @@ def test_a_scratch_folder_is_shared_by_who_sees_its_token(tmp_path: Path) -> Non
         assert stream.read() == b"codes"
     with pytest.raises(FileExistsError), written(made.folder, "file"):
         pass
+
+
+# Batches of rows
+
+
+class Collected:
+    """A frame of a session whose settings are `own`; it tells the limit of each run, and fails the first one."""
+
+    def __init__(self, own: dict[str, str], failure: str = "") -> None:
+        self.getAll, self.failure, self.limits = own, failure, []
+        self.sparkSession = self.conf = self
+
+    def set(self, name: str, value: str) -> None:
+        self.getAll[name] = value
+
+    def unset(self, name: str) -> None:
+        del self.getAll[name]
+
+    def select(self, _: str) -> Collected:
+        return self
+
+    def toArrow(self) -> pa.Table:
+        self.limits.append(self.getAll.get(LIMIT))
+        if self.failure and len(self.limits) == 1:
+            raise RuntimeError(self.failure)
+        return pa.table({"a": [1]})
+
+
+def test_the_bytes_of_a_batch_are_not_added_up_for_each_row() -> None:
+    frame = Collected({})
+    assert collected(frame).num_rows == 1
+    assert (frame.limits, frame.getAll) == ([str(2**31 - 1)], {})
+
+
+def test_batches_that_are_too_large_are_limited_again() -> None:
+    frame = Collected({}, failure="org.apache.arrow.vector.util.OversizedAllocationException: Memory required")
+    assert collected(frame).num_rows == 1
+    assert (frame.limits, frame.getAll) == ([str(2**31 - 1), None], {})
+    other = Collected({}, failure="ModuleNotFoundError")
+    with pytest.raises(RuntimeError):
+        collected(other)
+    assert (len(other.limits), other.getAll) == (1, {})
+
+
+def test_a_limit_of_the_users_own_is_kept() -> None:
+    frame = Collected({LIMIT: "1000000"}, failure="OutOfMemory")
+    with pytest.raises(RuntimeError):
+        collected(frame)
+    assert (frame.limits, frame.getAll) == (["1000000"], {LIMIT: "1000000"})
+
+
+def test_a_session_keeps_its_settings(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, during = spark.frame(pa.table({"v": [1, 2, 3]})), []
+    original = type(frame).toArrow
+    monkeypatch.setattr(
+        type(frame), "toArrow", lambda made: during.append(spark.session.conf.getAll.get(LIMIT)) or original(made)
+    )
+    SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),))).prepare(["v"])
+    assert during == [str(2**31 - 1)]
+    assert LIMIT not in spark.session.conf.getAll
 
 
 # Parquet by its path

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block, Engine, added
 from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.spark_batches import collected
 from counterfoil.curator.engines.spark_scratch import SETTING, Scratch
 from counterfoil.curator.engines.spark_storing import (
     ENCODED,
@@ -361,7 +362,7 @@ class SparkEngine(Engine):
     def _collected(self, frame: Any) -> pa.Table:
         """The rows of a frame of sums or of files, of which each job has one for each task or slice."""
         try:
-            return frame.toArrow()
+            return collected(frame)
         except Exception as error:
             if "ModuleNotFoundError" in str(error):
                 raise SourceError(
