@@ -246,6 +246,7 @@ def test_threads_share_a_ledger(ledger):
 def test_entries_hold_the_declared_keys_and_what_callers_gave(ledger):
     facts = {"budget": Budget(0.1, 1e-9), "relation": "replace_one"}
     plan = {"plan": [{"kind": "discrete_gaussian", "noise_multiplier": 2.5}]}
+    ledger.record_sizes_read("replace_one")
     release = ledger.open_release(composition="zcdp", description=plan, **facts)
     release.charge(EVENT, description="all pairs", affords=always)
     release.close("done")

@@ -142,7 +142,7 @@ def test_zeroed_pages_are_refused(pristine, tmp_path):
             "the tables are not those of a ledger",
         ),
         ("PRAGMA journal_mode = WAL", LedgerEdited, "journal mode 'wal'"),
-        ("PRAGMA user_version = 5", NotALedger, "format 1 to 4. .* has format 5: use the version"),
+        ("PRAGMA user_version = 6", NotALedger, "format 1 to 5. .* has format 6: use the version"),
         ("PRAGMA application_id = 7", NotALedger, "is a database, but not a ledger"),
     ],
 )

@@ -69,6 +69,7 @@ def test_what_is_left_can_be_spent_to_the_last_bit():
 
 CHARGED = COMMON | {"kind": "charged", "release": 1, "event": {}, "description": ""}
 REFUSED = COMMON | {"kind": "refused"}
+SIZES_READ = COMMON | {"kind": "sizes_read", "relation": "replace_one"}
 CLOSED = COMMON | {"kind": "release_closed", "release": 1, "note": ""}
 ABANDONED = COMMON | {"kind": "release_abandoned", "release": 1}
 
@@ -98,6 +99,9 @@ ABANDONED = COMMON | {"kind": "release_abandoned", "release": 1}
         ([created(1, 0), opened(1, 0.1, 0), CHARGED], ABANDONED),
         ([created(1, 0), opened(1, 0.1, 0), ABANDONED], ABANDONED),
         ([created(1, 0), opened(1, 0.1, 0)], opened(2, 0.1, 0) | {"relation": "add_or_remove_one"}),
+        ([created(1, 0), opened(1, 0.1, 0)], SIZES_READ | {"relation": "add_or_remove_one"}),
+        ([created(1, 0), SIZES_READ], opened(1, 0.1, 0) | {"relation": "add_or_remove_one"}),
+        ([created(1, 0)], SIZES_READ | {"rows": 1237}),
     ],
 )
 def test_an_entry_that_does_not_follow_is_refused_and_changes_nothing(before, wrong):

@@ -238,6 +238,7 @@ class Account:
                 f"The noise counts on batches that hold at most {noise.sampling_probability:.6g} of a group. Found "
                 f"{query.sampling_probability:.6g}: plan the noise with the query's `sampling_probability`."
             )
+        self._release.record_sizes_read()  # whether the query's sizes are the records' is an exact fact about them
         with noting_refusals(self._release), silent():
             records = self._records.grouped(query.features)
         if records.sizes != query.group_sizes:

@@ -106,6 +106,7 @@ class Curator:
             known_ledger = ledger_given(ledger, files)
             self._ledger = Ledger.in_memory(source=identity, total=budget) if known_ledger is None else known_ledger
             self._ledger.require_source(identity)
+            self._book = self._ledger  # where it is written what no budget counts; of a run, its curator's
             unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
             self._engine = engine_for(opened, in_memory=in_memory)(
                 opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
@@ -272,8 +273,11 @@ class Curator:
     def public_row_count(self) -> int:
         """The exact number of rows, which `replace_one` neighbors of single rows share.
 
+        The ledger is bound to these neighbors first, for good (`Ledger.record_sizes_read`).
+
         Raises:
             ValueError: under any other notion of neighbors, where the number of rows is private.
+            LedgerError: when the releases of the ledger protect others, for which it is private; it is not read.
         """
         if not self.row_count_is_public:
             raise ValueError(
@@ -281,6 +285,7 @@ class Curator:
                 "Use a noisy count, such as the total of a measured marginal."
             )
         if self._public_rows is None:
+            self._book.record_sizes_read(self.neighbors.describe())
             with noting_refusals(self._ledger):
                 self._public_rows = self._engine.rows(self.domain.attributes[0])
         return self._public_rows
@@ -288,9 +293,12 @@ class Curator:
     def group_sizes(self, features: TrainingFeatures) -> tuple[int, ...]:
         """The exact number of rows of each group of `features`, which all neighbors share.
 
+        The ledger is bound to these neighbors first, as for `public_row_count`.
+
         Raises:
             ValueError: under any other notion of neighbors, where these numbers are private; for features of another
                 schema, or of a class of a user's own, which would read the records.
+            LedgerError: when the releases of the ledger protect others, for which they are private; none is read.
         """
         if type(features) is not TrainingFeatures or features.schema != self.schema:
             raise ValueError("`features` must be `TrainingFeatures` of the curator's own schema. Found others.")
@@ -299,6 +307,7 @@ class Curator:
                 "Sizes of groups are public only under `replace_one` with these groups as `public_groups`. Found "
                 f"'{self.neighbors.describe()}'."
             )
+        self._book.record_sizes_read(self.neighbors.describe())
         with noting_refusals(self._ledger), silent():
             return self._records.grouped(features).sizes
 

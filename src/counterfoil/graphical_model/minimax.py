@@ -47,15 +47,15 @@ def require_few_tables(domain: Domain, rows: int, zeros: Zeros) -> None:
     """Refuses a number of tables that brute force can't try.
 
     Raises:
-        ValueError: saying how many tables there are.
+        ValueError: which says neither how many rows nor how many tables there are: whoever reads it may not know.
     """
     require_enumerable(domain)
     cells = len(_possible(domain, zeros))
     tables = math.comb(rows + cells - 1, cells - 1)
     if tables > MOST_TABLES:
         raise ValueError(
-            f"There are {tables:,} tables of {rows:,} rows on {cells:,} cells, too many to try each "
-            f"({MOST_TABLES:,} at most). Use the estimator minimax, which finds the best weights without trying."
+            f"There are too many tables of as many rows on {cells:,} cells to try each ({MOST_TABLES:,} at most). Use "
+            "the estimator minimax, which finds the best weights without trying."
         )
 
 

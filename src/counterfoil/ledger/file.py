@@ -33,7 +33,7 @@ from typing import Any
 from counterfoil.ledger.diagnosis import APPLICATION_ID, BACKUP, not_a_ledger, sentences
 from counterfoil.ledger.errors import LedgerCutShort, LedgerEdited, LedgerError, LedgerUnwritable, NotALedger
 
-FORMATS = (1, 2, 3, 4)
+FORMATS = (1, 2, 3, 4, 5)
 """A file has the first format until an entry is written that versions which know only that one could not read."""
 
 _TABLES = {

@@ -430,6 +430,29 @@ class Ledger:
         with self._reading():
             return dict(self._state.receipts)
 
+    def record_sizes_read(self, relation: str) -> None:
+        """Bind the ledger to a relation for good, before an exact size that is public under it is read.
+
+        Under another relation the size is private, so that a release which can be given back, or none at all, must not
+        be what makes it public. Nothing is written where the ledger is bound already, by a release that was charged or
+        by an earlier size.
+
+        Args:
+            relation: as `Neighbors.describe` gives it; the sizes are those that all of its neighbors share.
+
+        Raises:
+            LedgerError: when earlier releases protect no neighbors of this relation.
+        """
+        with self._writing():
+            self._state.require_common(str(relation))
+            if not self._state.binds(str(relation)):
+                self._append("sizes_read", relation=str(relation))
+
+    def sizes_read(self) -> list[str]:
+        """The relations under which exact sizes were read before a release of them was charged, in order."""
+        with self._reading():
+            return list(self._state.sizes_read)
+
     def record_refusal(self) -> None:
         """Record that a request was refused because of what the records hold; nothing of what they hold."""
         with self._writing():
@@ -524,6 +547,10 @@ class Release:
     def record_refusal(self) -> None:
         """As `Ledger.record_refusal`; the entry does not name the release."""
         self._ledger.record_refusal()
+
+    def record_sizes_read(self) -> None:
+        """As `Ledger.record_sizes_read`, for the relation of this release, which may still be given back."""
+        self._ledger.record_sizes_read(self.relation)
 
     def close(self, note: str = "") -> None:
         """Refuse further charges. What was reserved stays reserved (the module says why).

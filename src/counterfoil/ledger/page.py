@@ -49,6 +49,7 @@ def ledger_html(ledger: Ledger) -> str:
         parts.append(notebook_table(latest[0], [*reversed(latest[1:])], of="releases, opened earlier"))
     else:
         parts.append(notebook_line("No release yet."))
+    parts += [notebook_line(said) for said in [" ".join(_sizes_read(ledger))] if said]
     parts += [notebook_line(said) for said in _open(ledger.releases())]
     looks = ledger.reveals()
     alarm = f"{LOOKS}: {len(looks):,}, the last on {looks[-1].time[:10]}: {looks[-1].reason}" if looks else ""
@@ -92,6 +93,7 @@ def ledger_document(ledger: Ledger) -> dict[str, Any]:
         "revealed": [reveal.reason for reveal in reveals],
         "reveals": [{"time": reveal.time, "reason": reveal.reason} for reveal in reveals],
         "refused": len(ledger.refusals()),
+        "sizes_read": ledger.sizes_read(),
     }
 
 
@@ -108,7 +110,7 @@ def _counted(ledger: Ledger) -> str:
     lines += _columns([("", "epsilon", "delta"), *sums], right=(1,))
     releases = ledger.releases()
     if not releases:
-        return "\n".join([*lines, "No release yet."])
+        return "\n".join([*lines, "No release yet.", *_sizes_read(ledger)])
     lines += ["", *_columns(_release_rows(releases), right=(0, 1, 2)), *_neighbors(ledger, releases)]
     return "\n".join([*lines, *_receipts(ledger), *(line for said in _open(releases) for line in _wrapped(said, ""))])
 
@@ -148,10 +150,16 @@ def _neighbors(ledger: Ledger, releases: Sequence[ReleaseRecord]) -> list[str]:
     """Whom each release protects, and whom their sum protects where that is not the same."""
     relations = list(dict.fromkeys(record.relation for record in releases))
     lines = _wrapped(f"neighbors: {inert(', '.join(relations))}", "")
-    kept = {record.relation for record in releases if record.status != "abandoned"}
+    kept = {record.relation for record in releases if record.status != "abandoned"} | set(ledger.sizes_read())
     if len(kept) > 1:
         lines += _wrapped(f"the sum protects: {inert(str(ledger.protects()))}", "")
-    return lines
+    return lines + _sizes_read(ledger)
+
+
+def _sizes_read(ledger: Ledger) -> list[str]:
+    """Under what the exact sizes were public that were read before a release: all later releases must agree with it."""
+    relations = ledger.sizes_read()
+    return _wrapped(f"exact sizes were read, for good, under: {inert(', '.join(relations))}", "") if relations else []
 
 
 def _receipts(ledger: Ledger) -> list[str]:

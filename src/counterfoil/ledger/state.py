@@ -37,8 +37,9 @@ KEYS: dict[str, frozenset[str]] = {
     "refused": frozenset(),
     "moved": frozenset({"source"}),
     "receipt": frozenset({"release", "sha256"}),
+    "sizes_read": frozenset({"relation"}),
 }
-FORMAT_OF = {"refused": 2, "moved": 3, "receipt": 3, "release_continued": 4}
+FORMAT_OF = {"refused": 2, "moved": 3, "receipt": 3, "release_continued": 4, "sizes_read": 5}
 """The first format of files that have such entries; 1 for the others. Versions that lack it refuse the file."""
 MIXED_FORMAT = 3
 """The first format of files whose releases may have different relations that add up."""
@@ -116,6 +117,7 @@ class LedgerState:
         self.refusals: list[str] = []
         self.former: list[FormerPlace] = []
         self.receipts: dict[str, int] = {}
+        self.sizes_read: list[str] = []
         self._total = self._reserved = (Fraction(0), Fraction(0))
 
     def apply(self, number: int, body: dict[str, Any]) -> None:
@@ -141,6 +143,7 @@ class LedgerState:
                 "refused": lambda body: self.refusals.append(body["time"]),
                 "moved": self._move,
                 "receipt": self._note_receipt,
+                "sizes_read": self._read_sizes,
             }
             steps[kind](body)
         except (LedgerError, KeyError, TypeError, ValueError) as error:
@@ -242,7 +245,18 @@ class LedgerState:
 
     @property
     def _relations(self) -> list[str]:
-        return [release.relation for release in self.releases if release.status != "abandoned"]
+        kept = [release.relation for release in self.releases if release.status != "abandoned"]
+        return [*kept, *self.sizes_read]
+
+    def binds(self, relation: str) -> bool:
+        """Whether the ledger protects no more than this relation does for good, whatever is given back.
+
+        That is so where sizes were read before, or a release was charged or closed, between neighbors that share what
+        those of this relation do: the number of rows, and of those in each of its groups.
+        """
+        lasting = [release.relation for release in self.releases if release.charges or release.status == "closed"]
+        bound = together([*lasting, *self.sizes_read])
+        return bound is not None and bound.with_release(Protection.of(relation)) == bound
 
     def mixes(self, relation: str) -> bool:
         """Whether a release of this relation would stand beside those of another one, which older versions refuse."""
@@ -319,6 +333,10 @@ class LedgerState:
     def _note_receipt(self, body: dict[str, Any]) -> None:
         self.require_receipt(body["release"], body["sha256"])
         self.receipts[body["sha256"]] = body["release"]
+
+    def _read_sizes(self, body: dict[str, Any]) -> None:
+        self.require_common(body["relation"])
+        self.sizes_read.append(body["relation"])
 
     def _close(self, body: dict[str, Any]) -> None:
         record = self.open_release(body["release"])
