@@ -64,6 +64,10 @@ FEWEST_ROUNDS, MOST_ROUNDS = 8, 48
 """Of a run whose user names no number: fewer gain nothing on small tables either, as rounds that teach nothing give
 what they leave to later ones."""
 
+MOST_FITS = 16
+"""Rounds after the tree, where the noise allows more of them: each then chooses more marginals. Fewer fits of better
+measurements are as near, and take less time."""
+
 MOST_SCORES = 20_000
 """Candidates times rounds: the work of a wide table, where more rounds gain little."""
 
@@ -226,17 +230,18 @@ class BatchedAIM:
         """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
         capacity = account.divisible
         joined = self._joined(account, one_way, candidates, estimator, left)
-        model, rounds, left = joined.model, joined.later, joined.left
-        choosing = joined.choosing / max(rounds, 1)
-        if rounds:
-            few = min(rounds, FEWEST_ROUNDS) * self.choice.size
+        model, left = joined.model, joined.left
+        if joined.later:
+            few = min(joined.later, FEWEST_ROUNDS) * self.choice.size
             deviation = marginal_deviation(account, self.curator.domain, left / few)
             candidates = candidates.among(self._clear(candidates, model, deviation))
+        rounds, usual = self._grouped(joined.later)
+        choosing = joined.choosing / max(rounds, 1)
         patience = 1.0
         for number in range(rounds):
             lost = account.lost
             last = number + 1 < rounds and self.pace.ends_rounds()
-            choice = self._wider(rounds - number) if last else self.choice
+            choice = self._wider((rounds - number) * usual.size) if last else usual
             portion = left if last else min(patience * left / (rounds - number), left)
             spent, after = (_OF_ROUNDS * (1 - rest / capacity) for rest in (left, left - portion))
             self.pace.step(f"round {number + 1} of at most {rounds}", spent, after)
@@ -368,10 +373,16 @@ class BatchedAIM:
         self.pace.last_fit()
         return estimator.fit(measured, relative_gap=_LAST_GAP)
 
-    def _wider(self, rounds: int) -> MarginalSelection:
-        """The selection of one round in place of `rounds`."""
+    def _grouped(self, rounds: int) -> tuple[int, MarginalSelection]:
+        """The choices of `rounds`, in at most `MOST_FITS` where nobody named a number: how many, and of what."""
+        if self.rounds is not None or rounds <= MOST_FITS:
+            return rounds, self.choice
+        return MOST_FITS, self.choice.of_size(math.ceil(rounds * self.choice.size / MOST_FITS))
+
+    def _wider(self, choices: int) -> MarginalSelection:
+        """The selection of one round in place of some with so many choices."""
         joining = len(self.curator.domain.attributes) - 1
-        return self.choice.of_size(min(rounds * self.choice.size, max(joining, self.choice.size)))
+        return self.choice.of_size(min(choices, max(joining, self.choice.size)))
 
     def _affordable(self, account: FilterAccount, candidates: Candidates, model: GraphicalModel, left: float) -> int:
         """The most rounds whose measurements would be about `SMALL_ERROR` off, at least `FEWEST_ROUNDS`.
