@@ -65,6 +65,18 @@ def test_values_counted_together_weaken_by_the_variance_between_them():
     assert found["kind"].part == pytest.approx(1 - 0.25 / 0.625)
 
 
+def test_a_column_of_one_value_has_no_correlation_to_weaken():
+    schema = Schema((Categorical("kind", ("x", "y")), Categorical("const", ("only",)), Categorical("sex", ("f", "m"))))
+    codes = {"kind": np.arange(2), "const": np.zeros(1, dtype=int), "sex": np.arange(2)}
+    shares = {"kind": np.full(2, 0.5), "const": np.ones(1), "sex": np.full(2, 0.5)}
+    groups = groups_of(schema, Coarsening(schema.domain, codes), shares)
+    measured = [
+        NoisyMarginal(("kind", "const"), np.full((2, 1), 50.0), 20.0),
+        NoisyMarginal(("kind", "sex"), np.full((2, 2), 25.0), 20.0),
+    ]
+    assert [one.pair for one in blurred_counts(measured, 100.0, groups)] == [("kind", "sex")]
+
+
 def test_a_prior_keeps_part_of_a_relation():
     assert blurred_average(("a", "b"), 0.5, 4.0, laplace=False).kept == pytest.approx(0.5)
     assert blurred_average(("a", "b"), 0.5, 8.0, laplace=True).kept == pytest.approx(0.5)

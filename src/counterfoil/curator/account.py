@@ -249,7 +249,7 @@ class Account:
                 f"{noise.steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
             )
         sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
-        return Training(records, query, noise, sensitivity, self._randomness)
+        return Training(records, query, noise, sensitivity, self._randomness, self._release)
 
     def admit(self, query: Query) -> None:
         """Refuses, before anything is charged, a query that could not be asked.

@@ -11,6 +11,7 @@ from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.right import Right
 from counterfoil.curator.silence import silent
+from counterfoil.ledger.refusals import RefusalLog, noting_refusals
 from counterfoil.networks import few_threads
 from counterfoil.noise.exact_answers import require_whole
 from counterfoil.noise.randomness import Randomness
@@ -47,8 +48,10 @@ class Training:
         noise: SubsampledGaussianNoise,
         sensitivity: float,
         randomness: Randomness,
+        refusals: RefusalLog,
     ) -> None:
         self._records = records
+        self._refusals = refusals
         self._query = query
         self._noise = noise
         self._sensitivity = sensitivity
@@ -74,7 +77,9 @@ class Training:
 
         Raises:
             ValueError: when all steps that were charged are taken, in a process that was forked since, for parameters
-                that are not float64 [P], or without draws that the query takes; no step is taken then.
+                that are not float64 [P], or without draws that the query takes; no step is taken then. Where the
+                network fails on a batch, as a module of the user's own may, with the kind of the failure alone; the
+                ledger counts it as a refusal.
         """
         with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
             return self._step(parameters, draws or PublicDraws())
@@ -84,10 +89,13 @@ class Training:
         query.require_draws(draws)
         query.network.load_vector(parameters)  # refuses others before a batch is read
         self._right.take()
-        with silent():
+        with noting_refusals(self._refusals), silent():
             batch = self._records.draw(self._batch_sizes, self._randomness)
-            exact = query.exact_of_batch(batch, parameters, draws)
-        exact = require_whole(query.name, exact, cells=query.size + 1)
+            try:
+                exact = query.exact_of_batch(batch, parameters, draws)
+            except Exception as error:  # a user's module may raise anything, and say in it what a record holds
+                raise ValueError(f"The network failed on a batch of records: {type(error).__name__}.") from None
+            exact = require_whole(query.name, exact, cells=query.size + 1)
         values = self._noise.add(exact, self._sensitivity, self._randomness)
         scale = self._noise.scale(self._sensitivity)
         return NoisyGradient(

@@ -138,11 +138,13 @@ def blurred_counts(
     Args:
         measured: noisy counts, also of single columns.
         total: the number of records, as noise leaves it.
-        groups: by column, the values that are counted together.
+        groups: by column, the values that are counted together; pairs with another column are left out.
         prior_weight: of the divergence from independent columns; None for a fit to the counts alone.
     """
     found = []
     for pair, (shape, variance) in smallest_tables(measured).items():
+        if any(name not in groups for name in pair):
+            continue
         ones, others = (groups[name] for name in pair)
         between = ones.part * others.part
         if min(shape) < 2 or between <= 0:
@@ -185,7 +187,7 @@ def blurred_average(pair: Clique, error: float, prior_weight: float, *, laplace:
 
 
 def groups_of(schema: Schema, coarsening: Coarsening, shares: Mapping[str, np.ndarray]) -> dict[str, Groups]:
-    """By column, what is known of the groups of a coarsening.
+    """By column of two values and more, what is known of the groups of a coarsening; others have no correlations.
 
     Numbers count by the middles of their bins; of other values, each by an indicator.
 
@@ -197,6 +199,7 @@ def groups_of(schema: Schema, coarsening: Coarsening, shares: Mapping[str, np.nd
     return {
         column.name: _groups(np.maximum(shares[column.name], 0.0), coarsening.codes[column.name], column.centers)
         for column in schema.synthesized
+        if len(coarsening.codes[column.name]) > 1
     }
 
 
