@@ -22,7 +22,8 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter
 from counterfoil.accounting.repeated import RepeatedGaussian
-from counterfoil.curator.judged_runs import PaidRuns, Withheld, one_of
+from counterfoil.curator.judged_runs import Withheld
+from counterfoil.curator.paid_runs import PaidRuns, one_of
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.evaluation.comparison import reveal
 from counterfoil.evaluation.marginals import compare_marginals

@@ -28,7 +28,8 @@ from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.interrupts import interrupted_afterwards
-from counterfoil.curator.judged_runs import JUDGED, NOTE, PaidRuns, judged_charge
+from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
+from counterfoil.curator.paid_runs import PaidRuns
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve
 from counterfoil.curator.resolved_schema import schema_for
