@@ -7,7 +7,9 @@ test would fail by chance with probability 1e-7, and there are fewer than ten.
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -203,3 +205,25 @@ def test_a_batch_is_a_copy():
     first.inputs[:] = 7.0
     again = records.draw((6, 0, 0, 0), SeededRandomness(1))
     assert sorted(named(again)) == list(range(6))
+
+
+def test_threads_draw_one_after_another():
+    """Parts of one run share the records: two that reorder one pool at once leave a record in it twice."""
+
+    class Slow(SeededRandomness):
+        """Lets other threads come while a batch is drawn."""
+
+        drawing = most = 0
+
+        def words(self, size):
+            Slow.drawing += 1
+            Slow.most = max(Slow.most, Slow.drawing)
+            time.sleep(0.005)
+            Slow.drawing -= 1
+            return super().words(size)
+
+    records, randomness = records_of([0] * 30), [Slow(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda one: [records.draw((20, 0, 0, 0), one) for _ in range(5)], randomness))
+    assert Slow.most == 1
+    assert sorted(records._pools[0]) == list(range(30))

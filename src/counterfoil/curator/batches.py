@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -63,12 +64,15 @@ class GroupedRecords:
         group = features.group_of(self._codes) if features.groups else np.zeros(rows, dtype=np.int64)
         self.sizes = tuple(int(size) for size in np.bincount(group, minlength=features.group_count))
         self._pools = np.split(np.argsort(group, kind="stable"), np.cumsum(self.sizes)[:-1])
+        # Parts of a run share the records: two threads that reorder one pool leave a record in it twice.
+        self._drawing = Lock()
         keep = rows * len(features.input_names) <= _KEPT_ENCODED
         self._inputs = features.inputs(self._codes, self._numbers) if keep else None
 
     def draw(self, sizes: Sequence[int], randomness: Randomness) -> Batch:
         """A uniform sample of `sizes[j]` records of each group j, without replacement, independent of all others."""
-        chosen = [_sample(pool, size, randomness) for pool, size in zip(self._pools, sizes, strict=True)]
+        with self._drawing:
+            chosen = [_sample(pool, size, randomness) for pool, size in zip(self._pools, sizes, strict=True)]
         starts = (0, *np.cumsum(sizes).tolist())
         return self._batch(np.concatenate(chosen), starts)
 
