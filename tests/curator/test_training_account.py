@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
+import os
 from typing import Any
 
 import numpy as np
@@ -143,6 +145,37 @@ def test_no_more_steps_are_taken_than_were_charged():
         with pytest.raises(ValueError, match="All 4 steps"):
             training.step(parameters_of(query))
         assert len(curator.charges()) == 1
+
+
+def test_a_copy_of_a_training_has_no_steps_of_its_own():
+    query = query_of()
+    with curator_of() as curator:
+        training = curator.filter(GaussianFilter()).train(query, WIDE)
+        other = copy.copy(training)
+        for one in (training, other, training, other):
+            one.step(parameters_of(query))
+        with pytest.raises(ValueError, match="All 4 steps"):
+            other.step(parameters_of(query))
+        with pytest.raises(AttributeError):
+            training.steps_left = 4
+        with pytest.raises(TypeError):
+            copy.deepcopy(training)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes don't fork here")
+def test_a_forked_process_takes_no_step():
+    query = query_of()
+    with curator_of() as curator:
+        training = curator.filter(GaussianFilter()).train(query, WIDE)
+        child = os.fork()
+        if child == 0:
+            try:
+                training.step(parameters_of(query))
+            except ValueError as error:
+                os._exit(0 if "after a fork" in str(error) else 2)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert training.steps_left == 4
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.full(INPUTS + 1, np.nan), np.full(INPUTS + 1, np.inf)])

@@ -22,12 +22,13 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import ConcentratedFilter, GaussianFilter
 from counterfoil.accounting.repeated import RepeatedGaussian
-from counterfoil.curator.judged_runs import Withheld
+from counterfoil.curator.judged_runs import PaidRuns, Withheld, one_of
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.evaluation.comparison import reveal
 from counterfoil.evaluation.marginals import compare_marginals
-from counterfoil.fidelity.acceptance_runs import JudgedRuns, first_accepted, one_of
+from counterfoil.fidelity.acceptance_runs import JudgedRuns, first_accepted
 from counterfoil.ledger.errors import BudgetExceeded
+from counterfoil.ledger.ledger import SourceIdentity
 from counterfoil.methods.aim import AIM
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.independent import Independent
@@ -354,16 +355,21 @@ def test_the_coin_is_exact():
     assert words.left == []
 
 
+def coin(attempts: int, randomness):
+    """Of the runs that were paid for, as a curator has it."""
+    return PaidRuns(attempts, Budget(1.0, 1e-6), "replace_one", randomness).goes_on
+
+
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 def test_the_first_that_passes_is_released_and_no_other(attempts):
     """With coins that never end the runs, and with one that ends them after the second failure."""
     runs = iter([None, None, "third", "fourth"])
     on = [1] * 10 if attempts > 1 else [0]
-    released = first_accepted(lambda: next(runs), attempts, Words(on))
+    released = first_accepted(lambda: next(runs), coin(attempts, Words(on)))
     assert released == ("third" if attempts > 1 else None)
     runs = iter([None, None, "third"])
     if attempts > 1:
-        assert first_accepted(lambda: next(runs), attempts, Words([1, attempts])) is None
+        assert first_accepted(lambda: next(runs), coin(attempts, Words([1, attempts]))) is None
 
 
 @pytest.mark.parametrize(("p", "attempts"), [(0.3, 4), (0.05, 10), (0.0, 3)])
@@ -380,7 +386,7 @@ def test_runs_follow_the_law_that_is_proved(p, attempts):
             made_runs += 1
             return "passed" if rng.random() < p else None
 
-        counts[first_accepted(run, attempts, randomness)] += 1
+        counts[first_accepted(run, coin(attempts, randomness))] += 1
         lengths.append(made_runs)
     growth = 1 / (1 / attempts + (1 - 1 / attempts) * p)
     wanted = (1 - p) * growth / attempts
@@ -399,7 +405,7 @@ def test_every_run_charges_what_the_rule_foresees_and_a_twin_that_does_not_is_ca
     table = pa.table({"rich": [True] * 5})
     with (
         Curator(table, Schema((Boolean("rich"),)), budget=budget, seed=3) as curator,
-        curator.run(attempts, lambda: None) as one,
+        curator.run(attempts, lambda: curator.pay_for_runs("0f" * 32, attempts)) as one,
     ):
         account = one.filter(GaussianFilter())
         account.ask(MarginalCounts(one.domain, (("rich",),)), account.noise(account.capacity))
@@ -407,8 +413,8 @@ def test_every_run_charges_what_the_rule_foresees_and_a_twin_that_does_not_is_ca
         assert isinstance(account.rule, RepeatedGaussian)
         multiplier = charge.event.noise_multiplier
     assert worst_gaussian_delta(1 / multiplier, attempts, budget.epsilon) <= budget.delta
-    with Curator(table, Schema((Boolean("rich"),)), budget=budget, seed=3) as twin, twin.run(1, lambda: None) as one:
-        account = one.filter(GaussianFilter())
+    with Curator(table, Schema((Boolean("rich"),)), budget=budget, seed=3) as twin:
+        account = twin.filter(GaussianFilter())
         uncharged = account.noise(account.capacity).event().noise_multiplier
     assert worst_gaussian_delta(1 / uncharged, attempts, budget.epsilon) > 1.2 * budget.delta
 
@@ -455,6 +461,51 @@ def test_a_curator_that_is_judged_twice_pays_twice():
         assert runs.release == 1
         with pytest.raises(BudgetExceeded):
             JudgedRuns(curator, Acceptance(EASY)).first_accepted(Independent().synthesize)
+
+
+def test_a_run_that_nobody_paid_for_asks_nothing(tmp_path):
+    """Nor one that was paid for otherwise, and no more of them than the coin allows."""
+    ledger = Ledger.create(tmp_path / "p.ledger", source=SourceIdentity("memory", "memory"), total=(2, 1e-5))
+    with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6), ledger=ledger) as curator:
+        with curator.run(1, lambda: None) as one, pytest.raises(ValueError, match="paid for by its curator's"):
+            Independent().synthesize(one)
+        assert not curator.another_run()
+        with curator.run(1, lambda: None) as one:
+            assert not one.has_ledger, "it is not paid for"
+            with pytest.raises(ValueError, match="has no runs of its own"):
+                one.pay_for_runs("0f" * 32, 1)
+            with pytest.raises(ValueError, match="has no runs of its own"), one.run(1, lambda: None):
+                pass
+        curator.pay_for_runs("0f" * 32, 1)
+        with curator.run(2, lambda: None) as one, pytest.raises(ValueError, match="that were paid for"):
+            Independent().synthesize(one)
+        with curator.run(1, lambda: None) as one:
+            assert Independent().synthesize(one).receipt.document["ledger"] is True
+        with curator.run(1, lambda: None) as one, pytest.raises(ValueError, match="All runs that were paid for"):
+            Independent().synthesize(one)
+        assert not curator.another_run(), "with one attempt the coin always ends them"
+        assert [len(release.charges) for release in ledger.releases()] == [1]
+
+
+def test_one_payment_gives_one_release():
+    with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6)) as curator:
+        runs = JudgedRuns(curator, Acceptance(EASY))
+        assert runs.first_accepted(Independent().synthesize) is not None
+        for again in (runs, copy.copy(runs)):
+            with pytest.raises(ValueError, match="Found a second call"):
+                again.first_accepted(Independent().synthesize)
+        with pytest.raises(TypeError, match="can't be copied"):
+            copy.deepcopy(runs._once)
+
+
+def test_a_run_shows_no_records_and_reads_sizes_only_for_its_curators_ledger(tmp_path):
+    ledger = Ledger.create(tmp_path / "p.ledger", source=SourceIdentity("memory", "memory"), total=(2, 1e-5))
+    with Curator(PEOPLE, SCHEMA, budget=Budget(1.0, 1e-6), relation="replace_one", ledger=ledger) as curator:
+        with curator.run(1, lambda: None) as one:
+            with pytest.raises(ValueError, match="shows no records"):
+                one.reveal_without_privacy("inside a run")
+            one.public_row_count()
+        assert (ledger.reveals(), ledger.sizes_read()) == ([], ["replace_one"])
 
 
 def test_criteria_survive_copies():

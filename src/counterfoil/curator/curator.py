@@ -28,7 +28,7 @@ from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.interrupts import interrupted_afterwards
-from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
+from counterfoil.curator.judged_runs import JUDGED, NOTE, PaidRuns, judged_charge
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve
 from counterfoil.curator.resolved_schema import schema_for
@@ -124,8 +124,10 @@ class Curator:
         self._public_rows: int | None = None
         self._rest: Rest | None = None
         self._attempts = 1
-        self._counted: bool | None = None
         self._pay: Callable[[], None] | None = None
+        self._of: Curator | None = None  # of a run: the curator that pays for it
+        self._begun = False
+        self._runs: PaidRuns | None = None
 
     @property
     def domain(self) -> Domain:
@@ -144,8 +146,11 @@ class Curator:
 
     @property
     def has_ledger(self) -> bool:
-        """Whether charges are recorded in a file, where other releases of the source are counted too."""
-        return self._ledger.durable if self._counted is None else self._counted
+        """Whether charges are recorded in a file, where other releases of the source are counted too.
+
+        Those of a run are once it is paid for.
+        """
+        return self._ledger.durable if self._of is None else self._begun and self._of.has_ledger
 
     @property
     def account(self) -> Account | None:
@@ -351,7 +356,14 @@ class Curator:
             one column of integer codes for each attribute of the domain, in its order, then one of numbers (float64,
             NaN where missing) for each of the ordered columns `numbers`, then one of `Placement` (uint8) for each of
             the columns `placements`.
+
+        Raises:
+            ValueError: within a run of a release that is judged: how many looks there were would tell of its runs.
         """
+        if self._of is not None:
+            raise ValueError(
+                "A run of a release that is judged shows no records. Look with the curator of the release."
+            )
         self._ledger.record_reveal(reason)
         attributes = self.domain.attributes
         names = [*attributes, *(f"number of {name}" for name in numbers)]
@@ -497,6 +509,7 @@ class Curator:
             LedgerError: when the ledger refuses; nothing is charged.
         """
         self._require_unopened()
+        self._require_no_run()
         self._warn_of_uncounted()
         with interrupted_afterwards():  # it is charged as a whole, or not reserved
             release = self._ledger.open_release(
@@ -507,7 +520,12 @@ class Curator:
             )
             release.charge(judged_charge(criteria_sha256, attempts), description=JUDGED, affords=lambda _: True)
             release.close(NOTE)
+        self._runs = PaidRuns(attempts, self.budget, self.neighbors.describe(), self.randomness)
         return release.id
+
+    def another_run(self) -> bool:
+        """Whether one more run may follow one that failed, by a coin (`PaidRuns.goes_on`); none before a payment."""
+        return self._runs is not None and self._runs.goes_on()
 
     @contextmanager
     def run(self, attempts: int, pay: Callable[[], None]) -> Iterator[Curator]:
@@ -518,13 +536,18 @@ class Curator:
 
         Args:
             attempts: as they are paid for.
-            pay: called before anything is asked, after everything was checked that public facts decide.
+            pay: called before anything is asked, after everything was checked that public facts decide. It must see to
+                it that this curator has paid; a run that it has not paid for, and that no coin allows, is refused then.
+
+        Raises:
+            ValueError: for a run of a run.
         """
+        self._require_no_run()
         one = copy(self)
         one._ledger = Ledger.in_memory(source=self._ledger.source, total=self.budget)
         one._release = one._account = one._log = None
         one._reserves, one._files = {}, ExitStack()
-        one._attempts, one._counted, one._warns, one._pay = attempts, self.has_ledger, False, pay
+        one._attempts, one._warns, one._pay, one._of, one._runs = attempts, False, pay, self, None
         try:
             yield one
         finally:
@@ -536,6 +559,17 @@ class Curator:
     def recorded_charges(self, release_id: int) -> list[dict[str, Any]]:
         """The charges of any release of the ledger, as it records them; none where it has no such release."""
         return [charge for release in self._ledger.releases() if release.id == release_id for charge in release.charges]
+
+    def _begin_run(self, of: Curator) -> None:
+        """Takes the run from those that the curator `of` paid for."""
+        if of._runs is None:
+            raise ValueError("A run is paid for by its curator's `pay_for_runs`, before it asks anything. Found none.")
+        of._runs.begin(self._attempts, self.budget, self.neighbors.describe())
+        self._begun = True
+
+    def _require_no_run(self) -> None:
+        if self._of is not None:
+            raise ValueError("A run of a release that is judged has no runs of its own. Make another curator.")
 
     def _require_unopened(self) -> None:
         if self._account is not None:
@@ -554,8 +588,9 @@ class Curator:
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         factor = require_replacement_factor(replacement_factor)
-        if self._pay is not None:
+        if self._pay is not None and self._of is not None:
             self._pay()
+            self._begin_run(self._of)
         if (location := self._ledger.source.location) != "memory":
             keep(kept_source(location))  # what is released must not be written over what it was made from
         if self._release is not None:

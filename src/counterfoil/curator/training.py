@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
+from counterfoil.curator.right import Right
 from counterfoil.curator.silence import silent
 from counterfoil.networks import few_threads
 from counterfoil.noise.exact_answers import require_whole
@@ -53,9 +54,16 @@ class Training:
         self._sensitivity = sensitivity
         self._randomness = randomness
         self._batch_sizes = query.batch_sizes
-        # Two threads would count one step for two answers, and share the network and the pool of records.
+        # Two threads would share the network.
         self._alone = Lock()
-        self.steps_left = noise.steps
+        self._right = Right(
+            noise.steps, f"All {noise.steps} steps that were charged are taken. Charge further ones first."
+        )
+
+    @property
+    def steps_left(self) -> int:
+        """How many steps that were charged are not taken."""
+        return self._right.left
 
     def step(self, parameters: np.ndarray, draws: PublicDraws | None = None) -> NoisyGradient:
         """The noisy gradient at `parameters`, from a new batch.
@@ -65,19 +73,17 @@ class Training:
             draws: what the query takes that is drawn without a look at records.
 
         Raises:
-            ValueError: when all steps that were charged are taken, for parameters that are not float64 [P], or without
-                draws that the query takes; no step is taken then.
+            ValueError: when all steps that were charged are taken, in a process that was forked since, for parameters
+                that are not float64 [P], or without draws that the query takes; no step is taken then.
         """
         with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
             return self._step(parameters, draws or PublicDraws())
 
     def _step(self, parameters: np.ndarray, draws: PublicDraws) -> NoisyGradient:
-        if not self.steps_left:
-            raise ValueError(f"All {self._noise.steps} steps that were charged are taken. Charge further ones first.")
         query = self._query
         query.require_draws(draws)
         query.network.load_vector(parameters)  # refuses others before a batch is read
-        self.steps_left -= 1
+        self._right.take()
         with silent():
             batch = self._records.draw(self._batch_sizes, self._randomness)
             exact = query.exact_of_batch(batch, parameters, draws)

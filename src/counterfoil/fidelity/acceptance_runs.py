@@ -9,16 +9,13 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.repeated import require_attempts
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.judged_runs import Withheld
+from counterfoil.curator.right import Right
 from counterfoil.fidelity.acceptance import Acceptance
-from counterfoil.noise.randomness import Randomness
 from counterfoil.synthesis.synthesis import Synthesis
 
 Made = TypeVar("Made")
-
-_WORDS = 2**64
 
 
 class JudgedRuns:
@@ -42,11 +39,12 @@ class JudgedRuns:
         acceptance.require_possible(curator.schema)
         self._curator, self._acceptance, self._paid = curator, acceptance, ""
         self._before_charge = before_charge
+        self._once = Right(1, "`first_accepted` gives the one release that was paid for. Found a second call.")
         self.release: int | None = None
         """The number of the release in its ledger; None until it is paid for."""
 
     def first_accepted(self, make: Callable[[Curator], Any]) -> Synthesis | None:
-        """The release of the first run that is accepted; None where it is withheld.
+        """The release of the first run that is accepted; None where it is withheld. To be called once.
 
         Where several attempts were allowed, its receipt has the time of the charge, which does not tell how long they
         took.
@@ -57,7 +55,9 @@ class JudgedRuns:
         Raises:
             TypeError: for a release of another kind.
             LedgerError: when the ledger refuses.
+            ValueError: when it was called before.
         """
+        self._once.take()
         curator, acceptance = self._curator, self._acceptance
 
         def run() -> Synthesis | None:
@@ -68,7 +68,7 @@ class JudgedRuns:
                     raise TypeError("Releases can be judged that are a `Synthesis`. Found one of another kind.")
                 return acceptance.judge(one, made)
 
-        made = first_accepted(run, acceptance.attempts, curator.randomness)
+        made = first_accepted(run, curator.another_run)
         return (
             made
             if made is None or acceptance.attempts == 1
@@ -83,34 +83,23 @@ class JudgedRuns:
             self.release = self._curator.pay_for_runs(acceptance.criteria.sha256, acceptance.attempts)
 
 
-def first_accepted(run: Callable[[], Made | None], attempts: int, randomness: Randomness) -> Made | None:
+def first_accepted(run: Callable[[], Made | None], goes_on: Callable[[], bool]) -> Made | None:
     """What the first run that passes gives; None where the coin ended them before one did.
 
-    This is the mechanism of `accounting.repeated`, which has its guarantee: one more run follows a failure with
-    probability 1 - 1/attempts exactly. A run that raises ends all as one that passes would, so that what it raises is
-    what is released of it. Nothing of a run that failed is kept, and what runs warn of is not shown.
+    This is the mechanism of `accounting.repeated`, which has its guarantee. A run that raises ends all as one that
+    passes would, so that what it raises is what is released of it. Nothing of a run that failed is kept, and what runs
+    warn of is not shown.
 
     Args:
         run: makes a release from fresh noise and judges it; None where it fails.
-        attempts: K, at least 1.
-        randomness: of the coin, which nobody else sees.
+        goes_on: the coin: one more run follows a failure with probability 1 - 1/attempts exactly (`PaidRuns.goes_on`).
     """
-    require_attempts(attempts)
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = run()
-        if made is not None or one_of(attempts, randomness):
+        if made is not None or not goes_on():
             return made
-
-
-def one_of(sides: int, randomness: Randomness) -> bool:
-    """True with probability 1/sides, exactly: words of 64 random bits beyond the last multiple of `sides` are left."""
-    whole = _WORDS - _WORDS % sides
-    while True:
-        word = int(randomness.words(1)[0])
-        if word < whole:
-            return word % sides == 0
 
 
 def withheld(budget: Budget) -> Withheld:
