@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
+from counterfoil.curator.foreign_errors import without_foreign_words
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.right import Right
 from counterfoil.curator.silence import silent
+from counterfoil.ledger.refusals import RefusalLog, noting_refusals
 from counterfoil.networks import few_threads
 from counterfoil.noise.exact_answers import require_whole
 from counterfoil.noise.randomness import Randomness
@@ -45,14 +48,19 @@ class Training:
         records: GroupedRecords,
         query: GradientQuery,
         noise: SubsampledGaussianNoise,
+        *,
         sensitivity: float,
         randomness: Randomness,
+        refusals: RefusalLog,
+        vouched_for: Sequence[str] = (),
     ) -> None:
         self._records = records
         self._query = query
         self._noise = noise
         self._sensitivity = sensitivity
         self._randomness = randomness
+        self._refusals = refusals
+        self._vouched_for = vouched_for
         self._batch_sizes = query.batch_sizes
         # Two threads would share the network.
         self._alone = Lock()
@@ -74,7 +82,8 @@ class Training:
 
         Raises:
             ValueError: when all steps that were charged are taken, in a process that was forked since, for parameters
-                that are not float64 [P], or without draws that the query takes; no step is taken then.
+                that are not float64 [P], or without draws that the query takes; no step is taken then. Also when a
+                network of a user's own fails on the batch: the step is taken then, and the ledger notes it.
         """
         with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
             return self._step(parameters, draws or PublicDraws())
@@ -84,10 +93,11 @@ class Training:
         query.require_draws(draws)
         query.network.load_vector(parameters)  # refuses others before a batch is read
         self._right.take()
-        with silent():
-            batch = self._records.draw(self._batch_sizes, self._randomness)
-            exact = query.exact_of_batch(batch, parameters, draws)
-        exact = require_whole(query.name, exact, cells=query.size + 1)
+        with noting_refusals(self._refusals):
+            with without_foreign_words(query.name, self._vouched_for), silent():
+                batch = self._records.draw(self._batch_sizes, self._randomness)
+                exact = query.exact_of_batch(batch, parameters, draws)
+            exact = require_whole(query.name, exact, cells=query.size + 1)
         values = self._noise.add(exact, self._sensitivity, self._randomness)
         scale = self._noise.scale(self._sensitivity)
         return NoisyGradient(
