@@ -28,7 +28,9 @@ def test_names_that_look_like_values_are_warned_of(office, table, warned, option
 
 UNCLOSED = 'id,"height\n1,180\n2,5 ft 11",x\n3,170\n'
 NAME = '"height\\n1,180\\n2,5 ft 11"'
-OTHERS = '[columns.id]\nkind = "identifier"\nreplace = "drop"\n[columns.x]\nkind = "integer"\nlower = 0\nupper = 200\n'
+OTHERS = (
+    '[columns.id]\nkind = "integer"\nlower = 0\nupper = 300\n[columns.x]\nkind = "integer"\nlower = 0\nupper = 200\n'
+)
 KIND = 'kind = "integer"\nlower = 0\nupper = 9\n'
 
 

@@ -128,7 +128,7 @@ def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
     internal = tuple(f"c{i}" for i in range(len(header.names)))
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
     gzipped = path.name.lower().endswith(".gz")
-    # In parallel, DuckDB may refuse a quoted cell of many lines across a border of 8 MB. With `parallel=false` it reads
+    # In parallel, DuckDB may refuse a quoted cell of several lines at a border of 8 MB. With `parallel=false` it reads
     # such cells, but leaves out a last record whose quote is not closed, in silence: a refusal is better.
     return FileSource(
         path,
