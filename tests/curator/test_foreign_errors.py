@@ -31,9 +31,10 @@ class Mine(TableSpace):
     """A space that tells of one record, if it is there."""
 
     raises: type[BaseException] = ValueError
+    of: float = SECRET
 
     def locate(self, codes, numbers):
-        if (numbers["x"] == SECRET).any():
+        if (numbers["x"] == self.of).any():
             raise self.raises(f"found {numbers['x'].tolist()}")
         return super().locate(codes, numbers)
 
@@ -64,7 +65,7 @@ def test_our_own_sentences_stay_where_no_foreign_code_was_at_work(tmp_path):
     table.write_text("x\n1\n2\n")
     with Curator(table, SCHEMA, budget=Budget(1.0, 1e-6), in_memory=False) as curator:
         account = curator.filter(GaussianFilter())
-        query = NearestNeighborHistogram(Mine(SCHEMA), np.zeros((1, 1)))
+        query = NearestNeighborHistogram(Mine(SCHEMA, of=-1.0), np.zeros((1, 1)))
         table.write_text("x\n1\n2\n3\n")
         with pytest.raises(SourceError, match=r"p\.csv has changed since it was opened"):
             account.ask(query, account.noise(account.capacity / 2))
