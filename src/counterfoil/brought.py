@@ -29,6 +29,15 @@ class Brought:
     value: object
 
 
+class BroughtFailed(ValueError):
+    """Code that a user brought failed on records. The sentence quotes nothing that this code said."""
+
+
+def is_ours(kind: type) -> bool:
+    """Whether `kind` is a class of this package."""
+    return _is_from(kind, _PACKAGE)
+
+
 def brought_within(value: object) -> list[Brought]:
     """What is a user's within `value`, by name: anything that is neither ours nor plain data."""
     return sorted(_walk(value, set()), key=lambda brought: brought.words)

@@ -495,7 +495,7 @@ class Codes(Box):
     ("space", "sentence"),
     [
         (Missing(*SIDES), "failed there: ValueError: `points` must be finite"),
-        (Fewer(*SIDES), "failed there: ValueError: Each record has one place, from 0 to 9"),
+        (Fewer(*SIDES), "failed there: WrongPlaces: Each record has one place, from 0 to 9"),
         (Partial(*SIDES), "failed there: KeyError: 'z'"),
         (Codes(("x", "job"), *SIDES[1:]), "failed there: KeyError: 'job'"),
     ],

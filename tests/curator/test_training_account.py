@@ -162,23 +162,6 @@ def test_a_copy_of_a_training_has_no_steps_of_its_own():
             copy.deepcopy(training)
 
 
-def test_a_network_that_fails_on_a_record_says_nothing_of_it_and_is_counted(tmp_path, monkeypatch):
-    """A module of the user's own may raise anything, and quote what it was given."""
-
-    def fails(self, batch, parameters, draws):
-        raise RuntimeError(f"hit {batch.inputs[0].tolist()}")
-
-    query, ledger = query_of(), ledger_at(tmp_path / "p.ledger")
-    with curator_of(ledger=ledger) as curator:
-        training = curator.filter(GaussianFilter()).train(query, WIDE)
-        monkeypatch.setattr(LossGradient, "exact_of_batch", fails)
-        with pytest.raises(ValueError, match=r"failed on a batch of records: RuntimeError\.$") as failed:
-            training.step(parameters_of(query))
-        assert "hit" not in str(failed.value)
-        assert failed.value.__suppress_context__
-    assert len(ledger.refusals()) == 1
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes don't fork here")
 def test_a_forked_process_takes_no_step():
     query = query_of()

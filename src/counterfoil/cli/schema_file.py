@@ -36,17 +36,8 @@ def require_schema_file(out: Path, source: str, *, force: bool) -> None:
 
 
 def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
-    """Warns where names look like values: a file without a line of names loses a record, whose values become names.
-
-    Raises:
-        ValueError: for a name with a line break, which a quote that is never closed makes of records.
-    """
+    """Warns where names look like values: a file without a line of names loses a record, whose values become names."""
     found = list(names)
-    if broken := [place for place, name in enumerate(found, 1) if "\n" in name or "\r" in name]:
-        raise ValueError(
-            f"The name of column {broken[0]} breaks its line. Where a quote in the header is not closed, such a name "
-            "holds records, so that it is not shown. Close the quote, or rename the column."
-        )
     strange = sum(_VALUE.fullmatch(name.strip()) is not None for name in found)
     if 2 * strange > len(found):
         terminal.alarm(

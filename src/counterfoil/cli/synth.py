@@ -428,7 +428,7 @@ def synth(
         terminal.note(advice)
     if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):
         terminal.note(spelling)
-    if (zeros := zeros_lost(facts)) and not columns_of(source).typed:
+    if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared).typed:
         terminal.note(zeros)
     synthesis: SyntheticRelease
     if acceptance is None:

@@ -21,6 +21,7 @@ from counterfoil.curator.answer_log import AnswerLog, Kept, LostAnswer
 from counterfoil.curator.answer_size import AnswerSizes
 from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.fingerprint import fingerprint
+from counterfoil.curator.foreign_errors import without_foreign_words
 from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
@@ -66,6 +67,12 @@ class _Paid:
     asked: str = ""
     kept: np.ndarray | None = None
     texts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def vouched_for(self) -> Sequence[str]:
+        """The types of a user's own in it."""
+        named: Sequence[str] = self.record["parameters"].get("vouched_for", ())
+        return named
 
 
 class Account:
@@ -168,7 +175,7 @@ class Account:
         of = _sensitivity_in(query, noise.norm)
         with self._paying(query, noise, of) as paid:
             sensitivity, kept = paid.sensitivity, paid.kept
-            values = self._noisy(query, noise, sensitivity) if kept is None else kept
+            values = self._noisy(query, noise, paid) if kept is None else kept
             self._keep(paid, values)
         answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
         self._answers.append((self.charged, query, answer))
@@ -185,7 +192,7 @@ class Account:
         with self._paying(query, noise, query.l2_sensitivity) as paid:
             sensitivity = paid.sensitivity
             if paid.kept is None:
-                texts = self._frequent(query, add, sensitivity)
+                texts = self._frequent(query, add, paid)
             else:
                 texts = tuple((*named, int(count)) for named, count in zip(paid.texts, paid.kept, strict=True))
             counts = np.array([count for *_, count in texts], dtype=np.int64)
@@ -207,7 +214,7 @@ class Account:
                 f"{query.name}."
             )
         with self._paying(query, noise, query.score_sensitivity) as paid:
-            chosen = self._chosen(query, noise, paid.sensitivity) if paid.kept is None else int(paid.kept[0])
+            chosen = self._chosen(query, noise, paid) if paid.kept is None else int(paid.kept[0])
             self._keep(paid, np.array([chosen], dtype=np.int64))
         return Choice(chosen, noise.scale(paid.sensitivity))
 
@@ -248,8 +255,16 @@ class Account:
                 f"A run may answer with at most {MOST_NUMBERS:,} numbers, for which discrete noise is proved. Found "
                 f"{noise.steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
             )
-        sensitivity = self._charge(query, noise, query.l2_sensitivity).sensitivity
-        return Training(records, query, noise, sensitivity, self._randomness, self._release)
+        paid = self._charge(query, noise, query.l2_sensitivity)
+        return Training(
+            records,
+            query,
+            noise,
+            sensitivity=paid.sensitivity,
+            randomness=self._randomness,
+            refusals=self._release,
+            vouched_for=paid.vouched_for,
+        )
 
     def admit(self, query: Query) -> None:
         """Refuses, before anything is charged, a query that could not be asked.
@@ -276,15 +291,16 @@ class Account:
     def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         return self._neighbors.sensitivity(of, self._neighbors.relation)
 
-    def _noisy(self, query: CountQuery, noise: CountNoise, sensitivity: float) -> np.ndarray:
+    def _noisy(self, query: CountQuery, noise: CountNoise, paid: _Paid) -> np.ndarray:
         with noting_refusals(self._release):
-            with silent():
+            with without_foreign_words(query.name, paid.vouched_for), silent():
                 exact = query.exact(self._records)
             exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
-        return noise.add(exact, sensitivity, self._randomness)
+        return noise.add(exact, paid.sensitivity, self._randomness)
 
-    def _frequent(self, query: TextCounts, add: _Adding, sensitivity: float) -> tuple[tuple[str, str, int], ...]:
-        with noting_refusals(self._release), silent():
+    def _frequent(self, query: TextCounts, add: _Adding, paid: _Paid) -> tuple[tuple[str, str, int], ...]:
+        sensitivity = paid.sensitivity
+        with noting_refusals(self._release), without_foreign_words(query.name, paid.vouched_for), silent():
             released = [
                 (name, text, count)
                 for part in query.tallied(self._records)
@@ -293,12 +309,12 @@ class Account:
         # Not in the order of the table: where a text stands among those that were not released would show.
         return tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
 
-    def _chosen(self, query: SelectionQuery, noise: SelectionNoise, sensitivity: float) -> int:
+    def _chosen(self, query: SelectionQuery, noise: SelectionNoise, paid: _Paid) -> int:
         with noting_refusals(self._release):
-            with silent():
+            with without_foreign_words(query.name, paid.vouched_for), silent():
                 scores = query.exact(self._records)
             scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
-        return noise.choose(scores, sensitivity, self._randomness)
+        return noise.choose(scores, paid.sensitivity, self._randomness)
 
     @contextmanager
     def _paying(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> Iterator[_Paid]:

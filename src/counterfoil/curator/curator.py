@@ -99,7 +99,7 @@ class Curator:
                 hint = did_you_mean(name, known)
                 raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
-        opened = open_source(source)
+        opened = open_source(source, declared=(*schema.declared, privacy_unit.column if privacy_unit else ""))
         identity = SourceIdentity(name=opened.name, location=opened.location)
         self.column_names = opened.column_names  # public: a table's header is no record's
         self._warns = ledger is None
@@ -525,7 +525,7 @@ class Curator:
         return release.id
 
     def another_run(self) -> bool:
-        """Whether one more run may follow one that failed, by a coin (`PaidRuns.goes_on`); never before a payment."""
+        """Whether one more run may follow one that failed, by a coin (`PaidRuns.goes_on`); none before a payment."""
         return self._runs is not None and self._runs.goes_on()
 
     @contextmanager

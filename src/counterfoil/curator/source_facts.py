@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,17 +32,21 @@ def identity_of(source: Any) -> SourceIdentity:
     Raises:
         ValueError: when there is no such table.
     """
-    opened = open_source(source)
+    opened = open_source(source, declared=None)
     return SourceIdentity(name=opened.name, location=opened.location)
 
 
-def columns_of(source: Any) -> SourceColumns:
+def columns_of(source: Any, declared: Collection[str] = ()) -> SourceColumns:
     """Names and declared types; no record is read.
+
+    Args:
+        source: the table.
+        declared: the names of a schema, where there is one; no other may have line breaks in a CSV file.
 
     Raises:
         ValueError: when there is no such table.
     """
-    opened = open_source(source)
+    opened = open_source(source, declared=declared)
     return SourceColumns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
 
 
@@ -52,5 +56,5 @@ def value_at(source: Any, column: str, row: int) -> str:
     Args:
         row: counted from 0.
     """
-    batch = next(open_source(source).batches([column], 1, skip_rows=row))
+    batch = next(open_source(source, declared=None).batches([column], 1, skip_rows=row))
     return repr(value_of(batch.column(0), 0))

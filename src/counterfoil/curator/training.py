@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
 from counterfoil.curator.batches import GroupedRecords
+from counterfoil.curator.foreign_errors import without_foreign_words
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.right import Right
 from counterfoil.curator.silence import silent
@@ -46,16 +48,19 @@ class Training:
         records: GroupedRecords,
         query: GradientQuery,
         noise: SubsampledGaussianNoise,
+        *,
         sensitivity: float,
         randomness: Randomness,
         refusals: RefusalLog,
+        vouched_for: Sequence[str] = (),
     ) -> None:
         self._records = records
-        self._refusals = refusals
         self._query = query
         self._noise = noise
         self._sensitivity = sensitivity
         self._randomness = randomness
+        self._refusals = refusals
+        self._vouched_for = vouched_for
         self._batch_sizes = query.batch_sizes
         # Two threads would share the network.
         self._alone = Lock()
@@ -77,9 +82,8 @@ class Training:
 
         Raises:
             ValueError: when all steps that were charged are taken, in a process that was forked since, for parameters
-                that are not float64 [P], or without draws that the query takes; no step is taken then. Where the
-                network fails on a batch, as a module of the user's own may, with the kind of the failure alone; the
-                ledger counts it as a refusal.
+                that are not float64 [P], or without draws that the query takes; no step is taken then. Also when a
+                network of a user's own fails on the batch: the step is taken then, and the ledger notes it.
         """
         with self._alone, few_threads(query_size=self._query.size * sum(self._batch_sizes)):
             return self._step(parameters, draws or PublicDraws())
@@ -89,12 +93,10 @@ class Training:
         query.require_draws(draws)
         query.network.load_vector(parameters)  # refuses others before a batch is read
         self._right.take()
-        with noting_refusals(self._refusals), silent():
-            batch = self._records.draw(self._batch_sizes, self._randomness)
-            try:
+        with noting_refusals(self._refusals):
+            with without_foreign_words(query.name, self._vouched_for), silent():
+                batch = self._records.draw(self._batch_sizes, self._randomness)
                 exact = query.exact_of_batch(batch, parameters, draws)
-            except Exception as error:  # a user's module may raise anything, and say in it what a record holds
-                raise ValueError(f"The network failed on a batch of records: {type(error).__name__}.") from None
             exact = require_whole(query.name, exact, cells=query.size + 1)
         values = self._noise.add(exact, self._sensitivity, self._randomness)
         scale = self._noise.scale(self._sensitivity)

@@ -10,6 +10,11 @@ from counterfoil.compiled import compiled
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.layout import Layout
 
+
+class WrongPlaces(ValueError):
+    """A user's space, metric or partition gave a record a place that there is not; which record is not said."""
+
+
 _CHUNK = 4096
 
 _COPIED_CELLS = 1 << 13
@@ -111,11 +116,13 @@ def count_places(places: np.ndarray, *, records: int, size: int) -> np.ndarray:
     A sensitivity of one cell a record rests on what is checked here: each record has one place, and there are `size`.
 
     Raises:
-        ValueError: for any other number of places, or one that is not among the `size`; which record it is of is not
+        WrongPlaces: for any other number of places, or one that is not among the `size`; which record it is of is not
             said.
     """
     if places.shape != (records,) or (records and not (places.min() >= 0 and places.max() < size)):
-        raise ValueError(f"Each record has one place, from 0 to {size - 1}. A space, metric or partition gave another.")
+        raise WrongPlaces(
+            f"Each record has one place, from 0 to {size - 1}. A space, metric or partition gave another."
+        )
     return np.bincount(places, minlength=size).astype(np.int64)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.brought import BroughtFailed
 from counterfoil.features.function_family import FunctionFamily, require_few
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
@@ -149,9 +150,9 @@ class OwnFunction(BoundedFunction):
         try:
             values = np.asarray(self.function(given))
         except Exception as error:  # a user's code may raise anything, and say in it what a record holds
-            raise ValueError(f"The function {self.name!r} failed: {type(error).__name__}.") from None
+            raise BroughtFailed(f"The function {self.name!r} failed: {type(error).__name__}.") from None
         if values.shape != (rows,) or values.dtype.kind not in "buif":
-            raise ValueError(f"The function {self.name!r} must return one number for each row.")
+            raise BroughtFailed(f"The function {self.name!r} must return one number for each row.")
         return values.astype(np.float64)
 
 

@@ -129,6 +129,11 @@ class Schema:
             columns += self.columns[place : place + 1]
         return replace(self, columns=tuple(columns), patterns=())
 
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The names of columns that the schema has in full, those that are ignored among them; no pattern."""
+        return *(column.name for column in self.columns), *self.ignore
+
     def require_confirmed(self) -> None:
         """Raise UnconfirmedSchema, listing each column and fact that a draft leaves open.
 

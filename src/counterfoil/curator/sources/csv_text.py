@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -32,10 +32,18 @@ def _open(path: Path, errors: str = "strict") -> TextIO:
     return path.open(encoding="utf-8-sig", errors=errors, newline="")
 
 
-def read_header(path: Path) -> CSVHeader:
+def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
     """Read the first record and nothing else.
 
-    Raises SourceError for a file that is empty, not text, or whose columns have no or equal names.
+    A quote in the header that is not closed makes records part of a name, up to the next quote. So the name of a column
+    breaks its line only where it is declared, and is known without the file.
+
+    Args:
+        path: of the file.
+        declared: the names that may have line breaks; None where all may, because no name is shown.
+
+    Raises SourceError for a file that is empty, not text, or whose columns have no or equal names, or one that breaks
+    its line and is not declared; of such a name nothing is said.
     """
     try:
         # The reader looks ahead of the header: bytes that are no text further down are DuckDB's to report.
@@ -59,7 +67,15 @@ def read_header(path: Path) -> CSVHeader:
             f"{path.name}: the name of a column breaks its line in another way than the lines of the file end. Rename "
             "the column."
         )
-    return CSVHeader(unique_names([name.strip() for name in names], path.name), delimiter)
+    stripped = [name.strip() for name in names]
+    for place, name in enumerate(stripped, 1):
+        if declared is not None and name not in declared and ("\n" in name or "\r" in name):
+            raise SourceError(
+                f"{path.name}: the name of column {place} goes over several lines, as it does where a quote in the "
+                "header is not closed and records are taken for a name. Close the quote; where the name is meant, "
+                "rename the column, or declare it in the schema with its line breaks."
+            )
+    return CSVHeader(unique_names(stripped, path.name), delimiter)
 
 
 def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ DuckDB's error messages quote the line at fault: they never get past this module
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,13 +122,13 @@ class FileSource:
         return f"row {row + 1} of {self.name}"
 
 
-def open_csv(path: Path) -> FileSource:
-    """A CSV file with a header; every cell is read as text, quotes strictly."""
-    header = read_header(path)
+def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
+    """A CSV file with a header; every cell is read as text, quotes strictly. For `declared`, see `read_header`."""
+    header = read_header(path, declared)
     internal = tuple(f"c{i}" for i in range(len(header.names)))
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
     gzipped = path.name.lower().endswith(".gz")
-    # In parallel, DuckDB may refuse a quoted cell of many lines across a border of 8 MB. With `parallel=false` it reads
+    # In parallel, DuckDB may refuse a quoted cell of several lines at a border of 8 MB. With `parallel=false` it reads
     # such cells, but leaves out a last record whose quote is not closed, in silence: a refusal is better.
     return FileSource(
         path,

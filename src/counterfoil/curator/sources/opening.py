@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,17 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
 
 
-def open_source(table: Any, *, column_names: Sequence[str] | None = None) -> Source:
+def open_source(
+    table: Any, *, column_names: Sequence[str] | None = None, declared: Collection[str] | None = ()
+) -> Source:
     """A source for a path (CSV, also gzipped; Parquet; `file.db::table` of DuckDB or SQLite), for a table or view
     of PostgreSQL (`postgresql://host/database::schema.table`), or for a frame.
 
     Frames are those of pandas, polars and pyarrow, or a numpy array [n, d], whose columns are called
     `column_names`, or else x0, x1, … A DataFrame of Spark, or `spark+parquet://` before a path, is read by Spark.
+
+    The header of a CSV file has names with line breaks only where they are among `declared`, those of a schema, or
+    where that is None, for callers that show no name (`read_header`).
 
     Raises SourceError in one sentence: what is wrong and what to do.
     """
@@ -38,7 +43,7 @@ def open_source(table: Any, *, column_names: Sequence[str] | None = None) -> Sou
         return open_spark_parquet(table)
     if isinstance(table, str | Path):
         text = str(table)
-        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text)
+        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text, declared)
     return FrameSource.of(table, column_names)
 
 
@@ -49,7 +54,7 @@ def _address(text: str) -> TableURL:
         raise SourceError(str(error)) from None
 
 
-def _open_path(text: str) -> Source:
+def _open_path(text: str, declared: Collection[str] | None) -> Source:
     file, separator, table = text.rpartition("::")
     path = Path(file if separator else text).expanduser().absolute()
     if path.is_dir():
@@ -71,7 +76,7 @@ def _open_path(text: str) -> Source:
         raise SourceError(f"The file {path} is empty: it has not even a header.")
     if separator:
         return _open_database(path, table, head)
-    return _open_file(path, head)
+    return _open_file(path, head, declared)
 
 
 def _looks_like_an_address(text: str) -> bool:
@@ -79,10 +84,10 @@ def _looks_like_an_address(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) is not None
 
 
-def _open_file(path: Path, head: bytes) -> Source:
+def _open_file(path: Path, head: bytes, declared: Collection[str] | None) -> Source:
     name = path.name.lower()
     if name.endswith((".csv", ".csv.gz")):
-        return open_csv(path)
+        return open_csv(path, declared)
     if name.endswith(".parquet"):
         return open_parquet(path)
     if head == _SQLITE_MAGIC or head[8:12] == _DUCKDB_MAGIC:
