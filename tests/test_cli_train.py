@@ -123,6 +123,14 @@ def test_predictions_are_those_of_the_model_row_by_row(office: Office, kind: str
         assert "again.parquet" not in office.files()
 
 
+def test_a_table_without_rows_trains_no_voters(office: Office) -> None:
+    Path("people.csv").write_text(Path("people.csv").read_text().splitlines()[0] + "\n")
+    ended = train(office, "pate", *MADE["pate"][0])
+    assert ended.status == 2
+    assert said(ended) == "people.csv must have rows to be copied. Found a table without any: check the file."
+    assert "model" not in office.files()
+
+
 def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -> None:
     ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger")
     assert ended.status == 0, ended.err

@@ -121,6 +121,8 @@ def request_of(
         wishes["public"] = _public_rows(wishes["public"])
     if "privacy_unit" in kind.wishes:
         wishes["privacy_unit"] = unit_of(given.get("privacy_unit"), given.get("max_rows"))
+    if "refuse_empty" in kind.wishes:
+        wishes["refuse_empty"] = True
     budget = Budget(model.epsilon, model.delta)
     if not budget.delta:
         raise ValueError("`delta` must be positive: the noise of training is Gaussian. Found 0.")
