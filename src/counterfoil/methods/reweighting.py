@@ -29,6 +29,7 @@ from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unre
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
+from counterfoil.reweighting.column_doubts import column_doubts, left_even
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
 from counterfoil.reweighting.queries import (
@@ -251,11 +252,16 @@ class Reweighting(Method):
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
         elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
+        doubts: tuple[str, ...] = ()
+        if density.merged is None:  # else what was measured of columns says it
+            public = float(curator.public_row_count()) if curator.row_count_is_public else None
+            uniform = parameters["reference"] == Uniform.name
+            doubts = column_doubts(curator.schema, answers, model, public, uniform=uniform)
         weak = _weak(curator, density, answers, support, fitted, model, related=_relates(parameters))
         bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
             curator,
-            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings(), *weak)),
+            Fitted(model, bars, warnings=(*density.warnings, *doubts, *fitted.warnings(), *weak)),
             method="reweighting",
             parameters={**parameters, **fitted.diagnostics},
             rows=asking.rows,
@@ -280,6 +286,7 @@ class Reweighting(Method):
             counted=answers.counted(),
             warnings=[
                 *density.warnings,
+                *(left_even(curator.schema) if parameters["reference"] == Uniform.name else ()),
                 *fitted.warnings(),
                 *_weak_moments(answers, support, answers.total()[0], fitted, related=_relates(parameters)),
             ],
