@@ -34,7 +34,7 @@ a weak relation over, next to nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,7 @@ _ALL = 0.95
 _STRENGTH = 0.5
 """The correlation that a prior under Laplace noise is judged by."""
 _MOST_NAMED = 3
+_MOST_GROUPS = 10
 _TINY = float(np.finfo(float).tiny)
 _SAME = 1e-12
 
@@ -67,6 +68,35 @@ _SAME = 1e-12
 def unrelated(schema: Schema) -> str:
     """What is said of a method that keeps no relation but those that the schema's rules demand."""
     return _BUT_FOR_RULES if schema.rules else UNRELATED
+
+
+def unrelated_but(schema: Schema, together: Iterable[Collection[str]]) -> tuple[str, ...]:
+    """What is said where only some columns are related, by what was bought; nothing where all are.
+
+    Args:
+        schema: of the columns.
+        together: columns that something was bought of together; those that share a column with others are related too.
+    """
+    groups: list[set[str]] = []
+    for names in together:
+        joined = set(names)
+        for group in [one for one in groups if one & joined]:
+            joined |= group
+            groups.remove(group)
+        groups.append(joined)
+    several = sorted(sorted(group) for group in groups if len(group) > 1)
+    columns = {column.name for column in schema.synthesized}
+    if len(columns) < 2 or any(set(group) >= columns for group in several):
+        return ()
+    if not several:
+        return (unrelated(schema),)
+    named = "; ".join(" with ".join(group) for group in several[:_MOST_GROUPS])
+    more = f"; and {len(several) - _MOST_GROUPS} more groups" if len(several) > _MOST_GROUPS else ""
+    rules = " but for the schema's rules" if schema.rules else ""
+    return (
+        f"Columns are related in these rows only by what was bought of them together: {named}{more}. All others are "
+        f"unrelated{rules}.",
+    )
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, weak_relations
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, unrelated_but, weak_relations
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
@@ -46,6 +46,7 @@ from counterfoil.reweighting.queries import (
 from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, Uniform, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
+from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
@@ -311,9 +312,15 @@ def _weak(
     shares = dict(zip(curator.domain.attributes, density.columns, strict=True))
     groups = groups_of(curator.schema, coarsening, shares)
     found = blurred_counts(answers.marginals, total, groups, prior_weight)
-    if not answers.averages:
-        return weak_relations(found) if found else (unrelated(curator.schema),)
-    return _weak_moments(answers, support, total, fitted, related=False)
+    if any(isinstance(averages.family, Moments) for averages in answers.averages):
+        return _weak_moments(answers, support, total, fitted, related=False)
+    return (*weak_relations(found), *_related_alone(curator.schema, answers))
+
+
+def _related_alone(schema: Schema, answers: NoisyAnswers) -> tuple[str, ...]:
+    """A sentence on the columns that are related by what was bought, over a reference that relates none."""
+    together = [one.clique for one in answers.marginals]
+    return unrelated_but(schema, [*together, *(group for one in answers.averages for group in one.family.together)])
 
 
 def _relates(parameters: Mapping[str, Any]) -> bool:
@@ -324,9 +331,11 @@ def _relates(parameters: Mapping[str, Any]) -> bool:
 def _weak_moments(
     answers: NoisyAnswers, support: Support, total: float, fitted: Weighting, *, related: bool
 ) -> tuple[str, ...]:
-    """The same of relations of which second moments were averaged; none for other functions."""
+    """The same of relations of which second moments were averaged; for others, which columns are related."""
     families = [averages for averages in answers.averages if isinstance(averages.family, Moments)]
-    if not families or len(support.schema.synthesized) < 2:
+    if not families:
+        return () if related else _related_alone(support.schema, answers)
+    if len(support.schema.synthesized) < 2:
         return ()
     (averages,) = families
     if isinstance(averages.family, Moments) and averages.family.order == 1:
