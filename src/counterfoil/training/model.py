@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import Checkpoint
 from counterfoil.training.descent import Descent, Optimizer
+from counterfoil.training.gradient_noise import noise_warnings
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
@@ -308,31 +308,6 @@ class PrivateModel(Parameters, ABC):
         model.receipt = Receipt.load(source / "receipt.json")
         _FOLDER.require_receipt(source, model.receipt)
         return model
-
-
-LOUD = 0.1
-"""Noise in the mean of all gradients, over the largest that the loss can have, from which models were bad: on six
-tables and several penalties, they lost five points of accuracy and more."""
-
-
-def noise_warnings(query: GradientQuery, multiplier: float, iterations: int) -> list[str]:
-    """What is known before the first record is read: that noise may drown what the records say.
-
-    Args:
-        query: what each step asks.
-        multiplier: of its noise.
-        iterations: how many steps.
-    """
-    of_loss = (1 - getattr(query, "alpha", 0.0)) * query.loss.clip_norm
-    noise = multiplier * query.gradient_change * math.sqrt(query.size / iterations)
-    if noise <= LOUD * of_loss:
-        return []
-    by = f"{noise / of_loss:.0%} of" if of_loss else "more than"
-    return [
-        f"The noise in the mean of all gradients is {by} the largest gradient that the loss can have: the model may be "
-        "no better than a guess, and its noisy loss says little. Fewer inputs, larger groups, a smaller `alpha` or "
-        "`jacobian_norm`, or a larger epsilon help; a small table says more to a model of its synthetic copy."
-    ]
 
 
 def account_noise(curator: Curator) -> float:
