@@ -122,11 +122,13 @@ class Groups:
         part: of the column's variance that lies between groups.
         shares: float64 [groups]: of the records, as released.
         weights: float64 [groups], of sum 1: of the variance between groups.
+        constant: whether the column has one value alone, and so no relation.
     """
 
     part: float
     shares: np.ndarray
     weights: np.ndarray
+    constant: bool = False
 
 
 def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[
 def blurred_counts(
     measured: Sequence[NoisyMarginal], total: float, groups: Mapping[str, Groups], prior_weight: float | None = None
 ) -> list[Blurred]:
-    """What noise leaves of each pair that was counted.
+    """What noise leaves of each pair that was counted, but those of a column with a single value.
 
     Args:
         measured: noisy counts, also of single columns.
@@ -174,6 +176,8 @@ def blurred_counts(
     found = []
     for pair, (shape, variance) in smallest_tables(measured).items():
         ones, others = (groups[name] for name in pair)
+        if ones.constant or others.constant:
+            continue
         between = ones.part * others.part
         if min(shape) < 2 or between <= 0:
             found.append(Blurred(pair, 0.0, math.inf))
@@ -237,6 +241,8 @@ def groups_of_model(schema: Schema, model: TableModel) -> dict[str, Groups]:
 
 
 def _groups(shares: np.ndarray, codes: np.ndarray, centers: np.ndarray) -> Groups:
+    if len(codes) == 1:
+        return Groups(1.0, np.ones(1), np.ones(1), constant=True)
     shares = shares / max(float(shares.sum()), _TINY)
     sums = np.bincount(codes, shares)
     known = np.isfinite(centers)
