@@ -131,6 +131,28 @@ def test_a_table_without_rows_trains_no_voters(office: Office) -> None:
     assert "model" not in office.files()
 
 
+@pytest.mark.parametrize("has_place", [False, True])
+def test_unknown_values_refuse_the_rows_unless_they_have_a_place_as_the_help_says(
+    office: Office, has_place: bool
+) -> None:
+    page = " ".join(office.run("predict", "--help").out.split())
+    assert "unknown ones as missing or `other` where the schema has that place for them; how many did is said." in page
+    assert "An unknown value of a column without such a place refuses the file." in page
+    text = Path("people.toml").read_text()
+    if has_place:
+        Path("people.toml").write_text(text.replace("[columns.sex]", "[columns.sex]\nother = true", 1))
+    assert train(office, "dp-sgd", *MADE["dp-sgd"][0]).status == 0
+    rows = csv.read_csv("others.csv")
+    place = rows.column_names.index("sex")
+    unknown = ["unknown", *rows["sex"].to_pylist()[1:]]
+    csv.write_csv(rows.set_column(place, "sex", pa.array(unknown)), "new.csv")
+    ended = office.run("predict", "model", "new.csv", "--out", "said.csv")
+    if has_place:
+        assert (ended.status, "sex: 1 counted as `other`" in ended.err) == (0, True), ended.err
+    else:
+        assert (ended.status, "Column 'sex', line 2 of new.csv" in ended.err) == (2, True), ended.err
+
+
 def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -> None:
     ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger")
     assert ended.status == 0, ended.err
