@@ -41,6 +41,7 @@ from counterfoil.reweighting.queries import (
     functions_in,
     left_out,
     query_of,
+    require_named,
     small_enough,
 )
 from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, Uniform, product_of
@@ -113,6 +114,7 @@ class Reweighting(Method):
             object.__setattr__(self, "fit", Fit(self.fit))
         except ValueError:
             raise ValueError(f"`fit` must be {' or '.join(Fit)}. Found {self.fit!r}.") from None
+        require_named(self.queries)
         whole = isinstance(self.support, int) and not isinstance(self.support, bool)
         if not whole or not 1 <= self.support <= MOST_SUPPORT:
             raise ValueError(f"`support` must be a whole number from 1 to {MOST_SUPPORT:,}. Found {self.support!r}.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.budget import Budget, plain_number
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
@@ -221,6 +221,7 @@ class PrivateModel(Parameters, ABC):
     def _public_parameters(self) -> dict[str, Any]:
         """The constructor's parameters, as JSON has them."""
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.init and each.name != "network"}
+        given |= {name: plain_number(name, given[name]) for name in ("epsilon", "delta")}
         given["network"] = None if self.network is None else type(self.network).__qualname__
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 

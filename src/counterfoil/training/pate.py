@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.budget import Budget, plain_number
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
@@ -254,7 +254,8 @@ class PATEClassifier(Parameters):
 
     def _public_parameters(self) -> dict[str, Any]:
         """The constructor's parameters, as JSON has them."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        return given | {name: plain_number(name, given[name]) for name in ("epsilon", "delta")}
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "student_"):
