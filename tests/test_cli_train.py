@@ -23,6 +23,7 @@ from command_line import SCHEMA, Ended, Office, make_office
 from counterfoil import networks
 from counterfoil.cli.model_kinds import KINDS, loaded_model
 from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.train_run import NO_CHECKPOINT
 from counterfoil.curator import teachers
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.training.checkpoint import Checkpoint
@@ -131,6 +132,22 @@ def test_a_table_without_rows_trains_no_voters(office: Office) -> None:
     assert "model" not in office.files()
 
 
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_it_is_said_before_a_run_that_it_can_not_be_continued(office: Office, checkpoint: bool) -> None:
+    kept = ("--checkpoint", "run.npz") if checkpoint else ()
+    ended = train(office, "dp-sgd", *MADE["dp-sgd"][0], "--ledger", "models.ledger", *kept)
+    assert ended.status == 2  # there is no such ledger: nothing is said of a run that does not begin
+    assert "A run that is stopped" not in ended.err
+    made = office.run(
+        "ledger", "create", "models.ledger", "--source", "people.csv", "--epsilon", "2", "--delta", "1e-5"
+    )
+    assert made.status == 0
+    ended = train(office, "dp-sgd", *MADE["dp-sgd"][0], "--ledger", "models.ledger", *kept)
+    assert ended.status == 0, ended.err
+    words = "A run that is stopped is spent and leaves no model: with --checkpoint FILE, it can be continued"
+    assert (words in " ".join(ended.err.split())) is not checkpoint
+
+
 @pytest.mark.parametrize("has_place", [False, True])
 def test_unknown_values_refuse_the_rows_unless_they_have_a_place_as_the_help_says(
     office: Office, has_place: bool
@@ -162,8 +179,8 @@ def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -
         "receipt  model/receipt.json",
     ):
         assert words in ended.out
-    assert max(map(len, ended.out.splitlines())) <= 80
-    assert ended.err == ""
+    assert max(map(len, (ended.out + ended.err).splitlines())) <= 80
+    assert " ".join(ended.err.split()) == NO_CHECKPOINT
     assert "No ledger" in train(office, "dp-sgd", "--target", "income", out="other").err
     quiet = train(office, "dp-sgd", "--target", "income", "--quiet", out="third")
     assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
