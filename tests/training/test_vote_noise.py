@@ -75,6 +75,6 @@ def test_where_the_number_of_records_is_public_it_is_used_before_the_charge(tmp_
         assert ledger.spent().epsilon == 0
 
 
-def test_an_empty_table_is_refused_where_that_is_asked():
+def test_an_empty_table_is_refused_by_who_asks_for_it():
     with pytest.raises(ValueError, match="must have rows to be copied"):
-        fitted(0, refuse_empty=True)
+        fitted(0, prepare=lambda curator: curator.require_rows())

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -118,7 +118,7 @@ class PATEClassifier(Parameters):
         relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
         ledger: Ledger | str | Path | None = None,
         privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
-        refuse_empty: bool = False,
+        prepare: Callable[[Curator], None] | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """Trains on a sensitive table, and spends the whole budget.
@@ -133,8 +133,8 @@ class PATEClassifier(Parameters):
             relation: which tables are neighbors. The noise is the same for both.
             ledger: where the cost is recorded; in memory when None.
             privacy_unit: whose records are protected together; the noise grows by its `max_rows`.
-            refuse_empty: whether a table without rows is refused, as the command does; for stewards alone, because a
-                program that acts on it would reveal it.
+            prepare: called with the table's curator before anything is charged, and may refuse the table: a command
+                refuses one without rows there.
             progress: called before and after the vote.
 
         Raises:
@@ -153,8 +153,8 @@ class PATEClassifier(Parameters):
         options: dict[str, Any] = {"relation": relation, "privacy_unit": privacy_unit, "ledger": ledger}
         with Curator(source, facts, budget=Budget(self.epsilon, self.delta), seed=self.seed, **options) as curator:
             curator.require_records_here()
-            if refuse_empty:
-                curator.require_rows()
+            if prepare is not None:
+                prepare(curator)
             rng = curator.randomness.generator()
             rows = inputs[rng.permutation(len(inputs))[: self.queries]]
             query = TeacherVotes(features, rows, 1 if self.teachers is None else self.teachers)
