@@ -16,7 +16,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
 from counterfoil.fidelity.schema_check import SchemaWarning
-from counterfoil.ledger.ledger import Ledger
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names
 from counterfoil.schema import Schema
@@ -125,3 +125,26 @@ def test_the_schema_is_checked_as_on_the_command_line_and_what_stands_out_is_war
         fits = Schema.from_toml('[columns.rank]\nkind = "integer"\nlower = 0\nupper = 7\n')
         synthesize(table, fits, epsilon=5.0, method="mst", seed=1)
     assert "schema_check" not in unchecked.receipt.document
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"epsilom": 1}, r"`synthesize` has no argument 'epsilom'\. Did you mean 'epsilon'\?"),
+        ({"privacy_units": ("age", 1)}, r"no argument 'privacy_units'\. Did you mean 'privacy_unit'\?"),
+        ({"target": "income"}, r"no argument 'target'\. Name it in `fidelity=Fidelity\(share, target=\.\.\.\)`"),
+        ({"budget": 1}, r"`synthesize` has no argument 'budget'"),
+        ({"accept": 3}, r"`accept` must be an `Acceptance`.* Found int: give one, or leave it out\."),
+    ],
+    ids=lambda each: next(iter(each)) if isinstance(each, dict) else "",
+)
+def test_an_argument_that_is_none_is_named_before_anything_is_charged(people: Path, given: dict, words: str) -> None:
+    ledger = Ledger.in_memory(SourceIdentity("memory", "memory"), Budget(1.0, 1e-6))
+    with pytest.raises(TypeError, match=words):
+        synthesize(people, people.parent / "people.toml", epsilon=1, ledger=ledger, **given)
+    assert not ledger.releases()
+
+
+def test_an_error_bar_says_that_it_is_a_distance(people: Path) -> None:
+    made = synthesize(people, people.parent / "people.toml", epsilon=1, method="independent", seed=1, check_schema=0)
+    assert "(an L1 distance, of at most 2)" in repr(made.error_bar("sex"))

@@ -203,3 +203,18 @@ def test_a_table_without_rows_is_not_said_to_be_as_declared(office: Office) -> N
     assert "only the names of its columns were compared" in shown
     assert "every value is as declared" not in shown
     assert "NO ROWS" not in office.run("check", "people.csv", "--schema", "people.toml").out
+
+
+def test_columns_that_are_not_checked_are_counted_beside_the_others(office: Office) -> None:
+    lines = Path("people.csv").read_text().splitlines()
+    rows = [f"{line},{'pid,note' if number == 0 else f'{number},x'}" for number, line in enumerate(lines)]
+    Path("people.csv").write_text("\n".join(rows) + "\n")
+    Path("more.toml").write_text(
+        'ignore = ["note"]\n' + Path("people.toml").read_text() + '\n[columns.pid]\nkind = "identifier"\n'
+    )
+    ended = office.run("check", "people.csv", "--schema", "more.toml")
+    assert ended.status == 0, ended.err
+    shown = " ".join(ended.out.split())
+    beside = "Beside them 1 identifier, whose values are not checked, and 1 ignored column, which is not read."
+    assert f"people.csv: {len(lines) - 1} rows, 3 columns. {beside}" in shown
+    assert max(map(len, ended.out.splitlines())) <= 80

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from command_line import Office, make_office
+from counterfoil.methods.method import DEFAULT_DELTA
+from counterfoil.methods.registry import method_names, method_type
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.saved import load_kept
 
@@ -35,6 +38,22 @@ def test_the_ledger_keeps_the_hash_of_a_receipt_that_nobody_signs(office: Office
     assert office.run("receipt", "verify", RECEIPT, "--ledger", "people.ledger").status == 0
     assert office.synth("--out", "other.csv").status == 0
     assert office.run("receipt", "verify", "other.receipt.json", "--ledger", "people.ledger").status == 1
+
+
+def test_the_help_names_methods_with_a_delta_of_their_own(office: Office) -> None:
+    page = office.run("synth", "--help").out
+    said = " ".join(page.replace("\u2502", " ").split())
+    (of_delta,) = re.findall(r"The same for delta; (.*?)\.(?= |$)", said)
+    others = {name: delta for name in method_names() if (delta := method_type(name).default_delta) != DEFAULT_DELTA}
+    assert f"if left out {_plain(DEFAULT_DELTA)}, but" in of_delta
+    for name, delta in others.items():
+        before = of_delta[: of_delta.index(name)]
+        assert re.findall(r"(1e-\d+|\b0) with", before)[-1] == _plain(delta), name
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def _plain(delta: float) -> str:
+    return f"{delta:.0e}".replace("e-0", "e-") if delta else "0"
 
 
 @pytest.mark.parametrize("key", ["no.key", "people.csv", "steward.key.pub"])

@@ -23,6 +23,7 @@ from command_line import SCHEMA, Ended, Office, make_office
 from counterfoil import networks
 from counterfoil.cli.model_kinds import KINDS, loaded_model
 from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.train_run import NO_CHECKPOINT
 from counterfoil.curator import teachers
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.training.checkpoint import Checkpoint
@@ -123,6 +124,52 @@ def test_predictions_are_those_of_the_model_row_by_row(office: Office, kind: str
         assert "again.parquet" not in office.files()
 
 
+def test_a_table_without_rows_trains_no_voters(office: Office) -> None:
+    Path("people.csv").write_text(Path("people.csv").read_text().splitlines()[0] + "\n")
+    ended = train(office, "pate", *MADE["pate"][0])
+    assert ended.status == 2
+    assert said(ended) == "people.csv must have rows to be copied. Found a table without any: check the file."
+    assert "model" not in office.files()
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_it_is_said_before_a_run_that_it_can_not_be_continued(office: Office, checkpoint: bool) -> None:
+    kept = ("--checkpoint", "run.npz") if checkpoint else ()
+    ended = train(office, "dp-sgd", *MADE["dp-sgd"][0], "--ledger", "models.ledger", *kept)
+    assert ended.status == 2  # there is no such ledger: nothing is said of a run that does not begin
+    assert "A run that is stopped" not in ended.err
+    made = office.run(
+        "ledger", "create", "models.ledger", "--source", "people.csv", "--epsilon", "2", "--delta", "1e-5"
+    )
+    assert made.status == 0
+    ended = train(office, "dp-sgd", *MADE["dp-sgd"][0], "--ledger", "models.ledger", *kept)
+    assert ended.status == 0, ended.err
+    words = "A run that is stopped is spent and leaves no model: with --checkpoint FILE, it can be continued"
+    assert (words in " ".join(ended.err.split())) is not checkpoint
+
+
+@pytest.mark.parametrize("has_place", [False, True])
+def test_unknown_values_refuse_the_rows_unless_they_have_a_place_as_the_help_says(
+    office: Office, has_place: bool
+) -> None:
+    page = " ".join(office.run("predict", "--help").out.split())
+    assert "unknown ones as missing or `other` where the schema has that place for them; how many did is said." in page
+    assert "An unknown value of a column without such a place refuses the file." in page
+    text = Path("people.toml").read_text()
+    if has_place:
+        Path("people.toml").write_text(text.replace("[columns.sex]", "[columns.sex]\nother = true", 1))
+    assert train(office, "dp-sgd", *MADE["dp-sgd"][0]).status == 0
+    rows = csv.read_csv("others.csv")
+    place = rows.column_names.index("sex")
+    unknown = ["unknown", *rows["sex"].to_pylist()[1:]]
+    csv.write_csv(rows.set_column(place, "sex", pa.array(unknown)), "new.csv")
+    ended = office.run("predict", "model", "new.csv", "--out", "said.csv")
+    if has_place:
+        assert (ended.status, "sex: 1 counted as `other`" in ended.err) == (0, True), ended.err
+    else:
+        assert (ended.status, "Column 'sex', line 2 of new.csv" in ended.err) == (2, True), ended.err
+
+
 def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -> None:
     ended = train(office, "fair-classifier", *FAIR, "--ledger", "people.ledger")
     assert ended.status == 0, ended.err
@@ -132,8 +179,8 @@ def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -
         "receipt  model/receipt.json",
     ):
         assert words in ended.out
-    assert max(map(len, ended.out.splitlines())) <= 80
-    assert ended.err == ""
+    assert max(map(len, (ended.out + ended.err).splitlines())) <= 80
+    assert " ".join(ended.err.split()) == NO_CHECKPOINT
     assert "No ledger" in train(office, "dp-sgd", "--target", "income", out="other").err
     quiet = train(office, "dp-sgd", "--target", "income", "--quiet", out="third")
     assert (quiet.status, quiet.out, quiet.err) == (0, "", "")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -28,6 +30,7 @@ from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRele
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
 from counterfoil.synthesis.progress import Progress, quiet
@@ -106,11 +109,17 @@ def synthesize(
 
     Raises:
         ValueError: in one sentence, before anything is charged.
-        TypeError: for a schema, ledger or privacy unit of another type.
+        TypeError: for a schema, ledger, privacy unit or `accept` of another type, and an argument that is none.
         LedgerError: when the ledger refuses.
         OSError: where answers can't be kept.
         Withheld: where no run met the criteria of `accept`; what was charged stays charged.
     """
+    _require_known(options)
+    if accept is not None and not isinstance(accept, Acceptance):
+        raise TypeError(
+            "`accept` must be an `Acceptance`, with the bounds that a release must keep. Found "
+            f"{type(accept).__name__}: give one, or leave it out."
+        )
     require_rows_fit(rows, 1)
     if isinstance(method, type):
         raise ValueError(f"`method` must be a name, or a synthesizer such as `{method.__name__}()`. Found the class.")
@@ -185,6 +194,21 @@ def synthesize(
         if made is None:
             raise withheld(budget)
         return _warned(made)
+
+
+def _require_known(options: Mapping[str, Any]) -> None:
+    """Refuses arguments that `synthesize` does not have.
+
+    Raises:
+        TypeError: with the nearest one.
+    """
+    known = [name for name, each in signature(synthesize).parameters.items() if each.kind is each.KEYWORD_ONLY]
+    for name in options:
+        if name not in CuratorOptions.__annotations__:
+            hint = did_you_mean(name, [*known, *CuratorOptions.__annotations__])
+            if name == "target":
+                hint = " Name it in `fidelity=Fidelity(share, target=...)`, and the relations with it are kept best."
+            raise TypeError(f"`synthesize` has no argument {name!r}.{hint}")
 
 
 def _warn_of_schema(schema: Schema) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from counterfoil.accounting.budget import LARGEST_EPSILON, LEAST_DELTA, Budget
@@ -11,16 +15,39 @@ from counterfoil.accounting.filter import ConcentratedFilter, Filter, GaussianFi
 from counterfoil.accounting.neighbors import NeighboringRelation
 
 
-@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, "1"])
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf])
 def test_a_budget_needs_a_positive_epsilon(epsilon):
     with pytest.raises(ValueError, match="`epsilon` must be positive and finite"):
         Budget(epsilon, 1e-9)
 
 
-@pytest.mark.parametrize("delta", [1.0, -1e-9, math.nan, math.inf, None])
+@pytest.mark.parametrize("delta", [1.0, -1e-9, math.nan, math.inf])
 def test_a_budget_needs_a_delta_below_one(delta):
     with pytest.raises(ValueError, match="`delta` must be at least 0 and below 1"):
         Budget(1.0, delta)
+
+
+@pytest.mark.parametrize("value", [np.float32(0.125), np.float64(0.125), Decimal("0.125"), Fraction(1, 8)], ids=repr)
+def test_a_budget_takes_numbers_of_any_real_type(value):
+    budget = Budget(value, value)
+    assert budget == Budget(0.125, 0.125)
+    assert type(budget.epsilon) is type(budget.delta) is float
+    assert json.dumps([budget.epsilon, Budget(np.int64(2)).epsilon]) == "[0.125, 2]"
+    assert Budget(Decimal("0.1")).epsilon == 0.1
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("1", "str '1'"), (True, "bool True"), (np.True_, "bool"), (None, "NoneType"), (1j, "complex"), ([1], "list")],
+    ids=repr,
+)
+def test_what_is_no_number_is_refused_for_its_type(value, found):
+    with pytest.raises(ValueError, match=rf"`epsilon` must be a number, such as 1\.0\. Found {found}"):
+        Budget(value, 1e-9)
+    with pytest.raises(ValueError, match=rf"`delta` must be a number, such as 1e-9\. Found {found}"):
+        Budget(1.0, value)
+    with pytest.raises(ValueError, match="`epsilon` must be a number"):
+        Budget.unrestricted(value, 0.0)
 
 
 def test_each_relation_knows_the_other():

@@ -114,6 +114,16 @@ def test_points_say_where_noise_hides_what_was_bought_of_pairs(n, expected):
     assert bool(found) is expected
 
 
+@pytest.mark.parametrize("method", [cf.MST(), cf.Direct(), cf.Reweighting(queries="marginals:2")], ids=str)
+def test_columns_of_one_value_have_no_relation_to_name(method):
+    schema = Schema((*NUMBERS.columns[:3], Categorical("const", ("x",))))
+    table = related(500, 0.8).drop_columns(["d"]).append_column("const", pa.array(["x"] * 500))
+    with cf.Curator(table, schema, budget=cf.Budget(0.5, 1e-6), seed=1) as curator:
+        sentences = said(method.synthesize(curator, rows=50))
+    assert sentences
+    assert "const" not in " ".join(sentences)
+
+
 @pytest.mark.parametrize("method", ["mst", "aim", "marginals:2", "moments:2"])
 def test_what_is_said_agrees_with_what_is_kept(method):
     def release(n: int, epsilon: float) -> tuple[float, list[str]]:

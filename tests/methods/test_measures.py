@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,8 @@ from counterfoil.accounting.curve import gaussian_delta
 from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import Ball, Box, point_schema
 from counterfoil.measures import private_tree
+from counterfoil.measures.private_tree import TreeMeasure
+from counterfoil.measures.split_slopes import LeafMeasure
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.methods.signed_measure import SignedMeasure
@@ -181,3 +186,47 @@ def test_bad_input_is_one_sentence():
         SignedMeasure(net=np.array([[np.nan, 0.0]])).synthesize(curator_of(clusters(10)))
     with pytest.raises(ValueError, match="`lower`"):
         Box(("x0",), (1.0,), (0.0,))
+
+
+def three_clusters(n: int, dimension: int) -> np.ndarray:
+    rng = np.random.default_rng(10)
+    which, centers = rng.integers(0, 3, n), rng.uniform(-0.7, 0.7, (3, dimension))
+    return np.clip(centers[which] + rng.normal(0, 0.08, (n, dimension)), -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "dimension", "said"),
+    [
+        (50, 1, False),
+        (15, 1, True),
+        (200, 2, False),
+        (80, 3, True),
+        (500, 3, False),
+        (700, 5, True),
+        (5000, 5, False),
+        (1000, 6, True),
+        (20_000, 6, False),
+    ],
+)
+def test_where_cells_are_wide_it_is_said_for_the_number_of_columns(n, dimension, said):
+    """Rows whose cells are a quarter of the box wide keep 29% and more of the distance of uniform ones."""
+    schema = point_schema([-1] * dimension, [1] * dimension)
+    with Curator(three_clusters(n, dimension), schema, budget=Budget(1.0), seed=1) as curator:
+        found = [
+            words for words in MeasureTree().synthesize(curator).receipt.document["warnings"] if "uniform" in words
+        ]
+    assert bool(found) is said, found
+    if said and dimension > 1:
+        width = int(re.search(r"cells as wide as (\d+)% of a side", found[0])[1])
+        assert width >= 25
+        assert f"few for {dimension} columns" in found[0]
+        assert ("the method `evolution` is nearer" in found[0]) is (dimension == 6)
+
+
+def test_half_of_the_mass_is_in_cells_of_the_common_side():
+    box = Box.of(SQUARE)
+    leaves = LeafMeasure(np.array([2, 2, 2, 4, 4, 4, 4]), np.arange(7), np.array([1.0, 2, 3, 4, 5, 6, 7]), 2, 0.1)
+    tree = TreeMeasure(box, 4, leaves, leaves, ())
+    assert tree.common_side == 0.25, "6 of 28 lie in the wide cells"
+    assert replace(tree, leaves=replace(leaves, weights=np.array([9.0, 9, 9, 1, 1, 1, 1]))).common_side == 0.5
+    assert replace(tree, leaves=replace(leaves, weights=np.zeros(7))).common_side == 1.0

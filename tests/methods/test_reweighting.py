@@ -431,6 +431,8 @@ def test_what_the_table_can_not_have_is_refused_before_anything_is_charged(param
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
+        ({"queries": "marginals:0"}, "a whole number of at least 1. Found 'marginals:0'"),
+        ({"queries": "moments:3"}, "`order` 1 or 2. Found 'moments:3'"),
         ({"fit": "best"}, "`fit` must be likelihood or minimax"),
         ({"support": 0}, "`support` must be a whole number"),
         ({"support": 2.5}, "`support` must be a whole number"),

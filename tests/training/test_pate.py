@@ -153,6 +153,7 @@ def test_the_ledger_is_charged(tmp_path):
 # How many teachers
 
 
+@pytest.mark.filterwarnings("ignore:About:UserWarning", "ignore:Without noise:UserWarning")  # few records
 @pytest.mark.parametrize("rows", [0, 7, 3000])
 def test_the_number_of_teachers_follows_from_public_facts_alone(rows):
     model = PATEClassifier(epsilon=4.0, delta=1e-6, queries=100, seed=1)
@@ -163,6 +164,7 @@ def test_the_number_of_teachers_follows_from_public_facts_alone(rows):
     assert model.teachers is None, "parameters stay as they were given"
 
 
+@pytest.mark.filterwarnings("ignore:About:UserWarning", "ignore:Without noise:UserWarning")  # few records
 def test_there_are_a_thousand_teachers_at_most_by_default():
     model = PATEClassifier(epsilon=0.15, seed=1)
     with pytest.warns(UserWarning, match="more than the 1000 teachers"):

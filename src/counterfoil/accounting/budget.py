@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
 
 # Held back from every budget, for what is proved up to a negligible error rather than exactly: discrete
 # Gaussian noise is a post-processing of continuous Gaussian noise up to a factor exp(2.4e-19) a cell, and the
@@ -22,17 +25,19 @@ class Budget:
     """An (epsilon, delta) guarantee: the most that a release may cost.
 
     Args:
-        epsilon: positive, and at most `LARGEST_EPSILON`.
+        epsilon: positive, and at most `LARGEST_EPSILON`; a number of any real type, as `plain_number` takes it.
         delta: in [0, 1); 0 asks for pure differential privacy, and anything else is at least `LEAST_DELTA`.
 
     Raises:
-        ValueError: when either is outside its range.
+        ValueError: when either is no number, or outside its range.
     """
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, plain_number(name, getattr(self, name)))
         self._require_ranges()
         if self.epsilon > LARGEST_EPSILON:
             raise ValueError(
@@ -46,9 +51,9 @@ class Budget:
             )
 
     def _require_ranges(self) -> None:
-        if not (isinstance(self.epsilon, (int, float)) and 0 < self.epsilon < math.inf):
+        if not 0 < self.epsilon < math.inf:
             raise ValueError(f"`epsilon` must be positive and finite. Found {self.epsilon!r}.")
-        if not (isinstance(self.delta, (int, float)) and 0 <= self.delta < 1):
+        if not 0 <= self.delta < 1:
             raise ValueError(f"`delta` must be at least 0 and below 1. Found {self.delta!r}.")
 
     @classmethod
@@ -63,8 +68,8 @@ class Budget:
             ValueError: when either is outside its range.
         """
         made = object.__new__(cls)
-        object.__setattr__(made, "epsilon", epsilon)
-        object.__setattr__(made, "delta", delta)
+        object.__setattr__(made, "epsilon", plain_number("epsilon", epsilon))
+        object.__setattr__(made, "delta", plain_number("delta", delta))
         made._require_ranges()
         return made
 
@@ -86,6 +91,27 @@ class Budget:
             "A budget must be a `Budget`, (epsilon, delta), or epsilon alone. Found "
             f"{type(amount).__name__}: give, for example, (1.0, 1e-9)."
         )
+
+
+def plain_number(name: str, value: Any) -> float:
+    """The number as Python's own int or float, which receipts can hold: the nearest one, within a part in 2**53.
+
+    Args:
+        name: of the parameter.
+        value: an int or float, also of NumPy, a `Fraction` or a `Decimal`.
+
+    Raises:
+        ValueError: for text, True and False, and anything else that is no real number.
+    """
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        found = f"{type(value).__name__} {value!r}" if isinstance(value, (str, bool)) else type(value).__name__
+        raise ValueError(f"`{name}` must be a number, such as {'1.0' if name == 'epsilon' else '1e-9'}. Found {found}.")
+    if isinstance(value, Integral):
+        return int(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # a fraction of so many digits, which is refused
 
 
 def _short(epsilon: float) -> str:

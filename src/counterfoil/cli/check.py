@@ -106,9 +106,25 @@ def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *,
     return report.holds
 
 
+def _beside(report: SchemaReport) -> str:
+    """What else the table has, so that its columns add up; empty where there is nothing."""
+    words = {
+        "identifier": ("identifier, whose values are not checked", "identifiers, whose values are not checked"),
+        "derived": ("derived column, which is compared below", "derived columns, which are compared below"),
+        "ignored": ("ignored column, which is not read", "ignored columns, which are not read"),
+    }
+    found = [f"{count:,} {words[kind][count > 1]}" for kind, count in report.beside.items() if count]
+    return f" Beside them {', and '.join(found)}." if found else ""
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def show_report(terminal: Terminal, report: SchemaReport) -> None:
     """A paragraph for each column and each fact that something speaks against, a sentence for the rest, and notes."""
-    terminal.say(f"{report.source}: {report.rows:,} rows, {len(report.columns):,} columns.")
+    columns = len(report.columns)
+    terminal.say(_wrapped(f"{report.source}: {report.rows:,} rows, {_number(columns, 'column')}.{_beside(report)}"))
     if not report.rows:
         # That every value of none is as declared would be true, and would pass for a check.
         terminal.alarm(_wrapped(_NO_ROWS))

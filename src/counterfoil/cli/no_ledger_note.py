@@ -18,8 +18,9 @@ from counterfoil.ledger.no_ledger import (
     warn_without_ledger,
 )
 from counterfoil.training.changed_rows import ChangedRowsWarning
+from counterfoil.training.gradient_noise import NoisyGradientsWarning
 
-_NOTES = (RowCountWarning, UncountedPurchaseWarning, ChangedRowsWarning)
+_NOTES = (RowCountWarning, UncountedPurchaseWarning, ChangedRowsWarning, NoisyGradientsWarning)
 
 
 @dataclass
@@ -48,7 +49,8 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
     """Prints the note, once, when what runs inside is about to charge; nothing where there is a ledger.
 
     The curator warns of it when all that could be refused before was accepted. What is refused needs no note. That the
-    number of rows will be rough, or that public rows have values beyond bounds, is printed with or without a ledger.
+    number of rows will be rough, that public rows have values beyond bounds, or that noise drowns gradients, is printed
+    with or without a ledger.
 
     Args:
         terminal: where it is printed.

@@ -117,7 +117,7 @@ def plan(
     keep_rare: KeepRare = False,
     delta: Annotated[
         float | None,
-        typer.Option("--delta", help="As in synth; 1e-9 if left out.", metavar="D", rich_help_panel=RELEASE),
+        typer.Option("--delta", help="As in synth.", metavar="D", rich_help_panel=RELEASE),
     ] = None,
     relation: Annotated[
         str | None, typer.Option("--relation", help="As in synth.", metavar="R", rich_help_panel=RELEASE)

@@ -170,8 +170,8 @@ def synth(
         float | None,
         typer.Option(
             "--delta",
-            help="The same for delta; 1e-9 if left out, 1e-6 for wasserstein-generator, 0 for measure-tree and "
-            "signed-measure.",
+            help="The same for delta; if left out 1e-9, but 1e-6 with wasserstein-generator, and 0 with measure-tree "
+            "and signed-measure.",
             metavar="D",
             show_default=False,
             rich_help_panel=PRIVACY,

@@ -116,7 +116,8 @@ def train(
     ] = None,
     ledger: LedgerFile = None,
     checkpoint: Annotated[
-        Path | None, typer.Option("--checkpoint", help="Keep the state of the run here.", metavar="FILE")
+        Path | None,
+        typer.Option("--checkpoint", help="Keep the run here; without it, Ctrl-C loses all.", metavar="FILE"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run at --checkpoint.")] = False,
     device: Annotated[str | None, typer.Option("--device", help="cpu or cuda.", metavar="D")] = None,

@@ -14,6 +14,7 @@ from counterfoil.kept_files import KeptFile, kept_source
 if TYPE_CHECKING:
     from counterfoil.accounting.budget import Budget
     from counterfoil.accounting.neighbors import Neighbors
+    from counterfoil.curator.curator import Curator
     from counterfoil.ledger.ledger import Ledger
     from counterfoil.schema import Schema
 
@@ -121,6 +122,8 @@ def request_of(
         wishes["public"] = _public_rows(wishes["public"])
     if "privacy_unit" in kind.wishes:
         wishes["privacy_unit"] = unit_of(given.get("privacy_unit"), given.get("max_rows"))
+    if "prepare" in kind.wishes:
+        wishes["prepare"] = _require_rows
     budget = Budget(model.epsilon, model.delta)
     if not budget.delta:
         raise ValueError("`delta` must be positive: the noise of training is Gaussian. Found 0.")
@@ -188,6 +191,11 @@ def _columns(role: str, text: str, schema: Schema, *, several: bool) -> str | tu
             hint = did_you_mean(name, known)
             raise ValueError(f"`--{role}` must name synthesized columns of the schema. Found {name!r}.{hint}")
     return names
+
+
+def _require_rows(curator: Curator) -> None:
+    """Refuses a table without rows, a mistake of its steward's, as `synth` does."""
+    curator.require_rows()
 
 
 def _many_targets(kind: ModelKind) -> bool:

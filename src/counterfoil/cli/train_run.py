@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from counterfoil.ledger.ledger import Ledger
 
 
+NO_CHECKPOINT = (
+    "A run that is stopped is spent and leaves no model: with --checkpoint FILE, it can be continued at no further "
+    "cost."
+)
+
+
 def run(request: TrainingRequest, folder: Path, terminal: Terminal, *, show_values: bool) -> None:
     """Trains the request's model, and writes it to the new `folder`.
 
@@ -35,6 +41,8 @@ def run(request: TrainingRequest, folder: Path, terminal: Terminal, *, show_valu
                 ledger = stack.enter_context(_opened(request.ledger))
                 before = _charges(ledger)
                 request.require_room(ledger)
+                if request.checkpoint is None and request.kind.takes("checkpoint"):
+                    terminal.note(NO_CHECKPOINT)
             fit(request, ledger, terminal, show_values=show_values)
             trained = True
             request.model.save(folder)

@@ -25,12 +25,17 @@ def require_scikit_learn() -> None:
 
 
 def count_votes(parts: Iterable[Part], rows: np.ndarray, classes: int) -> np.ndarray:
-    """int64 [m, classes]: how many of the parts' teachers give each class to each of `rows`, float64 [m, inputs]."""
+    """int64 [m, classes]: how many of the parts' teachers give each class to each of `rows`, float64 [m, inputs].
+
+    A part without records has no teacher, and casts no vote: the votes of a row add up to the number of other parts.
+    """
     import sklearn.linear_model  # noqa: F401 - its libraries must be there when their threads are limited
 
     votes = np.zeros((len(rows), classes), dtype=np.int64)
     with threadpool_limits(1):  # problems this small take longer with threads
         for part in parts:
+            if not len(part.classes):
+                continue
             votes[np.arange(len(rows)), teacher_votes(part, rows)] += 1
     return votes
 
@@ -39,8 +44,8 @@ def teacher_votes(part: Part, rows: np.ndarray) -> np.ndarray:
     """int64 [m]: the class that the teacher of `part` gives to each of the public `rows`, float64 [m, inputs].
 
     A teacher is a logistic regression with scikit-learn's penalty. It depends on nothing but its part. One with records
-    of a single class votes for that class, one without records for the first, and one that can't be trained for its
-    part's commonest class: an error that the caller saw would tell of the records.
+    of a single class votes for that class, and one that can't be trained for its part's commonest class: an error that
+    the caller saw would tell of the records.
     """
     counts = np.bincount(part.classes, minlength=1)
     commonest = np.full(len(rows), int(np.argmax(counts)), dtype=np.int64)

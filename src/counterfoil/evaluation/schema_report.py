@@ -16,6 +16,7 @@ from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import AS_CODES
 from counterfoil.schema.lookup_gaps import lookup_gaps
 from counterfoil.schema.placeholder_words import placeholder_remedy
@@ -99,6 +100,7 @@ class SchemaReport:
         columns: in the schema's order.
         facts: the rules, the lists of zeros, and the derived columns that the table has too, with their records.
         notes: what is worth a look, and no mistake by itself.
+        beside: how many further columns there are whose values are not among these cells, by what they are.
     """
 
     source: str
@@ -107,6 +109,7 @@ class SchemaReport:
     columns: tuple[ColumnReport, ...]
     facts: tuple[BrokenFact, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
+    beside: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def broken(self) -> tuple[BrokenFact, ...]:
@@ -198,7 +201,12 @@ def check_without_privacy(
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
     facts = tuple(fact.renumbered(numbers) for fact in facts)
-    return SchemaReport(table.name, counting.rows, word, columns, facts, notes)
+    beside = {
+        "identifier": sum(isinstance(column, Identifier) for column in table.schema.columns),
+        "derived": len(table.held),
+        "ignored": len(table.schema.ignore),
+    }
+    return SchemaReport(table.name, counting.rows, word, columns, facts, notes, beside)
 
 
 def _derivation(column: Derived) -> str:

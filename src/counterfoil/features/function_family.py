@@ -57,6 +57,11 @@ class FunctionFamily(ABC):
         """The ordered columns whose numbers are needed."""
 
     @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that functions read together, one entry for each function or for all of them."""
+        return ((*self.codes, *self.numbers),)
+
+    @property
     @abstractmethod
     def offsets(self) -> np.ndarray:
         """float64 [K]: the value of each function whose whole number is 0."""

@@ -226,6 +226,11 @@ class Functions(FunctionFamily):
         return tuple(column for column in self.schema.synthesized if column.name in named)
 
     @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        every = tuple(column.name for column in self.schema.synthesized)
+        return tuple(every if one.columns is None else tuple(one.columns) for one in self.functions)
+
+    @property
     def codes(self) -> tuple[str, ...]:
         return tuple(column.name for column in self._read if not column.is_ordered)
 

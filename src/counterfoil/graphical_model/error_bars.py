@@ -24,6 +24,9 @@ from counterfoil.graphical_model.table_model import TableModel
 class ErrorBar:
     """A bound on the L1 distance of the real and the model marginal that holds with probability 1 - beta.
 
+    The L1 distance of two tables of shares lies between 0 and 2: half of it is the share of all records that would have
+    to be in other cells. So a `fraction` of .1 says that at most 5% are, and one of 2 says nothing.
+
     Args:
         attributes: the marginal.
         beta: the probability that the bound fails.
@@ -37,6 +40,12 @@ class ErrorBar:
     records: float
     fraction: float
     source: str
+
+    def __repr__(self) -> str:
+        return (
+            f"ErrorBar(attributes={self.attributes!r}, beta={self.beta!r}, records={self.records!r}, "
+            f"fraction={self.fraction!r} (an L1 distance, of at most 2), source={self.source!r})"
+        )
 
 
 @dataclass(frozen=True)

@@ -242,14 +242,41 @@ def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...
         schema: of the columns.
         estimator: fitted to marginals that name every column.
     """
+    return counted_warnings(schema, estimator.measurements, estimator.public_total, estimator.counted)
+
+
+def counted_warnings(
+    schema: Schema, marginals: Sequence[NoisyMarginal], public: float | None, total: float
+) -> tuple[str, ...]:
+    """Public sentences for the receipt on what noise hides of the columns that marginals count.
+
+    Args:
+        schema: of the columns, and perhaps of others.
+        marginals: noisy counts.
+        public: the number of records where it is public.
+        total: the number of records, as noise leaves it.
+    """
+    columns = columns_within(marginals)
+    runs, smoothed = smoothed_counts(schema, columns, public)
+    return _warnings(schema, columns, runs, smoothed, total, {})
+
+
+def smoothed_counts(
+    schema: Schema, columns: Sequence[NoisyMarginal], public: float | None
+) -> tuple[dict[str, Runs], dict[str, Smoothed]]:
+    """The runs of those of `columns` that hold numbers, and their counts smoothed where noise hides them.
+
+    Args:
+        schema: of the columns, and perhaps of others.
+        columns: the noisy counts of each.
+        public: the number of records where it is public.
+    """
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
-    columns = _columns_within(estimator.measurements)
     runs = runs_of_columns(schema, columns, spans)
-    smoothed = smoothed_columns(schema, runs, columns, estimator.public_total)
-    return _warnings(schema, columns, runs, smoothed, estimator.counted, {})
+    return runs, smoothed_columns(schema, runs, columns, public)
 
 
-def _columns_within(marginals: Sequence[NoisyMarginal]) -> list[NoisyMarginal]:
+def columns_within(marginals: Sequence[NoisyMarginal]) -> list[NoisyMarginal]:
     """The counts of each column, summed from the marginal that says most about it."""
     best: dict[str, NoisyMarginal] = {}
     for one in marginals:

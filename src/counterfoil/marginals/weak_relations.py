@@ -34,7 +34,7 @@ a weak relation over, next to nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,7 @@ _ALL = 0.95
 _STRENGTH = 0.5
 """The correlation that a prior under Laplace noise is judged by."""
 _MOST_NAMED = 3
+_MOST_GROUPS = 10
 _TINY = float(np.finfo(float).tiny)
 _SAME = 1e-12
 
@@ -67,6 +68,35 @@ _SAME = 1e-12
 def unrelated(schema: Schema) -> str:
     """What is said of a method that keeps no relation but those that the schema's rules demand."""
     return _BUT_FOR_RULES if schema.rules else UNRELATED
+
+
+def unrelated_but(schema: Schema, together: Iterable[Collection[str]]) -> tuple[str, ...]:
+    """What is said where only some columns are related, by what was bought; nothing where all are.
+
+    Args:
+        schema: of the columns.
+        together: columns that something was bought of together; those that share a column with others are related too.
+    """
+    groups: list[set[str]] = []
+    for names in together:
+        joined = set(names)
+        for group in [one for one in groups if one & joined]:
+            joined |= group
+            groups.remove(group)
+        groups.append(joined)
+    several = sorted(sorted(group) for group in groups if len(group) > 1)
+    columns = {column.name for column in schema.synthesized}
+    if len(columns) < 2 or any(set(group) >= columns for group in several):
+        return ()
+    if not several:
+        return (unrelated(schema),)
+    named = "; ".join(" with ".join(group) for group in several[:_MOST_GROUPS])
+    more = f"; and {len(several) - _MOST_GROUPS} more groups" if len(several) > _MOST_GROUPS else ""
+    rules = " but for the schema's rules" if schema.rules else ""
+    return (
+        f"Columns are related in these rows only by what was bought of them together: {named}{more}. All others are "
+        f"unrelated{rules}.",
+    )
 
 
 @dataclass(frozen=True)
@@ -92,11 +122,13 @@ class Groups:
         part: of the column's variance that lies between groups.
         shares: float64 [groups]: of the records, as released.
         weights: float64 [groups], of sum 1: of the variance between groups.
+        constant: whether the column has one value alone, and so no relation.
     """
 
     part: float
     shares: np.ndarray
     weights: np.ndarray
+    constant: bool = False
 
 
 def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[str, ...]:
@@ -133,19 +165,19 @@ def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[
 def blurred_counts(
     measured: Sequence[NoisyMarginal], total: float, groups: Mapping[str, Groups], prior_weight: float | None = None
 ) -> list[Blurred]:
-    """What noise leaves of each pair that was counted.
+    """What noise leaves of each pair that was counted, but those of a column with a single value.
 
     Args:
         measured: noisy counts, also of single columns.
         total: the number of records, as noise leaves it.
-        groups: by column, the values that are counted together; pairs with another column are left out.
+        groups: by column, the values that are counted together.
         prior_weight: of the divergence from independent columns; None for a fit to the counts alone.
     """
     found = []
     for pair, (shape, variance) in smallest_tables(measured).items():
-        if any(name not in groups for name in pair):
-            continue
         ones, others = (groups[name] for name in pair)
+        if ones.constant or others.constant:
+            continue
         between = ones.part * others.part
         if min(shape) < 2 or between <= 0:
             found.append(Blurred(pair, 0.0, math.inf))
@@ -187,7 +219,7 @@ def blurred_average(pair: Clique, error: float, prior_weight: float, *, laplace:
 
 
 def groups_of(schema: Schema, coarsening: Coarsening, shares: Mapping[str, np.ndarray]) -> dict[str, Groups]:
-    """By column of two values and more, what is known of the groups of a coarsening; others have no correlations.
+    """By column, what is known of the groups of a coarsening.
 
     Numbers count by the middles of their bins; of other values, each by an indicator.
 
@@ -199,7 +231,6 @@ def groups_of(schema: Schema, coarsening: Coarsening, shares: Mapping[str, np.nd
     return {
         column.name: _groups(np.maximum(shares[column.name], 0.0), coarsening.codes[column.name], column.centers)
         for column in schema.synthesized
-        if len(coarsening.codes[column.name]) > 1
     }
 
 
@@ -210,6 +241,8 @@ def groups_of_model(schema: Schema, model: TableModel) -> dict[str, Groups]:
 
 
 def _groups(shares: np.ndarray, codes: np.ndarray, centers: np.ndarray) -> Groups:
+    if len(codes) == 1:
+        return Groups(1.0, np.ones(1), np.ones(1), constant=True)
     shares = shares / max(float(shares.sum()), _TINY)
     sums = np.bincount(codes, shares)
     known = np.isfinite(centers)

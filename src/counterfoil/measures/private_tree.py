@@ -62,6 +62,20 @@ class TreeMeasure:
         """The expected number of records."""
         return float(self.leaves.weights.sum())
 
+    @property
+    def common_side(self) -> float:
+        """The side of a cell, over that of the box, such that half of the records lie in cells so wide or wider.
+
+        The geometric mean of the sides of a cell, of which some are halved once more than others; 1 without records.
+        """
+        weights = np.maximum(self.leaves.weights, 0.0)
+        if not weights.sum() > 0:
+            return 1.0
+        sides = 2.0 ** (-self.leaves.depths / self.box.dimension)
+        order = np.argsort(-sides, kind="stable")
+        below = np.cumsum(weights[order]) < weights.sum() / 2
+        return float(sides[order][min(int(below.sum()), len(order) - 1)])
+
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """float64 [n, d]: points spread evenly over the measure, in the order of the cells."""
         chosen = systematic(self.parts.weights, n, rng)

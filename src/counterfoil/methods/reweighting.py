@@ -25,10 +25,11 @@ from counterfoil.graphical_model.noisy_marginal import estimate_total
 from counterfoil.marginals.foreseen_total import Planned, total_deviation
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.noisy_errors import noisy_bounds
-from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, weak_relations
+from counterfoil.marginals.weak_relations import blurred_counts, groups_of, unrelated, unrelated_but, weak_relations
 from counterfoil.methods.method import Method
 from counterfoil.reweighting.blurred_moments import blurred_moments
 from counterfoil.reweighting.choosing import ReferenceWish, reference_of
+from counterfoil.reweighting.column_doubts import column_doubts, left_even
 from counterfoil.reweighting.fitting import Fit, Weighting, require_solver, weigh
 from counterfoil.reweighting.noisy_answers import NoisyAnswers, NoisyAverages
 from counterfoil.reweighting.queries import (
@@ -40,11 +41,13 @@ from counterfoil.reweighting.queries import (
     functions_in,
     left_out,
     query_of,
+    require_named,
     small_enough,
 )
 from counterfoil.reweighting.reference import MERGED_SHARE, Asking, Density, Product, Reference, Uniform, product_of
 from counterfoil.reweighting.refinement import ColumnFamily
 from counterfoil.reweighting.support import Support, support_of_codes, support_of_points, with_draws
+from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.release import Fitted, check_rows, release
@@ -111,6 +114,7 @@ class Reweighting(Method):
             object.__setattr__(self, "fit", Fit(self.fit))
         except ValueError:
             raise ValueError(f"`fit` must be {' or '.join(Fit)}. Found {self.fit!r}.") from None
+        require_named(self.queries)
         whole = isinstance(self.support, int) and not isinstance(self.support, bool)
         if not whole or not 1 <= self.support <= MOST_SUPPORT:
             raise ValueError(f"`support` must be a whole number from 1 to {MOST_SUPPORT:,}. Found {self.support!r}.")
@@ -251,11 +255,16 @@ class Reweighting(Method):
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
         elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
             bounds = measured_bounds([answers.marginals], model)
+        doubts: tuple[str, ...] = ()
+        if density.merged is None:  # else what was measured of columns says it
+            public = float(curator.public_row_count()) if curator.row_count_is_public else None
+            uniform = parameters["reference"] == Uniform.name
+            doubts = column_doubts(curator.schema, answers, model, public, uniform=uniform)
         weak = _weak(curator, density, answers, support, fitted, model, related=_relates(parameters))
         bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
         return release(
             curator,
-            Fitted(model, bars, warnings=(*density.warnings, *fitted.warnings(), *weak)),
+            Fitted(model, bars, warnings=(*density.warnings, *doubts, *fitted.warnings(), *weak)),
             method="reweighting",
             parameters={**parameters, **fitted.diagnostics},
             rows=asking.rows,
@@ -280,6 +289,7 @@ class Reweighting(Method):
             counted=answers.counted(),
             warnings=[
                 *density.warnings,
+                *(left_even(curator.schema) if parameters["reference"] == Uniform.name else ()),
                 *fitted.warnings(),
                 *_weak_moments(answers, support, answers.total()[0], fitted, related=_relates(parameters)),
             ],
@@ -304,9 +314,15 @@ def _weak(
     shares = dict(zip(curator.domain.attributes, density.columns, strict=True))
     groups = groups_of(curator.schema, coarsening, shares)
     found = blurred_counts(answers.marginals, total, groups, prior_weight)
-    if not answers.averages:
-        return weak_relations(found) if found else (unrelated(curator.schema),)
-    return _weak_moments(answers, support, total, fitted, related=False)
+    if any(isinstance(averages.family, Moments) for averages in answers.averages):
+        return _weak_moments(answers, support, total, fitted, related=False)
+    return (*weak_relations(found), *_related_alone(curator.schema, answers))
+
+
+def _related_alone(schema: Schema, answers: NoisyAnswers) -> tuple[str, ...]:
+    """A sentence on the columns that are related by what was bought, over a reference that relates none."""
+    together = [one.clique for one in answers.marginals]
+    return unrelated_but(schema, [*together, *(group for one in answers.averages for group in one.family.together)])
 
 
 def _relates(parameters: Mapping[str, Any]) -> bool:
@@ -317,9 +333,11 @@ def _relates(parameters: Mapping[str, Any]) -> bool:
 def _weak_moments(
     answers: NoisyAnswers, support: Support, total: float, fitted: Weighting, *, related: bool
 ) -> tuple[str, ...]:
-    """The same of relations of which second moments were averaged; none for other functions."""
+    """The same of relations of which second moments were averaged; for others, which columns are related."""
     families = [averages for averages in answers.averages if isinstance(averages.family, Moments)]
-    if not families or len(support.schema.synthesized) < 2:
+    if not families:
+        return () if related else _related_alone(support.schema, answers)
+    if len(support.schema.synthesized) < 2:
         return ()
     (averages,) = families
     if isinstance(averages.family, Moments) and averages.family.order == 1:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.callers import outside_the_package
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.generator_gradient import GeneratorGradient
 from counterfoil.curator.queries.gradient import PublicDraws
@@ -19,6 +21,7 @@ from counterfoil.networks import require_torch
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.descent import Optimizer
+from counterfoil.training.gradient_noise import NoisyGradientsWarning, points_noise_warnings
 from counterfoil.training.private_run import Schedule, train
 from counterfoil.transport.rank_gradient import random_directions, require_projections
 
@@ -82,6 +85,9 @@ class WassersteinGenerator(Method):
     def synthesize(self, curator: Curator, *, rows: int | None = None, progress: Progress = quiet) -> PointSynthesis:
         """A synthesis within `curator.budget`.
 
+        Warns:
+            NoisyGradientsWarning: before anything is charged, where noise will drown the gradients.
+
         Raises:
             ValueError: for a table with columns that are not numbers or may be missing, or neighbors of other sizes.
             ImportError: without PyTorch.
@@ -107,6 +113,10 @@ class WassersteinGenerator(Method):
             directions = random_directions(rng, projections, dimension)
             return PublicDraws(directions, rng.standard_normal((batch, network.inputs)))
 
+        (first, *_) = schedule.noises(query, curator)
+        loud = points_noise_warnings(query, first.noise_multiplier, self.iterations)
+        for words in loud:  # before the charge: where warnings are errors, nothing is spent
+            warnings.warn(words, NoisyGradientsWarning, stacklevel=outside_the_package())
         descent = train(
             curator, query, schedule, optimizer, draws=draws, made_by={}, checkpoint=None, progress=progress
         )
@@ -128,6 +138,7 @@ class WassersteinGenerator(Method):
             describe=("wasserstein-generator", parameters),
             total=float(sum(sizes)),
             rows=rows,
+            warnings=loud,
         )
 
     def _network(self, dimension: int) -> Network:

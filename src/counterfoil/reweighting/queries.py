@@ -30,6 +30,19 @@ upper)."""
 AskedQuery = MarginalCounts | FunctionAverages
 
 
+def require_named(wish: Wish | None) -> None:
+    """Refuses a name that no schema gives a meaning.
+
+    Raises:
+        ValueError: for an order that does not exist.
+    """
+    named = _NAMED.fullmatch(wish) if isinstance(wish, str) else None
+    if named and named[1] == "marginals" and named[2] == "0":
+        raise ValueError(f"The order of marginals must be a whole number of at least 1. Found {wish!r}.")
+    if named and named[1] == "moments" and named[2] not in "12":
+        raise ValueError(f"Moments must have `order` 1 or 2. Found {wish!r}.")
+
+
 def query_of(wish: Wish, schema: Schema, *, counted: bool) -> AskedQuery:
     """The query that `wish` names.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.budget import Budget, plain_number
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
@@ -32,6 +31,7 @@ from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import Checkpoint
 from counterfoil.training.descent import Descent, Optimizer
+from counterfoil.training.gradient_noise import noise_warnings
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
@@ -221,6 +221,7 @@ class PrivateModel(Parameters, ABC):
     def _public_parameters(self) -> dict[str, Any]:
         """The constructor's parameters, as JSON has them."""
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.init and each.name != "network"}
+        given |= {name: plain_number(name, given[name]) for name in ("epsilon", "delta")}
         given["network"] = None if self.network is None else type(self.network).__qualname__
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
@@ -308,31 +309,6 @@ class PrivateModel(Parameters, ABC):
         model.receipt = Receipt.load(source / "receipt.json")
         _FOLDER.require_receipt(source, model.receipt)
         return model
-
-
-LOUD = 0.1
-"""Noise in the mean of all gradients, over the largest that the loss can have, from which models were bad: on six
-tables and several penalties, they lost five points of accuracy and more."""
-
-
-def noise_warnings(query: GradientQuery, multiplier: float, iterations: int) -> list[str]:
-    """What is known before the first record is read: that noise may drown what the records say.
-
-    Args:
-        query: what each step asks.
-        multiplier: of its noise.
-        iterations: how many steps.
-    """
-    of_loss = (1 - getattr(query, "alpha", 0.0)) * query.loss.clip_norm
-    noise = multiplier * query.gradient_change * math.sqrt(query.size / iterations)
-    if noise <= LOUD * of_loss:
-        return []
-    by = f"{noise / of_loss:.0%} of" if of_loss else "more than"
-    return [
-        f"The noise in the mean of all gradients is {by} the largest gradient that the loss can have: the model may be "
-        "no better than a guess, and its noisy loss says little. Fewer inputs, larger groups, a smaller `alpha` or "
-        "`jacobian_norm`, or a larger epsilon help; a small table says more to a model of its synthetic copy."
-    ]
 
 
 def account_noise(curator: Curator) -> float:

@@ -6,14 +6,14 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.accounting.budget import Budget
+from counterfoil.accounting.budget import Budget, plain_number
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.neighbors import NeighboringRelation, PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
@@ -34,6 +34,7 @@ from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
+from counterfoil.training.vote_noise import said_after, said_before
 
 AGREEMENT = 2.0
 """Votes that all teachers cast alike, in standard deviations of the noise of the difference of two classes' votes."""
@@ -65,7 +66,8 @@ class PATEClassifier(Parameters):
     number of labels against how many are right. The default number of teachers follows from the noise, which is public:
     so many that votes which all cast alike lie two standard deviations above a tie, and at most 1000. The number of
     records would be a better guide, but is private under `add_or_remove_one`. Give `teachers` where the table is small:
-    a teacher should see some dozens of records.
+    a teacher should see some dozens of records. A warning says where the noise is larger than any majority, from what
+    is public before the vote and from the noisy votes after it (`vote_noise`).
 
     Args:
         epsilon: of the guarantee.
@@ -116,6 +118,7 @@ class PATEClassifier(Parameters):
         relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
         ledger: Ledger | str | Path | None = None,
         privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+        prepare: Callable[[Curator], None] | None = None,
         progress: Progress = quiet,
     ) -> Self:
         """Trains on a sensitive table, and spends the whole budget.
@@ -130,6 +133,8 @@ class PATEClassifier(Parameters):
             relation: which tables are neighbors. The noise is the same for both.
             ledger: where the cost is recorded; in memory when None.
             privacy_unit: whose records are protected together; the noise grows by its `max_rows`.
+            prepare: called with the table's curator before anything is charged, and may refuse the table: a command
+                refuses one without rows there.
             progress: called before and after the vote.
 
         Raises:
@@ -148,6 +153,8 @@ class PATEClassifier(Parameters):
         options: dict[str, Any] = {"relation": relation, "privacy_unit": privacy_unit, "ledger": ledger}
         with Curator(source, facts, budget=Budget(self.epsilon, self.delta), seed=self.seed, **options) as curator:
             curator.require_records_here()
+            if prepare is not None:
+                prepare(curator)
             rng = curator.randomness.generator()
             rows = inputs[rng.permutation(len(inputs))[: self.queries]]
             query = TeacherVotes(features, rows, 1 if self.teachers is None else self.teachers)
@@ -155,7 +162,9 @@ class PATEClassifier(Parameters):
             account = curator.plan([noise], PrivacyLossPlan(), replacement_factor=1.0)
             if self.teachers is None:
                 query = replace(query, teachers=_enough_teachers(account.scale(query, noise)))
-            sentences = _too_noisy(query.teachers, account.scale(query, noise))
+            deviation = account.scale(query, noise)
+            records = curator.public_row_count() if curator.row_count_is_public else None
+            sentences = said_before(query.teachers, deviation, records)
             for words in sentences:
                 warnings.warn(words, stacklevel=2)  # before the charge: where warnings are errors, nothing is spent
             progress(f"{query.teachers} teachers vote on {len(rows)} public rows", 0.0)
@@ -163,15 +172,18 @@ class PATEClassifier(Parameters):
             progress("the student learns", 1.0)
             self.student_ = train_student(self.student, rows, votes.argmax(axis=1), features.target_classes)
             self.features_, self.teachers_ = features, query.teachers
+            shown = said_after(votes, query.teachers, deviation)
             self.receipt = Receipt.from_curator(
                 curator,
                 method=self.kind,
                 parameters=self._public_parameters(),
                 rows=0,
                 released="model",
-                warnings=[*budget_warnings(curator.budget, None), *sentences],
+                warnings=[*budget_warnings(curator.budget, None), *sentences, *shown],
             )
             curator.record_receipt(self.receipt.digest)
+        for words in shown:
+            warnings.warn(words, stacklevel=2)  # once the model is whole, which is paid for
         return self
 
     @property
@@ -242,7 +254,8 @@ class PATEClassifier(Parameters):
 
     def _public_parameters(self) -> dict[str, Any]:
         """The constructor's parameters, as JSON has them."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        return given | {name: plain_number(name, given[name]) for name in ("epsilon", "delta")}
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "student_"):
@@ -255,14 +268,3 @@ def _enough_teachers(deviation: float) -> int:
     The difference of two classes' votes has sqrt(2) times the deviation. Where all teachers agree it is their number.
     """
     return min(MOST_BY_DEFAULT, math.ceil(AGREEMENT * math.sqrt(2) * deviation))
-
-
-def _too_noisy(teachers: int, deviation: float) -> list[str]:
-    """A warning, from public numbers, where the noise is larger than any majority; else none."""
-    noise = math.sqrt(2) * deviation
-    if teachers >= noise:
-        return []
-    return [
-        f"The difference of two classes' votes has noise of standard deviation {noise:.0f}, more than the {teachers} "
-        "teachers: many labels of the student are wrong. Ask about fewer rows, or raise `teachers` or epsilon."
-    ]

@@ -26,19 +26,19 @@ class TeacherVotes(CountQuery):
     """The votes of all teachers on m public rows, int64 [m * classes], row after row.
 
     The records are divided into as many parts as there are teachers, at random and anew in each answer. Each teacher
-    learns from its part alone and votes for one class of each row.
+    learns from its part alone and votes for one class of each row; a part without records casts no vote.
 
     Formal guarantee: let two tables differ in one record that is added, removed or replaced. Each record has random
     bits of its own, which alone say where it goes (`random_parts`), so that the bits of the two tables can be coupled:
     the same for each record that both have, and for the record that is replaced and the one in its place. Then one
     part differs at most, and one teacher. It moves at most one vote on each row, from one class to another: two counts
-    change by 1 each. So the exact answers differ by at most 2 m in l1 norm and sqrt(2 m) in l2 norm, whatever the bits
-    are. Given the bits, the noisy answers therefore have hockey sticks at most those of the noise for that sensitivity;
-    the bits have one law on both tables and are not released, and the hockey stick of two mixtures with the same
-    weights is at most the largest of their parts, by joint convexity. Replacing costs no more than adding: the factor
-    of the two relations is 1. A privacy unit of k rows touches k teachers at most, which the k-fold sensitivity
-    covers. All of it holds for any teacher that reads its own part alone. Both sensitivities are attained by a teacher
-    that changes its mind on every row.
+    change by 1 each, or one of them where the part has no other record. So the exact answers differ by at most 2 m in
+    l1 norm and sqrt(2 m) in l2 norm, whatever the bits are. Given the bits, the noisy answers therefore have hockey
+    sticks at most those of the noise for that sensitivity; the bits have one law on both tables and are not released,
+    and the hockey stick of two mixtures with the same weights is at most the largest of their parts, by joint
+    convexity. Replacing costs no more than adding: the factor of the two relations is 1. A privacy unit of k rows
+    touches k teachers at most, which the k-fold sensitivity covers. All of it holds for any teacher that reads its own
+    part alone. Both sensitivities are attained by a teacher that changes its mind on every row.
 
     Args:
         features: how records, and the public rows, become numbers; with one target, whose codes are the classes.

@@ -1,0 +1,58 @@
+"""Points of a generator whose gradients are noise are said to be, before the charge and on the receipt."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.curator.curator import Curator
+from counterfoil.geometry.euclidean import point_schema
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
+from counterfoil.methods.wasserstein_generator import WassersteinGenerator
+from counterfoil.synthesis.point_synthesis import PointSynthesis
+from counterfoil.training.gradient_noise import NoisyGradientsWarning
+from counterfoil.training.private_run import Schedule
+
+BOX = point_schema([-1, -1], [1, 1])
+GENERATOR = WassersteinGenerator(hidden=(4,), iterations=10)
+BUDGET = Budget(1.0, 1e-6)
+
+
+def made(rows: int, **options) -> PointSynthesis:
+    points = np.random.default_rng(0).normal(0.5, 0.1, (rows, 2))
+    with Curator(points, BOX, budget=BUDGET, relation="replace_one", seed=1, **options) as curator:
+        return GENERATOR.synthesize(curator, rows=20)
+
+
+def test_it_is_said_with_the_size_of_the_noise():
+    with pytest.warns(NoisyGradientsWarning, match="may be little better than uniform ones") as said:
+        synthesis = made(60)
+    (warning,) = [one for one in said if issubclass(one.category, NoisyGradientsWarning)]
+    assert synthesis.receipt.document["warnings"][0] == str(warning.message)
+    # The noise of a step from the receipt, and the largest gradient: 4 M L, with M the corner of the box and L 2.
+    (charge,) = synthesis.receipt.document["charges"]
+    size = 2 * 4 + 4 + 4 * 2 + 2  # weights and offsets of both layers
+    parts = Schedule(10, 0.1).batch_sizes((60,))
+    noise = charge["event"]["noise_multiplier"] * 4 * np.sqrt(2) * 2 / parts[0] * np.sqrt(size / 10)
+    share = noise / (4 * np.sqrt(2) * 2)
+    assert f"gradients is {share:.0%} of the largest gradient" in str(warning.message)
+
+
+def test_nothing_is_charged_where_it_is_an_error(tmp_path):
+    with Ledger.create(tmp_path / "l", source=SourceIdentity("memory", "memory"), total=BUDGET) as ledger:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(NoisyGradientsWarning):
+                made(60, ledger=ledger)
+        assert ledger.spent().epsilon == 0
+
+
+def test_many_records_are_left_alone():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoisyGradientsWarning)
+        assert not any("gradients" in words for words in made(20_000).receipt.document["warnings"])
