@@ -13,7 +13,8 @@ from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.marginals import aim_batched
-from counterfoil.marginals.aim_batched import Shares
+from counterfoil.marginals.aim_batched import BatchedAIM, Shares
+from counterfoil.marginals.marginal_selection import ExponentialChoice
 from counterfoil.methods.aim import AIM, AIMVariant
 from small_releases import (
     RELATIONS,
@@ -248,3 +249,16 @@ def test_merged_values_count_when_they_come_back():
     }
     roomy = released(AIM(max_model_size=1700 * 8e-6), wide, rows)
     assert ["a", "b"] in [q for c in charges_of(roomy, "marginal_counts") for q in c["parameters"]["cliques"]]
+
+
+@pytest.mark.parametrize(
+    ("named", "rounds", "expected"), [(None, 8, (8, 4)), (None, 24, (24, 4)), (None, 40, (24, 7)), (40, 39, (39, 4))]
+)
+def test_many_choices_are_made_in_fewer_and_larger_rounds(named, rounds, expected):
+    """Unless the user named a number of rounds."""
+    run = BatchedAIM(
+        *(None, 2, 80.0, None), choice=ExponentialChoice(), rounds=named, pace=None
+    )  # what it asks is not needed
+    few, choice = run._grouped(rounds)
+    assert (few, choice.size) == expected
+    assert few * choice.size >= 4 * rounds

@@ -43,8 +43,8 @@ class AIM(Method):
         max_model_size: the most megabytes that the model may take.
         variant: how marginals are selected, see `AIMVariant`.
         rounds: the most rounds of the batched and Gaussian variants, with that of the spanning tree; None for 8 to 48,
-            the more the smaller the noise that the budget buys; beyond 16, rounds get larger in place of more.
-        batch: the most marginals in such a round, or in as many rounds as the noise allows.
+            the more the smaller the noise that the budget buys; beyond 24, rounds get larger in place of more.
+        batch: the most marginals in a round; more where the noise allows more rounds than 24.
         entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
