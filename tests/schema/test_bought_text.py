@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 from unicodedata import category
@@ -378,6 +379,10 @@ def test_one_frequent_word_of_a_boolean_tells_the_other_and_those_of_other_colum
     assert labels(*found[1:]) == [(None, None), ("YES", "NO"), ("y", "n")]
     assert "they come back as true and false" in document(found[1])
     assert "they come back" not in document(found[0])
+    lone, pair = document(found[0]), document(replace(found[0], categories=(("No", 600), ("Yes", 300))))
+    assert 'true = "Yes"  # proposed: the opposite of its one frequent word, and nothing shows that it occurs' in lone
+    assert 'false = "No"  # bought: a frequent one of its words' in lone
+    assert "opposite" not in pair
 
 
 def test_what_is_not_applicable_is_written_as_the_table_writes_it():

@@ -175,9 +175,17 @@ def _boolean(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Dat
     facts: Facts = {}
     if (words := boolean_words(column)) not in (None, PLAIN_WORDS):
         assert words is not None
-        why = "bought: the frequent one of its words, and the other; more words for them, such as N, count as them"
-        facts = {"true": (words[0], why), "false": (words[1], why)}
+        frequent = {text for text, count in column.categories if count}
+        shown = [_SHOWN if not frequent or str(word) in frequent else _OPPOSITE for word in words]
+        facts = {"true": (words[0], shown[0]), "false": (words[1], shown[1])}
     return BoughtColumn(column.name, facts | _missing(column, given))
+
+
+_SHOWN = "bought: a frequent one of its words; more words for the same, such as N beside no, count as it"
+_OPPOSITE = (
+    "proposed: the opposite of its one frequent word, and nothing shows that it occurs; where another text stands in "
+    "its place it is read as missing: list both as the `values` of a categorical column"
+)
 
 
 def boolean_words(column: DiscoveredColumn) -> tuple[str | int, str | int] | None:
