@@ -417,3 +417,11 @@ def test_reals_are_categories_where_few_of_them_hold_nearly_all_cells(count, kin
     facts = bought_column(column).facts
     assert facts["kind"][0] == kind if kind == "real" else facts["values"][0] == [1.5, 20.5]
     assert Schema.from_toml(document(column)).columns[0].kind == kind
+
+
+def test_numbers_that_lie_at_few_places_may_be_codes_and_do_not_number_the_rows():
+    found = answers(name="zip", kind="integer", lower=0.0, upper=999.0, lumps=6)
+    said = document(found)
+    assert "nearly all lie at 6 places, far apart: where they are codes, list them as the `values`" in said
+    assert "numbers the rows" not in said
+    assert "numbers the rows" in document(replace(found, lumps=0))

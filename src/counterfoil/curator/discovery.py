@@ -249,6 +249,7 @@ class _Discovery:
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
             beyond=bounds.beyond,
+            lumps=bounds.lumps,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:
