@@ -201,6 +201,7 @@ def test_the_help_is_in_groups(office: Office) -> None:
 
 def test_the_unit_that_a_schema_was_bought_for_is_named_and_not_the_first_identifier() -> None:
     columns = "".join(f'[columns.{name}]\nkind = "identifier"\nreplace = "sequence"\n' for name in ("loan", "customer"))
+    columns += '[columns.sex]\nkind = "boolean"\n'
     bought = f'epsilon = 0.1, delta = 1e-9, relation = "add_or_remove_one", receipt = "{64 * "0"}"'
     unit = 'privacy_unit = "customer", max_rows = 4'
     person = unit_advice(Schema.from_toml(f"bought = {{ {bought}, {unit} }}\n{columns}"), None)
