@@ -48,6 +48,13 @@ A range of one number loses all others, and one that is too wide only has codes 
 that of one constant column in thirty."""
 _BESIDE_EACH = 0.3
 """So many more for each further place, a factor of 16: the further out, the rarer such numbers are."""
+_LUMPS = (3, 50)
+"""Places of integers, each surely with records and empty ones around it: fewer may be one body with a value apart, and
+more are none that are likely to be codes."""
+_LUMPED = 0.9
+"""A share of the records, from which on those at such places are nearly all."""
+_APART = 0.15
+"""Of the intervals between the bounds, the most that such places may be."""
 _QUIET_AGAIN = 8.0
 """The same where the bounds were found before, and integers are counted for their codes alone."""
 
@@ -90,6 +97,7 @@ class Bounds:
             there are several.
         shown: both ends of what shows, where there is room for what the noise may hide.
         beyond: of dates and moments, how many may lie beyond the bounds; None for numbers.
+        lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
     """
 
     lower: float | None = None
@@ -99,6 +107,7 @@ class Bounds:
     held: tuple[float, float] | None = None
     shown: tuple[float, float] | None = None
     beyond: float | None = None
+    lumps: int = 0
 
 
 def intervals_of(
@@ -195,7 +204,31 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
         return roomy
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
-    return replace(roomy, codes=codes)
+    lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[first : last + 1], deviation, records, least)
+    return replace(roomy, codes=codes, lumps=lumps)
+
+
+def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float, records: float, least: float) -> int:
+    """At how many places, intervals or runs of them, nearly all integers lie that may be codes; 0 where they do not.
+
+    Codes of many digits, postal ones or those of trades, are too far apart to be counted one by one. A place is a run
+    of at most two intervals that surely hold records: a body of amounts fills a longer one.
+
+    Args:
+        edges: float64 [n + 1], of the intervals between the bounds.
+        counts: float64 [n], noisy.
+        deviation: of the noise of each.
+        records: about how many cells are not missing.
+        least: how many deviations a count must exceed to be surely none of noise.
+    """
+    held = counts > least * deviation
+    starts = np.flatnonzero(np.diff(held.astype(int), prepend=0) == 1)
+    stops = np.flatnonzero(np.diff(held.astype(int), append=0) == -1) + 1
+    fewest, most = _LUMPS
+    if not fewest <= len(starts) <= most or (stops - starts).max() > 2 or (np.diff(edges)[held] <= 1).all():
+        return 0
+    total, error = float(counts[held].sum()), deviation * math.sqrt(int(held.sum()))
+    return len(starts) if held.mean() <= _APART and total + error >= _LUMPED * records else 0
 
 
 def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:

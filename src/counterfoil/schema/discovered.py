@@ -65,6 +65,7 @@ class DiscoveredColumn:
         least: how many deviations of noise `missing` must exceed, so that it surely is none.
         beyond: of dates and times, how many may lie below `lower` and above `upper` together, the upper end of a 95%
             interval; None for others.
+        lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
     """
 
     name: str
@@ -89,6 +90,7 @@ class DiscoveredColumn:
     elsewhere: tuple[float, float] | None = None
     least: float = 5.0
     beyond: float | None = None
+    lumps: int = 0
 
     @property
     def unknown(self) -> bool:
