@@ -17,6 +17,7 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
+from counterfoil.curator.sources.spark_files import SparkFile, files_of
 from counterfoil.curator.sources.spark_path import require_there
 from counterfoil.kept_files import SPARK
 from counterfoil.scratch.scratch_folder import scratch_folder
@@ -52,6 +53,7 @@ class SparkSource:
     def __init__(self, frame: Any, name: str = _HERE, location: str = "memory") -> None:
         self.name, self.location = name, location
         self.column_names = unique_names(frame.columns, name)
+        self._given = frame
         self._frame = frame.toDF(*map(_internal, range(len(self.column_names))))
 
     @property
@@ -69,6 +71,11 @@ class SparkSource:
     def selected(self, columns: Sequence[str]) -> Any:
         """The DataFrame of these columns, in this order."""
         return self._frame.select(*(_internal(self.column_names.index(name)) for name in columns))
+
+    def files(self, columns: Sequence[str]) -> tuple[SparkFile, ...] | None:
+        """The files in which executors may read these columns themselves; None where Spark must read the frame."""
+        types = self.column_types
+        return files_of(self._given, {name: types[name] for name in columns})
 
     def batches(self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0) -> Iterator[Batch]:
         """Refuses: rows in Spark are summed where they are.
