@@ -87,9 +87,7 @@ def files_of(frame: Any, types: Mapping[str, pa.DataType]) -> tuple[SparkFile, .
             return None
         modes = {wide: session.conf.get(mode) for wide, (mode, *_) in _CALENDARS.items()}
         found = [_file(*listed, types, modes) for listed in _listed(session, relation, types)]
-    except (
-        Exception
-    ):  # a connected session, or a version of Spark, whose insides are others; or a file that is not read
+    except Exception:  # of a session or a version of Spark with other insides, or of a file that is not read here
         return None
     files = tuple(file for file in found if file is not None)
     return files if len(files) == len(found) else None
@@ -187,9 +185,10 @@ def _is_plain_in(
     name: str, wanted: pa.DataType, stored: pa.Schema, facts: parquet.FileMetaData, modes: Mapping[bool, str]
 ) -> bool:
     """Whether a column is read alike, or is in the file under no other spelling of its name."""
-    if any(name.startswith(f"{other}.") for other in stored.names):
+    parts = name.split(".")
+    if any(stored.get_field_index(".".join(parts[:length])) >= 0 for length in range(1, len(parts))):
         return False  # Arrow takes a dot in a name for the way into a structure
-    if name not in stored.names:
+    if stored.get_field_index(name) < 0:
         return _is_plain(wanted) and name.lower() not in {other.lower() for other in stored.names}
     if not pa.types.is_temporal(wanted):
         return is_read_alike(stored.field(name).type, wanted)
