@@ -370,6 +370,23 @@ def test_what_is_not_read_to_the_end_here_is_left_to_spark(
     assert readings[1:] == [None]
 
 
+def test_a_damaged_file_of_sparks_own_is_refused(spark: Spark, tmp_path: Path) -> None:
+    """By the sums of its pages here, and by those beside it in Spark."""
+    frame = spark.session.range(0, 4000, 1, 1).selectExpr("id % 7 * 1234567 + id as v")
+    frame.write.option("compression", "none").option("parquet.enable.dictionary", False).parquet(str(tmp_path / "rows"))
+    source, schema = source_of(spark, tmp_path / "rows"), Schema((Integer("v", 0, 10**7, bins=10),))
+    assert source.files(["v"]) is not None
+    SparkEngine(source, schema).prepare(["v"])
+    (path,) = (tmp_path / "rows").glob("*.parquet")
+    octets, before = bytearray(path.read_bytes()), path.stat()
+    octets[2000] ^= 1
+    path.write_bytes(octets)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert source.files(["v"]) is not None, "neither its size nor its time says so"
+    with pytest.raises(SourceError, match="could not be read to the end"):
+        SparkEngine(source, schema).prepare(["v"])
+
+
 # What Spark reads
 
 
