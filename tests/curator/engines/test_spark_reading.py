@@ -28,9 +28,10 @@ from counterfoil.curator.engines.spark_trouble import Trouble, Troubled
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.file_source import stamp
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.curator.sources.spark_files import SparkFile, files_of, is_read_alike
+from counterfoil.curator.sources.spark_files import SparkFile, files_of
 from counterfoil.curator.sources.spark_source import SparkSource
 from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schema, UnplacedValue
+from counterfoil.schema.spark_types import is_read_alike
 from curator.engines.test_spark_engine import counted, digest, losing_what_is_moved, once
 from spark_sessions import Spark, spark_session
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from counterfoil.curator.sources.file_source import stamp
+from counterfoil.schema.spark_types import MOMENTS, is_plain, is_read_alike
 
 _PLAN = "org.apache.spark.sql.execution.datasources"
 
@@ -35,18 +36,6 @@ _CALENDARS = {
 }
 """Of moments in 96 bits or not: what Spark is told of files that do not say by which calendar their days were counted,
 the first version that counts by today's, and what says that it did not."""
-
-MOMENTS = pa.timestamp("us", "UTC")
-"""What is wanted of moments that are the same all over the world."""
-
-_WIDER = {
-    pa.uint8(): pa.int16(),
-    pa.uint16(): pa.int32(),
-    pa.uint32(): pa.int64(),
-    pa.large_string(): pa.string(),
-    pa.string_view(): pa.string(),
-}
-"""Types that Arrow knows and Spark does not, each with the one in which Spark reads the same values."""
 
 
 @dataclass(frozen=True)
@@ -189,32 +178,13 @@ def _is_plain_in(
     if any(stored.get_field_index(".".join(parts[:length])) >= 0 for length in range(1, len(parts))):
         return False  # Arrow takes a dot in a name for the way into a structure
     if stored.get_field_index(name) < 0:
-        return _is_plain(wanted) and name.lower() not in {other.lower() for other in stored.names}
+        return is_plain(wanted) and name.lower() not in {other.lower() for other in stored.names}
     if not pa.types.is_temporal(wanted):
         return is_read_alike(stored.field(name).type, wanted)
     leaves = map(facts.schema.column, range(facts.num_columns))
     wide = any(leaf.path == name and leaf.physical_type == "INT96" for leaf in leaves)
     alike = wanted == MOMENTS if wide else is_read_alike(stored.field(name).type, wanted)
     return alike and _counts_alike(facts.metadata or {}, modes[wide], *_CALENDARS[wide][1:])
-
-
-def is_read_alike(stored: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether Arrow reads in the one type the values that Spark reads in the other.
-
-    Moments in nanoseconds are not: Spark refuses them.
-    """
-    if pa.types.is_dictionary(stored):
-        stored = stored.value_type
-        return wanted == pa.string() and _WIDER.get(stored, stored) == wanted
-    if pa.types.is_timestamp(stored) and pa.types.is_timestamp(wanted):
-        return stored.unit in ("ms", "us") and (stored.tz is None) == (wanted.tz is None)
-    return _is_plain(wanted) and _WIDER.get(stored, stored) == wanted
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    is_number = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()) or pa.types.is_decimal128(kind)
-    is_moment = kind == pa.date32() or pa.types.is_timestamp(kind)
-    return is_number or is_moment or kind in (pa.bool_(), pa.string(), pa.binary())
 
 
 def _counts_alike(said: Mapping[bytes, bytes], mode: str, since: bytes, mark: bytes) -> bool:

@@ -20,6 +20,7 @@ from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
 from counterfoil.curator.sources.spark_files import SparkFile, files_of
 from counterfoil.curator.sources.spark_path import require_there
 from counterfoil.kept_files import SPARK
+from counterfoil.schema.spark_types import arrow_type
 from counterfoil.scratch.scratch_folder import scratch_folder
 from counterfoil.table_url import require_no_secret
 
@@ -132,18 +133,6 @@ def open_spark_parquet(address: str) -> SparkSource:
         raise
     except Exception:  # Spark's message may quote what the files hold
         raise SourceError(f"Spark can't read {path} as Parquet. Check the path, and who may read it.") from None
-
-
-def arrow_type(kind: Any) -> pa.DataType:
-    """The Arrow type in which executors get cells of a Spark type; a structure for what Arrow has no type for."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    if kind.typeName() == "timestamp":
-        return pa.timestamp("us", "UTC")
-    try:
-        return to_arrow_type(kind)
-    except Exception:  # which error it is differs between versions
-        return pa.struct([])
 
 
 def is_open_on_disk(session: Any) -> bool:
