@@ -30,7 +30,6 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.engines.spark import SparkEngine
 from counterfoil.curator.engines.spark_batches import LIMIT, collected
-from counterfoil.curator.engines.spark_scratch import SETTING, Scratch, is_shared, reading, written
 from counterfoil.curator.engines.spark_storing import Storing, Trouble, encode, store_kept
 from counterfoil.curator.engines.spark_sums import SLICE, add_slices, in_slices
 from counterfoil.curator.queries.column_places import ColumnPlaces
@@ -47,6 +46,7 @@ from counterfoil.kept_files import kept_source, require_apart
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schema, UnplacedValue
 from counterfoil.schema.raw_cell import RawCells
+from counterfoil.scratch.shared_scratch import SETTING, Scratch, is_shared, reading, written
 from curator.test_conformance import REGISTRY, TINY, TextCounts
 from sensitive_tables import frame_of, schema_of
 from spark_sessions import QUICK_TO_START, Spark, require_spark, spark_session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial as given
 from typing import Any, NoReturn
 
@@ -15,14 +15,13 @@ import pyarrow as pa
 from counterfoil.curator.engines.engine import Block, Engine, added
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.engines.spark_batches import collected
-from counterfoil.curator.engines.spark_scratch import SETTING, Scratch
+from counterfoil.curator.engines.spark_reading import Reading, dealt
 from counterfoil.curator.engines.spark_storing import (
     ENCODED,
     RANK,
     STORED,
     Key,
     Storing,
-    Trouble,
     encode,
     in_utc,
     store,
@@ -37,6 +36,7 @@ from counterfoil.curator.engines.spark_sums import (
     add_slices,
     sum_stored,
 )
+from counterfoil.curator.engines.spark_trouble import Trouble
 from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
@@ -47,6 +47,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import texts_of
+from counterfoil.scratch.shared_scratch import SETTING, Scratch
 from counterfoil.table_url import require_no_secret
 
 _DIRECT_BYTES = 1 << 24
@@ -54,6 +55,10 @@ _DIRECT_BYTES = 1 << 24
 
 _TASKS = 200
 """Tasks of a sum on a cluster, at least; it may have got no executors yet by which to count."""
+
+
+_TURNS = 2
+"""Tasks for each core where executors read files themselves, so that one that is slow holds up less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,11 @@ class SparkEngine(Engine):
     are added without rounding in any order: the sum is that of the memory engine on the same rows. What the frame
     would give if it were evaluated again does not matter, unless a query needs columns that were not stored yet, which
     without a privacy unit may be read later: their number of rows must be the same then.
+
+    **Who reads.** Where the frame is nothing but Parquet files of this machine, and Spark runs on it alone
+    (`spark_files.files_of`), a task of the storing job reads groups of their rows itself, in place of rows that Spark
+    passes on. Each group is in one task, and all else is the same. A file that changes meanwhile is refused, and
+    where one is not read to the end, Spark reads them all: what had been stored is in files that nothing names.
 
     **Units are bounded once.** A task gives each row a priority of 64 random bits of its operating system. Spark moves
     all rows of a unit to one task of a second stage, which orders them by priority and stores the first `max_rows`.
@@ -247,10 +257,11 @@ class SparkEngine(Engine):
             secrets.token_bytes(32),
             self._scratch.folder,
             self._scratch.token,
+            self._reading(columns),
         )
-        with silent():
-            frame = self._source.selected(columns)
-            made = self._collected(self._kept(frame, storing) if self._unit else _mapped(frame, store, storing, STORED))
+        made = self._made(storing)
+        if int(Trouble.LEFT_TO_SPARK) in made.column("trouble").to_pylist():
+            made = self._made(replace(storing, reading=None))
         troubles = sorted({(row["trouble"], row["column"]) for row in made.to_pylist() if row["trouble"]})
         for trouble, place in troubles:
             raise self._explained(Trouble(trouble), columns[place] if place >= 0 else "")
@@ -261,6 +272,26 @@ class SparkEngine(Engine):
             )
         files = zip(made.column("file").to_pylist(), made.column("rows").to_pylist(), strict=True)
         return _Stored(keys, tuple((name, rows) for name, rows in files if rows))
+
+    def _reading(self, columns: Sequence[str]) -> Reading | None:
+        """What executors read of the frame's own files; None where Spark must read them."""
+        files = self._source.files(columns)
+        if files is None:
+            return None
+        tasks = dealt(files, _TURNS * self._source.session.sparkContext.defaultParallelism)
+        types = self._source.column_types
+        return Reading(tasks, {name: types[name] for name in columns}) if tasks else None
+
+    def _made(self, storing: Storing) -> pa.Table:
+        """What executors report of the files that they have stored."""
+        session = self._source.session
+        with silent():
+            if storing.reading is None:
+                frame = self._source.selected(storing.columns)
+            else:
+                tasks = len(storing.reading.tasks)
+                frame = session.range(0, tasks, 1, tasks)
+            return self._collected(self._kept(frame, storing) if self._unit else _mapped(frame, store, storing, STORED))
 
     def _kept(self, frame: Any, storing: Storing) -> Any:
         """The frame of stored files, of at most `max_rows` rows of each unit: those with the lowest priorities."""
@@ -381,6 +412,8 @@ class SparkEngine(Engine):
             return self.schema[column].unplaced(0).located(0, self._source.place(0))
         if trouble is Trouble.UNREADABLE:
             return unreadable(column, name, self._source.column_types[column], pa.ArrowInvalid())
+        if trouble is Trouble.CHANGED:
+            return SourceError(f"{name} has changed since it was first read. Start again.")
         if trouble in (Trouble.NOT_SHARED, Trouble.NOT_WRITTEN, Trouble.NOT_READ):
             return SourceError(
                 "Coded rows are kept in a scratch folder that all executors must see and may fill. Found some for whom"

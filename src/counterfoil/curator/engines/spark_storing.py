@@ -12,19 +12,20 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from counterfoil.curator.engines.spark_scratch import is_shared, written
+from counterfoil.curator.engines.spark_reading import Reading, rows_of
+from counterfoil.curator.engines.spark_trouble import Trouble, Troubled
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS
 from counterfoil.schema.errors import UnplacedValue
 from counterfoil.schema.placement import placements_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import texts_of
+from counterfoil.scratch.shared_scratch import is_shared, written
 
 RANK = ("rank", "")
 """The key of the numbers 1, 2, ... by which the kept rows of a unit are counted."""
@@ -44,19 +45,6 @@ ENCODED = pa.schema({"unit": pa.binary(), "priority": pa.int64(), "cells": pa.bi
 _REPORT = struct.Struct("<qqqq")
 
 
-class Trouble(IntEnum):
-    """Why a part of the table was not stored, or could not be summed."""
-
-    NONE = 0
-    UNPLACED = 1
-    UNREADABLE = 2
-    NOT_SHARED = 3
-    NOT_WRITTEN = 4
-    NOT_READ = 5
-    FAILED = 6
-    SHAPES = 7
-
-
 @dataclass(frozen=True)
 class Storing:
     """What is stored of each row.
@@ -68,6 +56,7 @@ class Storing:
         unit: the privacy unit, which is one of `columns`; None without one.
         secret: 32 bytes that nobody else knows, by which units are distinguished without their names.
         folder, token: the scratch folder, and what its token says.
+        reading: the files that executors read; None where Spark passes the rows on.
     """
 
     schema: Schema
@@ -77,19 +66,12 @@ class Storing:
     secret: bytes
     folder: str
     token: str
+    reading: Reading | None = None
 
     @property
     def types(self) -> list[np.dtype]:
         """The type of each of `keys`."""
         return [type_of(self.schema, key) for key in self.keys]
-
-
-class _Troubled(Exception):
-    """Holds nothing but a number and the place of a column."""
-
-    def __init__(self, trouble: Trouble, column: int = -1) -> None:
-        super().__init__()
-        self.trouble, self.column = trouble, column
 
 
 def type_of(schema: Schema, key: Key) -> np.dtype:
@@ -104,7 +86,7 @@ def store(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[pa.Re
     """Encodes the rows of a partition and stores them in one file, of which it tells the name."""
     try:
         with silent(), _file(storing) as (name, write):
-            rows = sum(write(_encoded(part, storing)) for part in _together(batches))
+            rows = sum(write(_encoded(part, storing)) for part in _together(rows_of(batches, storing.reading)))
         yield _stored(name, rows)
     except Exception as error:
         yield _report_of(_trouble_of(error))
@@ -124,7 +106,7 @@ def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) 
     try:
         with silent(), _file(storing) as (name, write):
             alone = 0
-            for rows in _together(batches):
+            for rows in _together(rows_of(batches, storing.reading)):
                 arrays = _encoded(rows, storing)
                 keys, positions = _unit_keys(rows.column(storing.columns.index(str(storing.unit))), storing)
                 free = positions < 0
@@ -168,12 +150,12 @@ def store_kept(batches: Iterable[pa.RecordBatch], storing: Storing) -> Iterator[
         yield _report_of(_trouble_of(error))
 
 
-def _trouble_of(error: Exception) -> _Troubled:
+def _trouble_of(error: Exception) -> Troubled:
     """What may be said of an error; whatever else it is may quote a record."""
-    return error if isinstance(error, _Troubled) else _Troubled(Trouble.FAILED)
+    return error if isinstance(error, Troubled) else Troubled(Trouble.FAILED)
 
 
-def _report_of(found: _Troubled) -> pa.RecordBatch:
+def _report_of(found: Troubled) -> pa.RecordBatch:
     return _stored("", 0, found.trouble, found.column)
 
 
@@ -182,7 +164,7 @@ def _stored(name: str, rows: int, trouble: Trouble = Trouble.NONE, column: int =
 
 
 def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in parts of about `BATCH_ROWS`: Spark's own batches are small, and each costs a fixed time."""
+    """The rows in parts of about `BATCH_ROWS`: many batches are small, and each costs a fixed time."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -209,9 +191,9 @@ def _encoded(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
             else:
                 arrays.append(column.numbers(cells) if kind == "numbers" else placements_of(column, cells))
         except UnplacedValue:
-            raise _Troubled(Trouble.UNPLACED, place) from None
+            raise Troubled(Trouble.UNPLACED, place) from None
         except Exception:
-            raise _Troubled(Trouble.UNREADABLE, place) from None
+            raise Troubled(Trouble.UNREADABLE, place) from None
     return arrays
 
 
@@ -225,7 +207,7 @@ def in_utc(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def _file(storing: Storing) -> Iterator[tuple[str, Callable[[Sequence[np.ndarray]], int]]]:
     """A new file: its name, which no other attempt at the same partition has, and what writes rows and counts them."""
     if not is_shared(storing.folder, storing.token):
-        raise _Troubled(Trouble.NOT_SHARED)
+        raise Troubled(Trouble.NOT_SHARED)
     schema = pa.schema([(str(place), pa.from_numpy_dtype(kind)) for place, kind in enumerate(storing.types)])
     name = f"{os.urandom(16).hex()}.arrow"
     try:
@@ -238,7 +220,7 @@ def _file(storing: Storing) -> Iterator[tuple[str, Callable[[Sequence[np.ndarray
 
             yield name, write
     except (OSError, pa.ArrowException):
-        raise _Troubled(Trouble.NOT_WRITTEN) from None
+        raise Troubled(Trouble.NOT_WRITTEN) from None
 
 
 def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> tuple[list[bytes], np.ndarray]:
@@ -246,7 +228,7 @@ def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> tuple[list[bytes], n
     try:
         texts, positions = texts_of(in_utc(cells))
     except Exception:
-        raise _Troubled(Trouble.UNREADABLE, storing.columns.index(str(storing.unit))) from None
+        raise Troubled(Trouble.UNREADABLE, storing.columns.index(str(storing.unit))) from None
     keys = [hashlib.blake2b(text.encode(), key=storing.secret, digest_size=16).digest() for text in texts]
     return keys, np.asarray(positions)
 

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.engine import Block, added
-from counterfoil.curator.engines.spark_scratch import is_shared, reading
-from counterfoil.curator.engines.spark_storing import Key, Trouble
+from counterfoil.curator.engines.spark_storing import Key
+from counterfoil.curator.engines.spark_trouble import Trouble
 from counterfoil.curator.silence import silent
+from counterfoil.scratch.shared_scratch import is_shared, reading
 
 SUMS = pa.schema({"slice": pa.int64(), "type": pa.string(), "sums": pa.binary(), "trouble": pa.int32()})
 

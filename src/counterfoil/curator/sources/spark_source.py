@@ -17,8 +17,10 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
+from counterfoil.curator.sources.spark_files import SparkFile, files_of
 from counterfoil.curator.sources.spark_path import require_there
 from counterfoil.kept_files import SPARK
+from counterfoil.schema.spark_types import arrow_type
 from counterfoil.scratch.scratch_folder import scratch_folder
 from counterfoil.table_url import require_no_secret
 
@@ -52,6 +54,7 @@ class SparkSource:
     def __init__(self, frame: Any, name: str = _HERE, location: str = "memory") -> None:
         self.name, self.location = name, location
         self.column_names = unique_names(frame.columns, name)
+        self._given = frame
         self._frame = frame.toDF(*map(_internal, range(len(self.column_names))))
 
     @property
@@ -69,6 +72,11 @@ class SparkSource:
     def selected(self, columns: Sequence[str]) -> Any:
         """The DataFrame of these columns, in this order."""
         return self._frame.select(*(_internal(self.column_names.index(name)) for name in columns))
+
+    def files(self, columns: Sequence[str]) -> tuple[SparkFile, ...] | None:
+        """The files in which executors may read these columns themselves; None where Spark must read the frame."""
+        types = self.column_types
+        return files_of(self._given, {name: types[name] for name in columns})
 
     def batches(self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0) -> Iterator[Batch]:
         """Refuses: rows in Spark are summed where they are.
@@ -125,18 +133,6 @@ def open_spark_parquet(address: str) -> SparkSource:
         raise
     except Exception:  # Spark's message may quote what the files hold
         raise SourceError(f"Spark can't read {path} as Parquet. Check the path, and who may read it.") from None
-
-
-def arrow_type(kind: Any) -> pa.DataType:
-    """The Arrow type in which executors get cells of a Spark type; a structure for what Arrow has no type for."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    if kind.typeName() == "timestamp":
-        return pa.timestamp("us", "UTC")
-    try:
-        return to_arrow_type(kind)
-    except Exception:  # which error it is differs between versions
-        return pa.struct([])
 
 
 def is_open_on_disk(session: Any) -> bool:
