@@ -560,11 +560,11 @@ def _measured(name):
         ]
 
 
-def _over_budgets(value_of, title, description, unit, **axis):
+def _over_budgets(file, value_of, title, description, unit, **axis):
     """Small lines over epsilon, one panel for each table of `benchmarks/tables.py`, AIM beside MST."""
     import altair as alt
 
-    rows = _measured("tables.csv")
+    rows = _measured(file)
     base = {
         table: np.mean([row["pairs"] for row in rows if (row["table"], row["method"]) == (table, "bootstrap")])
         for table in dict.fromkeys(row["table"] for row in rows)
@@ -595,6 +595,7 @@ def _over_budgets(value_of, title, description, unit, **axis):
 
 def nearness():
     return _over_budgets(
+        "nearness.csv",
         lambda row, base: row["pairs"] / base,
         "How near copies come, over budgets",
         "The mean error of all pairs over that of as many resampled real rows, for several tables: it falls with "
@@ -607,6 +608,7 @@ def nearness():
 
 def processor_seconds():
     return _over_budgets(
+        "tables.csv",
         lambda row, base: row["cpu_s"],
         "What copies cost, over budgets",
         "Processor seconds of a release of several tables, over epsilon: AIM measures more, the more the budget shows; "
