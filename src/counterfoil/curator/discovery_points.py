@@ -26,6 +26,10 @@ MOST = 32
 _DIGITS = 3
 """After the point, of reals that have more than two: they have at least so many."""
 
+_FAR = 1e290
+_ROUNDED = 6
+"""Digits to which edges in units of the last digit are rounded, so that 0.3 begins with three tenths."""
+
 _ABOUT = 16
 """A number is compared with at least so many beside it."""
 
@@ -116,30 +120,35 @@ class Points:
     @cached_property
     def _numbers(self) -> np.ndarray:
         """float64 [edges - 1]: how many numbers may lie in each interval beside the points."""
-        with np.errstate(over="ignore"):  # the outermost intervals have infinitely many
-            numbers = np.diff(self.intervals.edges) * 10.0 ** (_DIGITS if self.digits is None else self.digits)
+        units = 10.0 ** (_DIGITS if self.digits is None else self.digits)
+        edges = np.clip(self.intervals.edges, -_FAR, _FAR) * units
+        numbers = np.diff(np.ceil(np.round(edges, _ROUNDED)))
         return np.asarray(numbers - np.bincount(self._inside, minlength=len(numbers)))
 
     @cached_property
     def _beside(self) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [points] twice: how many records one number holds around each point, and the variance of that.
+        """float64 [points] twice: how many records one number holds beside each point, and the variance of that.
 
-        It is known from the interval that a point is in, or from several where it holds few numbers.
+        Of the interval that a point is in and of those on either side the densest counts: one of them may lie beyond
+        all records.
         """
-        densities, variances = [], []
-        for place in self._inside.tolist():
-            first, last = self._around(place)
-            share = 1 / float(self._numbers[first : last + 1].sum())
-            densities.append(max(share * float(self._rest[first : last + 1].sum()), 0.0))
-            variances.append((share * self.deviation) ** 2 * (last - first + 1))
-        return np.array(densities), np.array(variances)
+        sides = np.array([self._densest(place) for place in self._inside.tolist()]).reshape(-1, 2)
+        return sides[:, 0], sides[:, 1]
 
-    def _around(self, place: int) -> tuple[int, int]:
-        """The intervals from the first to the last one about a place that have `_ABOUT` numbers, or all intervals."""
-        numbers, first, last = self._numbers, place, place
-        while numbers[first : last + 1].sum() < _ABOUT and (first > 0 or last < len(numbers) - 1):
-            first, last = max(first - 1, 0), min(last + 1, len(numbers) - 1)
-        return first, last
+    def _densest(self, place: int) -> tuple[float, float]:
+        whole = self._numbers[place] >= _ABOUT
+        parts = [self._window(place - whole, -1), self._window(place + whole, 1)]
+        return max([*parts, self._window(place, 1)] if whole else parts)
+
+    def _window(self, place: int, step: int) -> tuple[float, float]:
+        """How many records one number holds, and the variance of that: in so many intervals from a place on, in one
+        direction, as have `_ABOUT` numbers, or in all that there are."""
+        numbers, records, intervals = 0.0, 0.0, 0
+        while numbers < _ABOUT and 0 <= place < len(self._rest):
+            numbers, records = numbers + self._numbers[place], records + self._rest[place]
+            intervals, place = intervals + 1, place + step
+        share = 1 / max(numbers, 1.0)
+        return max(share * records, 0.0), (share * self.deviation) ** 2 * intervals
 
     @cached_property
     def _stands(self) -> np.ndarray:

@@ -85,10 +85,10 @@ class Counted:
         return (len(self.intervals.edges) + 1) * (2 if self.intervals.points else 1)
 
     def candidates(self, kind: Kind) -> int:
-        """How many single numbers were counted by themselves: points, and integers one by one."""
+        """How many single numbers may stand out: points, and integers that were counted one by one."""
         singles = int((np.diff(self.intervals.edges) == 1).sum()) if kind == "integer" else 0
         later = 0 if self.singles is None else self.singles.candidates(kind)
-        return len(self.intervals.points) + singles + later
+        return len(self.intervals.points) + (singles if singles >= MANY_NUMBERS else 0) + later
 
     def beside(self, other: Counted) -> Counted:
         """With another answer to the same question, each weighted by its precision, or with one about integers."""
@@ -237,6 +237,10 @@ def bounds_from(
 def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:
     """With the single numbers that stand out: of those that were tried, or of integers that were counted one by one."""
     assert bounds.shown is not None, "intervals show"
+    assert bounds.lower is not None, "and have bounds"
+    assert bounds.upper is not None, "on either side"
+    if whole and bounds.upper - bounds.lower < MANY_NUMBERS:
+        return bounds  # each has a code of its own
     one = counted.singles or counted
     if whole and is_single(one.intervals, bounds.shown):
         values, places = integers_in(one.intervals, bounds.shown)
@@ -306,7 +310,9 @@ def _of_numbers(
     return (fine[0] if edges[first] > bottom else first), (fine[1] if edges[last + 1] <= top else last)
 
 
-def _by_place(edges: np.ndarray, counts: np.ndarray, deviation: np.ndarray, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+def _by_place(
+    edges: np.ndarray, counts: np.ndarray, deviation: np.ndarray, kind: Kind
+) -> tuple[np.ndarray, np.ndarray]:
     """float64 [CELLS] each: the sums of the counts at each place of the grid, and the deviations of their noise."""
     starts, stops = edges[:-1], edges[1:]
     # An integer stands at the start of its interval, and zero at that of the one which ends below all magnitudes.

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 FALSE_ALARMS = 0.01
-"""How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
+"""How probable it may be, for a whole table, that anywhere something shows that is noise alone: a kind, or a place of
+bounds. For single numbers it is half as much (`sure_of_points`)."""
 
 SUMS = 400
 """Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 20 single
@@ -51,10 +52,8 @@ def sure_of(counts: int) -> float:
 
 
 def sure_of_points(candidates: int) -> float:
-    """The same for single numbers of which so many are tried: as much as that half beside `FALSE_ALARMS`.
-
-    A point that is none costs a code that stays nearly empty, and no bound depends on it.
-    """
+    """The same for single numbers of which so many are tried, so that one is called frequent by noise alone with at
+    most half of the probability `FALSE_ALARMS`; it costs a code that stays nearly empty."""
     return float(-ndtri(FALSE_ALARMS / 2 / max(candidates, 1)))
 
 

@@ -60,10 +60,10 @@ class ColumnRanges(CountQuery):
 
     Formal guarantee: the intervals of a column are disjoint, and a number that is one of its points is counted there
     and in no interval. So a cell is counted once at most, and whether it is, and where, depends on nothing but the cell
-    (`schema.raw_cell`). However many intervals and points there are, a record adds 1 to at most one count of each of the d columns.
-    Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it moves at
-    most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both are attained by records
-    whose cells are all counted, in other places.
+    (`schema.raw_cell`). However many intervals and points there are, a record adds 1 to at most one count of each of
+    the d columns. Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d).
+    Replacing it moves at most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both
+    are attained by records whose cells are all counted, in other places.
 
     Args:
         columns: at least one, none twice.
