@@ -423,7 +423,7 @@ def test_numbers_that_stand_out_are_points_and_the_comment_says_how_many_hold_th
     (column,) = Schema.from_toml(text).columns
     assert column.points == (20.0, 50.0, 100.0)
     assert "points = [20.0, 50.0, 100.0]  # bought: numbers that stand out; about 42% (39% to 45%) of the cells" in text
-    assert "All others come back as often as the ones" in text
+    assert "All others come back as often as\n# the ones beside them" in text
     numbers = pa.array([20.0, 50.0, 100.0, 20.01])
     drawn = column.decode(column.encode(numbers), np.random.default_rng(0)).to_pylist()
     assert drawn[:3] == [20.0, 50.0, 100.0]

@@ -61,7 +61,7 @@ def _range(column: Any) -> str:
     if low is None:
         return "" if column.true is None else f"{column.true} or {column.false}"
     points = len(getattr(column, "points", ()))
-    apart = f", {points} number{'s' if points > 1 else ''} apart" if points else ""
+    apart = f", {points} point{'s' if points > 1 else ''}" if points else ""
     return f"{_number(low)} to {_number(high)}{apart}"
 
 

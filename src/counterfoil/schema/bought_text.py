@@ -42,8 +42,8 @@ _TO_CONFIRM = """\
 """
 _IN_CELLS = """\
 #
-# Where numbers share codes, those that stand out have one each, in `points`. All others come back as often as the ones
-# beside them: also numbers that stand out less than the noise hides, and those that were not tried, such as 19.99.
+# Where numbers share codes, up to 32 that surely stand out have one each, in `points`. All others come back as often as
+# the ones beside them: also those of fewer rows than the noise hides, and those that were not tried, such as 19.99.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80
