@@ -11,6 +11,7 @@ from command_line import Office, make_office
 from counterfoil.cli.failure import WITHHELD
 from counterfoil.cli.folder_outputs import FolderOutputs
 from counterfoil.cli.outputs import Outputs
+from counterfoil.cli.synth_accept import _UNRECORDED
 
 EASY = """\
 [[bound]]
@@ -62,7 +63,10 @@ def test_what_does_not_is_withheld_and_leaves_a_sentence(office, further):
     lines = made.err.strip().splitlines()
     assert lines[-1] == SENTENCE
     assert made.out == ""
-    assert " ".join(lines[:-1]) == "Of a release that may be withheld, nothing is shown before it is accepted."
+    noted = "Of a release that may be withheld, nothing is shown before it is accepted."
+    if "--attempts" in further:
+        noted += f" {_UNRECORDED}"
+    assert " ".join(" ".join(lines[:-1]).split()) == noted
     assert office.files() == before
     (release,) = office.releases()
     assert (release["epsilon"], release["status"], release["receipts"]) == (1, "closed", [])
@@ -93,6 +97,24 @@ def test_several_attempts_leave_neither_their_number_nor_their_time(office):
     assert office.run("receipt", "verify", "made").status == 0
     said = " ".join(office.run("receipt", "show", "made/receipt.json").out.split())
     assert "at most 4 runs on average were allowed" in said
+
+
+def test_a_ledger_says_why_it_has_no_receipt_of_several_attempts(office):
+    asked = ("--accept", "easy.toml", "--attempts", "4", *DELTA, "--ledger", "people.ledger")
+    made = office.synth(*asked)
+    assert "The ledger will not record its receipt" in " ".join(made.err.split())
+    verify = ("receipt", "verify", RECEIPT, "--ledger", "people.ledger")
+    compared = office.run(*verify)
+    assert compared.status == 1
+    said = " ".join(compared.out.split())
+    assert "The ledger counts release 1 by the same criteria and budget, but can't vouch for this receipt" in said
+    assert "was changed in it" not in said
+    receipt = json.loads((office.path / RECEIPT).read_text())
+    receipt["budget"]["epsilon"] = 0.5
+    (office.path / RECEIPT).write_text(json.dumps(receipt))
+    assert "The ledger does not know this receipt" in " ".join(office.run(*verify).out.split())
+    assert office.run("receipt", "key", "key.pem").status == 0
+    assert "will not record" not in office.synth(*asked, "--sign", "key.pem", "--force").err
 
 
 def test_it_is_signed_like_any_release(office):

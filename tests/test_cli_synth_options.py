@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from command_line import Office, make_office
+from counterfoil.cli.synth import unit_advice
 from counterfoil.methods.method import DEFAULT_DELTA
 from counterfoil.methods.registry import method_names, method_type
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema import Schema
 from counterfoil.synthesis.saved import load_kept
 
 TABLE, RECEIPT, MODEL = "people.synthetic.parquet", "people.synthetic.receipt.json", "people.synthetic.release"
@@ -195,3 +197,17 @@ def test_the_help_is_in_groups(office: Office) -> None:
     assert all(option in method for option in ("--method ", "--workload ", "--support ", "--focus "))
     assert all(option in output for option in ("--out ", "--sign ", "--keep ", "--resume ", "--keep-model "))
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_unit_that_a_schema_was_bought_for_is_named_and_not_the_first_identifier() -> None:
+    columns = "".join(f'[columns.{name}]\nkind = "identifier"\nreplace = "sequence"\n' for name in ("loan", "customer"))
+    columns += '[columns.sex]\nkind = "boolean"\n'
+    bought = f'epsilon = 0.1, delta = 1e-9, relation = "add_or_remove_one", receipt = "{64 * "0"}"'
+    unit = 'privacy_unit = "customer", max_rows = 4'
+    person = unit_advice(Schema.from_toml(f"bought = {{ {bought}, {unit} }}\n{columns}"), None)
+    assert person is not None
+    assert person.endswith("--privacy-unit customer --max-rows 4 protects these.")
+    for line in ("", f"bought = {{ {bought} }}\n"):
+        row = unit_advice(Schema.from_toml(line + columns), None)
+        assert row is not None
+        assert row.endswith("--privacy-unit loan --max-rows K.")

@@ -603,9 +603,12 @@ def vote_of(deviation: float = 5.0, **cells: float) -> Votes:
         ({"N": 700}, "boolean"),
         ({"N": 300, "five": 700}, "integer"),
         ({"N": 800, "text": 200}, "text"),
+        ({"N": 950, "text": 50}, "text"),
+        ({"N": 850, "boolean": 100, "text": 50}, "boolean"),
+        ({"N": 50, "five": 900, "text": 50}, "integer"),
     ],
 )
-def test_one_word_of_two_beside_numbers_makes_no_boolean(cells, kind):
+def test_one_word_of_two_beside_numbers_or_texts_makes_no_boolean(cells, kind):
     assert vote_of(**cells).kind() == kind
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -50,24 +51,29 @@ def counted(rows: np.ndarray, axes: tuple[int, ...], sizes: tuple[int, ...]) -> 
 
 
 def off(model: GraphicalModel, rows: np.ndarray) -> float:
-    """What exchanges lessen: the sum over pairs and larger potentials, rare cells of each as one."""
+    """What changes lessen: squares over the roots of what is expected, rare cells of a table as one, four times."""
     domain, total = model.domain, 0.0
-    for clique in {*itertools.combinations(domain.attributes, 2), *(c for c in model.potentials if len(c) > 1)}:
+    alone = {(name,) for name in domain.attributes}
+    for clique in {*alone, *itertools.combinations(domain.attributes, 2), *model.potentials}:
         wanted = model.marginal(clique) * (len(rows) / model.total)
-        apart = counted(rows, domain.axes(clique), domain.sizes) - wanted
-        total += float(np.abs(apart[wanted >= 1]).sum())
-        if wanted[wanted < 1].sum() >= 1:
-            total += abs(float(apart[wanted < 1].sum()))
+        apart, rare = counted(rows, domain.axes(clique), domain.sizes) - wanted, wanted < 1
+        total += float((apart**2 / np.sqrt(np.maximum(wanted, 1.0)))[~rare].sum())
+        if wanted[rare].sum() >= 1:
+            total += 4 * float(apart[rare].sum()) ** 2 / math.sqrt(wanted[rare].sum())
     return total
+
+
+def columns_off(model: GraphicalModel, rows: np.ndarray) -> float:
+    """The sum over columns of the L1 distance from the model's counts."""
+    wanted = [model.marginal((name,)) * (len(rows) / model.total) for name in model.domain.attributes]
+    return sum(float(np.abs(counted(rows, (axis,), model.domain.sizes) - one).sum()) for axis, one in enumerate(wanted))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SHAPES), st.integers(0, 10**6), st.sampled_from([1, 2, 40, 700]), st.sampled_from([0.0, 0.5]))
-def test_columns_stay_and_pairs_come_nearer(cliques, seed, n, zeros) -> None:
+def test_columns_and_pairs_come_nearer(cliques, seed, n, zeros) -> None:
     model = model_of(cliques, seed, zeros=zeros)
     before, after = drawn(model, n, seed)
-    for axis in range(4):
-        np.testing.assert_array_equal(np.bincount(before[:, axis]), np.bincount(after[:, axis]))
     assert off(model, after) <= off(model, before) + 1e-6
     joint = model.marginal(model.domain.attributes)
     assert (joint[tuple(after.T)] > 0).all(), "what comes out is possible"
@@ -75,12 +81,21 @@ def test_columns_stay_and_pairs_come_nearer(cliques, seed, n, zeros) -> None:
     assert after.flags.f_contiguous
 
 
-@pytest.mark.parametrize(("cliques", "most"), [(CHAIN, 0.3), ((("a", "b", "c"), ("b", "c", "d")), 0.8)])
+@pytest.mark.parametrize(("cliques", "most"), [(CHAIN, 0.3), ((("a", "b", "c"), ("b", "c", "d")), 0.5)])
 def test_pairs_are_mended_by_much(cliques, most) -> None:
     """Those across cliques, and those within a clique of which most cells expect less than one row."""
     model = model_of(cliques, 4, sizes=(7, 8, 7, 8))
     gains = [off(model, after) / off(model, before) for before, after in (drawn(model, 3000, s) for s in range(5))]
     assert max(gains) < most
+
+
+def test_columns_are_mended_to_rounding() -> None:
+    """Values are drawn given those of other columns, in many groups, and what is rounded in each adds up."""
+    model = model_of((("a", "b", "c"), ("b", "c", "d")), 4, sizes=(12, 12, 12, 12))
+    made = [drawn(model, 3000, seed) for seed in range(5)]
+    codes = sum(model.domain.sizes)
+    assert min(columns_off(model, before) for before, _ in made) > 2 * codes
+    assert max(columns_off(model, after) for _, after in made) < 0.4 * codes  # rounding alone is about .25
 
 
 def test_rows_stay_as_probable_as_the_model_has_them() -> None:
@@ -159,9 +174,7 @@ def test_rare_cells_together_stay_as_full_as_the_model_says(monkeypatch) -> None
 
     def careless(self, rows):
         known = counting(self, rows)
-        return replace(
-            known, expected=np.where(np.arange(len(known.expected)) < len(self.starts), -1.0, known.expected)
-        )
+        return replace(known, weights=np.where(np.arange(len(known.weights)) < len(self.starts), 0.0, known.weights))
 
     monkeypatch.setattr(swapping._Tables, "counting", careless)
     assert too_many() > 0.02

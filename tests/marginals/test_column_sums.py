@@ -21,6 +21,7 @@ from counterfoil.marginals import one_way, repeated_measurement
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of, settle
 from counterfoil.marginals.unreliable import NumberColumn
 from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.schema.toml_text import toml_key
 
 SCHEMA = Schema.from_toml("""
 ignore = ["who"]
@@ -161,6 +162,18 @@ def test_a_method_ends_with_the_mean_that_the_sum_tells():
         drawn = made.to_pandas()["gain"].dropna().to_numpy(float)
         found = (np.clip(drawn, described["lower"], described["upper"]) - described["lower"]).sum()
         assert abs(found - total * len(drawn) / (0.98 * len(PEOPLE))) < 1.5 * noise
+
+
+@pytest.mark.parametrize("name", ["gain\n(net)", "gain\u00a0net", "\u202egain"])
+def test_a_column_of_any_name_has_its_sum(name: str):
+    """Names as spreadsheets have them, with a line break or a space that breaks no line."""
+    text = SCHEMA.resolved(PEOPLE.columns).to_toml()
+    schema = Schema.from_toml(text.replace("[columns.gain]", f"[columns.{toml_key(name)}]"))
+    with Curator(PEOPLE.rename(columns={"gain": name}), schema, budget=Budget(20.0, 1e-6), seed=1) as curator:
+        found = one_way.measure_one_way(curator, curator.filter(GaussianFilter()), NOISE, entropy_weight=1.0)
+        asked = [charge for charge in curator.charges() if charge.query == "function_averages"]
+    assert list(found.sums) == [name]
+    assert len(asked) == 1
 
 
 def test_what_depends_on_a_moved_column_stays_given_it():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.receipt.relations_kept import three_columns
+from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
 
 COLUMNS = [["age"], ["job"], ["pay"]]
 PAIRS = [["age", "job"], ["age", "pay"]]
@@ -45,3 +45,31 @@ def test_it_is_said_with_the_flag_that_buys_them(document, flag):
 )
 def test_it_is_not_said_where_it_is_not_so(document):
     assert three_columns(document) == ""
+
+
+WIDE = [[f"q{i}"] for i in range(20)]
+CHAIN = [[f"q{i}", f"q{i + 1}"] for i in range(19)]
+
+
+@pytest.mark.parametrize(
+    ("method", "flag"), [("aim", "table. `--workload FILE` asks"), ("mst", "`--method aim --workload FILE`")]
+)
+def test_most_pairs_of_a_wide_table_were_not_counted(method, flag):
+    said = pairs_left_out(receipt(method, WIDE, CHAIN, CHAIN[:3]))
+    assert "Of 190 pairs of columns 19 were counted together" in said
+    assert flag in said
+    together = pairs_left_out(receipt(method, WIDE, [["q0", "q1", "q2"]], CHAIN[:1]))
+    assert "Of 190 pairs of columns 3 were" in together, "a triple counts its pairs"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(receipt("mst", COLUMNS, PAIRS), id="most of few"),
+        pytest.param(receipt("independent", WIDE), id="another method"),
+        pytest.param(receipt("mst", WIDE), id="none, of which others warn"),
+        pytest.param({}, id="nothing known"),
+    ],
+)
+def test_few_pairs_left_out_are_not_said(document):
+    assert pairs_left_out(document) == ""

@@ -91,7 +91,7 @@ def test_nothing_follows_the_other_way_or_between_units() -> None:
     assert converted(replace(row, relation="replace_one"), Neighbors(ADD)) is None
     assert converted(row, Neighbors(ADD, UNIT)) is None
     assert converted(person, Neighbors(ADD)) is None
-    assert converted(person, Neighbors(REPLACE, PrivacyUnit("id", 3))) is None
+    assert converted(person, Neighbors(REPLACE, PrivacyUnit("another", 2))) is None
     assert converted(person, Neighbors(REPLACE, UNIT)) is not None
     assert converted(replace(row, epsilon=1e6), Neighbors(REPLACE)) is None, "its delta is far above 1"
     assert converted(replace(row, epsilon=1e6, delta=0.0), Neighbors(REPLACE)) == Budget(2e6)
@@ -153,7 +153,7 @@ def test_a_schema_bought_under_adding_is_bounded_under_replacing() -> None:
         (replace(LARGE, relation="replace_one"), {}),
         (replace(LARGE, unit=UNIT), {}),
         (LARGE, {"people": True}),
-        (replace(LARGE, unit=PrivacyUnit("id", 3)), {"people": True}),
+        (replace(LARGE, unit=PrivacyUnit("another", 2)), {"people": True}),
         (replace(LARGE, delta=0.9), {"delta": 0.2}),
     ],
 )
@@ -166,6 +166,20 @@ def test_without_a_bound_no_percentage_is_printed_and_it_is_said_why(bought: Bou
     assert "There is no figure for both together" in said
     assert why_no_total(receipt.document) in said
     assert "no bound on guesses with its bought schema" in receipt_html(receipt.document)
+
+
+def test_how_many_rows_are_used_of_a_unit_is_no_part_of_whom_a_guarantee_protects() -> None:
+    """Neighbors differ in all rows of a person, so that both guarantees hold for the same tables and add up."""
+    person = replace(LARGE, unit=PrivacyUnit("id", 3))
+    assert converted(person, Neighbors(ADD, UNIT)) == Budget(8.0, 1e-9)
+    receipt = released(person, people=True)
+    assert receipt.document["privacy_unit"]["max_rows"] == UNIT.max_rows != 3
+    whole, own = total_of(receipt.document), receipt.document["budget"]["epsilon"]
+    assert whole is not None
+    assert whole.epsilon == pytest.approx(8.0 + own)
+    assert why_no_total(receipt.document) == ""
+    assert "Both together, if they are of the same records, cost epsilon" in words(receipt)
+    assert receipt.verify().holds
 
 
 def doctored(bought: Bought) -> Receipt:

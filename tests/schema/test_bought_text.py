@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 from unicodedata import category
@@ -378,6 +379,10 @@ def test_one_frequent_word_of_a_boolean_tells_the_other_and_those_of_other_colum
     assert labels(*found[1:]) == [(None, None), ("YES", "NO"), ("y", "n")]
     assert "they come back as true and false" in document(found[1])
     assert "they come back" not in document(found[0])
+    lone, pair = document(found[0]), document(replace(found[0], categories=(("No", 600), ("Yes", 300))))
+    assert 'true = "Yes"  # proposed: the opposite of its one frequent word, and nothing shows that it occurs' in lone
+    assert 'false = "No"  # bought: a frequent one of its words' in lone
+    assert "opposite" not in pair
 
 
 def test_what_is_not_applicable_is_written_as_the_table_writes_it():
@@ -457,3 +462,11 @@ def test_where_each_number_has_a_code_nothing_is_said_of_points():
     assert "stand out" not in document(ages)
     assert "stand out" in document(ages, answers(name="fare", kind="real", lower=0.0, upper=90.0))
     assert "stand out" in document(answers(name="n", kind="integer", lower=0.0, upper=90_000.0))
+
+
+def test_numbers_that_lie_at_few_places_may_be_codes_and_do_not_number_the_rows():
+    found = answers(name="zip", kind="integer", lower=0.0, upper=999.0, lumps=6)
+    said = document(found)
+    assert "nearly all lie at 6 places, far apart: where they are codes, list them as the `values`" in said
+    assert "numbers the rows" not in said
+    assert "numbers the rows" in document(replace(found, lumps=0))

@@ -264,3 +264,34 @@ def test_days_between_dates_are_compared_with_numbers(text, meaning):
 def test_days_between_dates_are_compared_with_nothing_else(text, message):
     with pytest.raises(SchemaError, match=message):
         Expression(text, DAYS)
+
+
+ANSWERS = Categorical("answer", (1, 2, 3, -1, -9.5), missing=True, missing_values=("-8", "?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("answer == -1", [3]),
+        ("answer != -1", [0, 1, 2, 4]),
+        ("-1 == answer", [3]),
+        ("answer in [-1, 3]", [2, 3]),
+        ("answer == -9.5", [4]),
+        ("answer == 1", [0]),
+        ("answer == -8", [5]),
+        ("answer not in [-1, -8]", [0, 1, 2, 4]),
+    ],
+)
+def test_a_category_that_is_a_negative_number_is_itself_and_not_minus_the_code_of_its_amount(text, codes):
+    expression = Expression(text, {"answer": ANSWERS})
+    values = np.array([0, 1, 2, 3, 4, np.nan])
+    assert np.flatnonzero(expression({"answer": Range(values, values)}).true).tolist() == codes
+
+
+def test_a_minus_is_no_arithmetic_on_categories_and_negative_numbers_are_listed_or_refused():
+    signs = Boolean("sign", true=-2, false=2)
+    truth = Expression("sign == -2", {"sign": signs})({"sign": Range(np.array([0.0, 1.0]), np.array([0.0, 1.0]))})
+    assert truth.true.tolist() == [False, True]
+    for text in ("answer == -2", "answer == -answer", "answer == -(-1)", "answer == -'1'", "answer == -True"):
+        with pytest.raises(SchemaError):
+            Expression(text, {"answer": ANSWERS})

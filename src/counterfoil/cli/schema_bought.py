@@ -382,6 +382,13 @@ def _report(
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
         terminal.alarm(textwrap.fill(advice, WIDTH))
+    if lumped := [column.name for column in made.discovered.columns if column.lumps]:
+        advice = (
+            f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "
+            f"codes, list them as the `values` of a categorical column in {out}: any number near them is drawn "
+            "otherwise."
+        )
+        terminal.alarm(textwrap.fill(advice, WIDTH))
     dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
     if len(dates) > 1:
         named = ", ".join(dates[:4]) + (f" and {len(dates) - 4} more" if len(dates) > 4 else "")

@@ -445,6 +445,11 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     named = [column.name for column in schema.columns if isinstance(column, Identifier)]
     if unit is not None or not named:
         return None
+    if schema.bought is not None and (bought := schema.bought.unit) is not None:
+        return (
+            f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
+            f"--privacy-unit {bought.column} --max-rows {bought.max_rows} protects these."
+        )
     return (
         f"Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
         f"--privacy-unit {named[0]} --max-rows K."

@@ -95,6 +95,8 @@ def run_judged(
                 curator = stack.enter_context(curator_of(request, opened))
             runs = JudgedRuns(curator, acceptance, without.note)
             terminal.note("Of a release that may be withheld, nothing is shown before it is accepted.")
+            if opened is not None and acceptance.attempts > 1 and key is None:
+                terminal.note(_UNRECORDED)
             made = runs.first_accepted(
                 partial(
                     release_from,
@@ -156,3 +158,9 @@ def _what_was_charged(request: Request, *, charged: bool, place: Path | None = N
     budget = f"epsilon {request.budget.epsilon:g} and delta {request.budget.delta:g}"
     counted = "" if request.ledger is None else f": the ledger {request.ledger} counts {budget} as spent"
     return f"The whole budget was charged{counted}. No file was written, and no answers are kept."
+
+
+_UNRECORDED = (
+    "The ledger will not record its receipt, as the time of that would show how many runs there were: so that somebody "
+    "vouches for it, sign it, now with --sign KEY or later with `counterfoil receipt sign`."
+)

@@ -31,7 +31,7 @@ def report(
 ) -> None:
     """Prints what was made, where it is, what it cost and how far it can be off."""
     from counterfoil.receipt.acceptance import acceptance_sentences
-    from counterfoil.receipt.relations_kept import three_columns
+    from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
     from counterfoil.receipt.text import good_for
 
     receipt, budget = synthesis.receipt, request.budget
@@ -47,7 +47,7 @@ def report(
         terminal.say(f"  model    {outputs.model}")
     show_schema_check(terminal, receipt.document)
     measured, rest = worst_columns(receipt.document)
-    limits = filter(None, (rest, three_columns(receipt.document)))
+    limits = filter(None, (rest, pairs_left_out(receipt.document), three_columns(receipt.document)))
     for sentence in (*good_for(measured), *acceptance_sentences(receipt.document), *limits):
         terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
     for sentence in receipt.document["warnings"]:

@@ -33,7 +33,7 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
-from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, RawCells
+from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
@@ -217,9 +217,10 @@ class _Discovery:
 
     def _column(self, name: str, bounds: Bounds, fine: float) -> DiscoveredColumn:
         vote = self._votes[name]
-        kind, written = self._kinds[name], self._formats[name]
+        written = self._formats[name]
         released = self._texts.released(name) if name in self._text_columns else []
         words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS) or vote.missing_words
+        kind = _kind_shown(self._kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
         if kind == "boolean" and vote.hidden_truths:
             released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
@@ -250,6 +251,7 @@ class _Discovery:
             beyond=bounds.beyond,
             points=bounds.points,
             points_deviation=bounds.points_deviation,
+            lumps=bounds.lumps,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:
@@ -358,6 +360,17 @@ class _Discovery:
             few = len(spelled) + len(wordy) <= _FEW
             wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
+
+
+def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:
+    """As voted, or text where one of the frequent texts is no word for true or false.
+
+    F beside M, and no beside "refused", are categories: as truths they would be all that is read of the column.
+    """
+    return "text" if kind == "boolean" and any(text.casefold() not in _TRUTHS for text in texts) else kind
+
+
+_TRUTHS = frozenset((*TRUTHS, "1", "0"))
 
 
 def _is_written(word: str, votes: Sequence[Votes]) -> bool:

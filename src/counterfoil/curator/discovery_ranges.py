@@ -50,6 +50,13 @@ A range of one number loses all others, and one that is too wide only has codes 
 that of one constant column in thirty."""
 _BESIDE_EACH = 0.3
 """So many more for each further place, a factor of 16: the further out, the rarer such numbers are."""
+_LUMPS = (3, 50)
+"""Places of integers, each surely with records and empty ones around it: fewer may be one body with a value apart, and
+more are none that are likely to be codes."""
+_LUMPED = 0.9
+"""A share of the records, from which on those at such places are nearly all."""
+_APART = 0.15
+"""Of the intervals between the bounds, the most that such places may be."""
 _QUIET_AGAIN = 8.0
 """The same where the bounds were found before, and integers are counted for their codes alone."""
 
@@ -114,6 +121,7 @@ class Bounds:
         beyond: of dates and moments, how many may lie beyond the bounds; None for numbers.
         points: single numbers that stand out, with their noisy counts.
         points_deviation: of the noise of each of these counts.
+        lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
     """
 
     lower: float | None = None
@@ -125,6 +133,7 @@ class Bounds:
     beyond: float | None = None
     points: tuple[tuple[float, int], ...] = ()
     points_deviation: float = 0.0
+    lumps: int = 0
 
 
 def intervals_of(
@@ -205,7 +214,7 @@ def bounds_from(
     points = counted.points(digits, least_point)
     inner, noise = points.line
     first, last = _of_numbers(edges, inner, noise, records, coarse, kind, least)
-    lower, upper = float(edges[first]), float(edges[last + 1])
+    lower, upper, inside = float(edges[first]), float(edges[last + 1]), slice(first, last + 1)
     sums, noises = _by_place(edges, inner, noise, kind)
     further = _further(sums, noises, coarse, least)
     if further == coarse and _is_point(lower, upper, digits):
@@ -224,14 +233,38 @@ def bounds_from(
     roomy = replace(roomy, shown=(shown.lower, shown.upper))
     # Of zero alone it is asked whether that is all; around another number there is room now.
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
-        held = slice(first, last + 1)
-        return replace(roomy, held=(float(inner[held].sum()), float(np.square(noise[held]).sum()) ** 0.5))
+        return replace(roomy, held=(float(inner[inside].sum()), float(np.square(noise[inside]).sum()) ** 0.5))
     roomy = _with_points(roomy, counted, points, whole=kind == "integer")
     if kind != "integer" or roomy.upper is None or (roomy.upper < CHEAP and counted.deviation > _HIDDEN * records):
         return roomy
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
-    return replace(roomy, codes=codes)
+    lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[inside], noise[inside], records, least)
+    return replace(roomy, codes=codes, lumps=lumps)
+
+
+def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float | np.ndarray, records: float, least: float) -> int:
+    """At how many places, intervals or runs of them, nearly all integers lie that may be codes; 0 where they do not.
+
+    Codes of many digits, postal ones or those of trades, are too far apart to be counted one by one. A place is a run
+    of at most two intervals that surely hold records: a body of amounts fills a longer one.
+
+    Args:
+        edges: float64 [n + 1], of the intervals between the bounds.
+        counts: float64 [n], noisy.
+        deviation: of the noise of each, one for all or float64 [n].
+        records: about how many cells are not missing.
+        least: how many deviations a count must exceed to be surely none of noise.
+    """
+    held = counts > least * deviation
+    starts = np.flatnonzero(np.diff(held.astype(int), prepend=0) == 1)
+    stops = np.flatnonzero(np.diff(held.astype(int), append=0) == -1) + 1
+    fewest, most = _LUMPS
+    if not fewest <= len(starts) <= most or (stops - starts).max() > 2 or (np.diff(edges)[held] <= 1).all():
+        return 0
+    total, variance = float(counts[held].sum()), np.broadcast_to(np.square(deviation), counts.shape)[held].sum()
+    error = math.sqrt(float(variance))
+    return len(starts) if held.mean() <= _APART and total + error >= _LUMPED * records else 0
 
 
 def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:

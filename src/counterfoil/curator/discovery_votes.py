@@ -128,7 +128,8 @@ class Votes:
         # One word of two says less than any number: beside numbers it stands for what is missing.
         beside_numbers = best == "boolean" and self.hidden_truths and numbers > 0
         if masses[best] > numbers and not beside_numbers:
-            return best
+            # Beside texts, and without any other word for a truth, it is one of them: N beside J, for nein and ja.
+            return "text" if best == "boolean" and self.hidden_truths and masses["text"] > 0 else best
         return self.number_kind()
 
     def number_kind(self) -> Kind:

@@ -17,6 +17,7 @@ from scipy import sparse
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.brought import BroughtFailed
 from counterfoil.features.function_family import FunctionFamily, require_few
+from counterfoil.inert import inert
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
@@ -51,7 +52,7 @@ class BoundedFunction(ABC):
     upper: float
 
     def __post_init__(self) -> None:
-        if type(self.name) is not str or not self.name or not self.name.isprintable():
+        if type(self.name) is not str or not self.name or inert(self.name) != self.name:
             raise ValueError(f"A function needs a name of printable text. Found {self.name!r}.")
         ends = [_number(end) for end in (self.lower, self.upper)]
         if not _LEAST_WIDTH < ends[1] - ends[0] < math.inf:

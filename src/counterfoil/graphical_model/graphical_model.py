@@ -182,10 +182,10 @@ class GraphicalModel:
         """Draw `n` rows [n, attributes] of codes (int32), columns in domain order, rows in random order.
 
         Rows are rounded so that marginals hold as closely as integers can (see `sampling`), and up to
-        `swapping.MOST_ROWS` of them, without `where`, exchange values until their pairs of columns are near the
-        model's too (see `swapping`); or with `independent` they are independent draws. `where` maps attributes to the
-        code, or codes, that every row must have there: the rows follow the model's exact conditional distribution,
-        without rejection.
+        `swapping.MOST_ROWS` of them, without `where`, change and exchange values until their columns and pairs of
+        columns are near the model's too (see `swapping`); or with `independent` they are independent draws. `where`
+        maps attributes to the code, or codes, that every row must have there: the rows follow the model's exact
+        conditional distribution, without rejection.
 
         Raises ValueError for codes outside the domain and for a condition of probability zero.
         """

@@ -23,6 +23,7 @@ from counterfoil.graphical_model.clipped_sum import (
 )
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.smoothing import Smoothed
+from counterfoil.inert import inert
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
@@ -168,5 +169,5 @@ def _means(column: Column, counts: np.ndarray) -> np.ndarray:
 
 
 def _query(schema: Schema, name: str, clip: Clip) -> FunctionAverages:
-    words = f"{name} within {clip.lower:.9g} to {clip.upper:.9g}"
+    words = f"{inert(name)} within {clip.lower:.9g} to {clip.upper:.9g}"
     return FunctionAverages(Functions(schema, (Value(words, clip.lower, clip.upper, name),), counted=False))

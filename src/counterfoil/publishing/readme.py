@@ -9,7 +9,7 @@ from typing import Any
 
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
-from counterfoil.receipt.relations_kept import three_columns
+from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 from counterfoil.schema import Schema
 from counterfoil.schema.identifier import Identifier
@@ -157,8 +157,7 @@ def _not_kept(contents: Contents) -> Iterator[str]:
             "Relations among two or more columns that were not counted together: they hold only as far as they follow "
             "from what was counted."
         )
-    if larger := three_columns(contents.document):
-        yield larger
+    yield from filter(None, (pairs_left_out(contents.document), three_columns(contents.document)))
     yield "Exact counts: those of rare values and of small groups may be mostly noise."
     if noisy is not None and noisy.left_out:
         yield f"In `{PAIRS}`, {noisy.left_out:,} pairs that were counted and are too large to be listed."

@@ -30,10 +30,8 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
     digests = (digest_of(document), digest_of(unsigned(document)))
     number = next((known[digest] for digest in digests if digest in known), None)
     if number is None:
-        yield (
-            "The ledger does not know this receipt: no release of it has recorded its SHA-256, so that it was made "
-            "elsewhere or something was changed in it."
-        )
+        judged = _judged_alike(document, ledger)
+        yield _UNKNOWN if judged is None else _UNRECORDED.format(judged)
         return
     if document["source"] not in _names(ledger):
         yield f"The ledger is of the source {ledger.source.name!r}. The receipt states {document['source']!r}."
@@ -56,6 +54,30 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
         )
 
     yield from _purchase(document, ledger, known, release)
+
+
+_UNKNOWN = (
+    "The ledger does not know this receipt: no release of it has recorded its SHA-256, so that it was made elsewhere "
+    "or something was changed in it."
+)
+_UNRECORDED = (
+    "The ledger counts release {} by the same criteria and budget, but can't vouch for this receipt: where several "
+    "runs are allowed it records none, as the time of that would show how many there were. A signature vouches for it "
+    "(--key)."
+)
+
+
+def _judged_alike(document: Mapping[str, Any], ledger: Ledger) -> int | None:
+    """A release that may be the one of this receipt, whose digest no ledger records (`JudgedRuns`); None for others."""
+    section = document.get("acceptance")
+    if section is None or section["attempts"] <= 1:
+        return None
+    rule, charges = _counted(document)
+    wanted = (Budget(**document["budget"]), neighbors_of(document).describe(), rule, charges)
+    for release in ledger.releases():
+        if (release.budget, release.relation, release.composition, release.charges) == wanted:
+            return release.id
+    return None
 
 
 def _purchase(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 from counterfoil.curator.queries.marginal import MarginalCounts
@@ -24,6 +25,30 @@ def three_columns(document: Mapping[str, Any]) -> str:
     return (
         "Relations of three or more columns are only what those of one and two columns imply; "
         f"{flags[method['name']]} buys counts of three."
+    )
+
+
+_FEW = 0.25
+"""A share of the pairs of columns: where fewer were counted, most relations that a reader looks at are implied ones."""
+
+
+def pairs_left_out(document: Mapping[str, Any]) -> str:
+    """That most pairs of columns were not counted together, and what asks for some; empty where that is not so.
+
+    It is so of wide tables, of whose columns a tree joins each to few others.
+    """
+    flags = {"aim": "`--workload FILE`", "mst": "`--method aim --workload FILE`"}
+    name = document.get("method", {}).get("name")
+    counted = [sorted(set(clique)) for clique in _counted(document)]
+    columns = len({one for clique in counted for one in clique})
+    pairs = len({pair for clique in counted for pair in combinations(clique, 2)})
+    possible = columns * (columns - 1) // 2
+    if name not in flags or not 0 < pairs < _FEW * possible:
+        return ""
+    together = "1 was" if pairs == 1 else f"{pairs:,} were"
+    return (
+        f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
+        f"imply, and may be far weaker than in the table. {flags[name]} asks for those that matter."
     )
 
 

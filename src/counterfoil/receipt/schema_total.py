@@ -5,8 +5,9 @@ schema it is given, (e2, d2)-differentially private, between the same neighbors.
 which the second sees the outcome of the first, is (e1 + e2, d1 + d2)-differentially private (Dwork and Roth 2014,
 Theorem 3.16). Replacing a unit is removing one and adding another, so that what is (e, d)-private under
 `add_or_remove_one` gives P <= exp(e) (exp(e) Q + d) + d, and is (2 e, (1 + exp(e)) d)-private under `replace_one`, of
-the same unit; replacing within public groups is a special case of replacing. No bound follows the other way round, nor
-from one unit to another. All figures are rounded up.
+the same unit; replacing within public groups is a special case of replacing. Neighbors differ in all rows of a unit,
+however many are used of it: `max_rows` scales the noise and is no part of whom a guarantee protects
+(`ledger.protection`). No bound follows the other way round, nor from one unit to another. All figures are rounded up.
 """
 
 from __future__ import annotations
@@ -49,9 +50,12 @@ def bought_in(section: Mapping[str, Any]) -> Bought:
 
 def converted(bought: Bought, neighbors: Neighbors) -> Budget | None:
     """The schema's guarantee between `neighbors`; None where none follows."""
-    if bought.neighbors == replace(neighbors, groups=()):
+    alike, column = bought.neighbors.relation is neighbors.relation, None if bought.unit is None else bought.unit.column
+    if column != (None if neighbors.unit is None else neighbors.unit.column):
+        return None
+    if alike:
         return Budget.unrestricted(float(bought.epsilon), float(bought.delta))
-    if bought.unit != neighbors.unit or bought.neighbors.relation is not NeighboringRelation.ADD_OR_REMOVE_ONE:
+    if bought.neighbors.relation is not NeighboringRelation.ADD_OR_REMOVE_ONE:
         return None
     if not bought.delta:
         return _budget(2.0 * bought.epsilon, 0.0)
@@ -92,8 +96,7 @@ def why_no_total(document: Mapping[str, Any]) -> str:
     if bought is None or total_of(document) is not None:
         return ""
     neighbors = neighbors_of(document)
-    bounded = (NeighboringRelation.ADD_OR_REMOVE_ONE, neighbors.relation)
-    if bought.unit != neighbors.unit or bought.neighbors.relation not in bounded:
+    if converted(replace(bought, epsilon=1.0, delta=0.0, of=None), neighbors) is None:
         return (
             f"the cost of the schema is stated under {inert(bought.neighbors.describe())}, that of the release under "
             f"{inert(neighbors.describe())}, and no bound under the latter follows from one under the former"

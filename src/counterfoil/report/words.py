@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.labels import short
-from counterfoil.receipt.relations_kept import three_columns
+from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
 from counterfoil.receipt.schema_check import warnings_by_column
 from counterfoil.report.column_view import column_views
 from counterfoil.report.relations import noise_tests, relations
@@ -39,7 +39,7 @@ def uses(facts: ReleaseFacts) -> Section:
     paragraphs = (
         _INTERVALS if facts.answers is not None else _NO_INTERVALS,
         "A test or an interval from the synthetic rows alone takes noise for truth.",
-        *filter(None, [three_columns(facts.receipt.document)]),
+        *filter(None, [pairs_left_out(facts.receipt.document), three_columns(facts.receipt.document)]),
     )
     lead = "By its own numbers, it tells:" if found else ""
     return Section("use", "What it can be used for", lead, (), paragraphs, tuple(found))

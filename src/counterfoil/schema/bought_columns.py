@@ -82,7 +82,10 @@ def bought_column(
     if not made.facts:
         return made
     name = "categorical" if "values" in made.facts else column.kind
-    kind = {"kind": (name, _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage))}
+    why = (
+        _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage) + _about_lumps(column)
+    )
+    kind = {"kind": (name, why)}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
@@ -105,6 +108,16 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
     if kind == "integer":
         return "; add digits, such as 5, where it is written with leading zeros (00123)"
     return '; list its values as texts where they are written with leading zeros ("00123")'
+
+
+def _about_lumps(column: DiscoveredColumn) -> str:
+    """What keeps codes of many digits, which are too far apart for the purchase to find each."""
+    if not column.lumps:
+        return ""
+    return (
+        f"; nearly all lie at {column.lumps} places, far apart: where they are codes, list them as the `values` of a "
+        "categorical column, for any number near them is drawn"
+    )
 
 
 def _others(column: DiscoveredColumn, kind: str) -> str:
@@ -177,9 +190,17 @@ def _boolean(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Dat
     facts: Facts = {}
     if (words := boolean_words(column)) not in (None, PLAIN_WORDS):
         assert words is not None
-        why = "bought: the frequent one of its words, and the other; more words for them, such as N, count as them"
-        facts = {"true": (words[0], why), "false": (words[1], why)}
+        frequent = {text for text, count in column.categories if count}
+        shown = [_SHOWN if not frequent or str(word) in frequent else _OPPOSITE for word in words]
+        facts = {"true": (words[0], shown[0]), "false": (words[1], shown[1])}
     return BoughtColumn(column.name, facts | _missing(column, given))
+
+
+_SHOWN = "bought: a frequent one of its words; more words for the same, such as N beside no, count as it"
+_OPPOSITE = (
+    "proposed: the opposite of its one frequent word, and nothing shows that it occurs; where another text stands in "
+    "its place it is read as missing: list both as the `values` of a categorical column"
+)
 
 
 def boolean_words(column: DiscoveredColumn) -> tuple[str | int, str | int] | None:
@@ -267,7 +288,7 @@ def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integ
 
 def may_number_rows(column: DiscoveredColumn) -> bool:
     """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records."""
-    if column.kind != "integer" or column.codes or column.lower is None or column.upper is None:
+    if column.kind != "integer" or column.codes or column.lumps or column.lower is None or column.upper is None:
         return False
     least, most = _AS_MANY
     return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most

@@ -68,6 +68,7 @@ class DiscoveredColumn:
         points: of numbers that are no codes, single ones that surely more cells hold than those beside them, ascending,
             with their noisy counts.
         points_deviation: of the noise of each of these counts.
+        lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
     """
 
     name: str
@@ -94,6 +95,7 @@ class DiscoveredColumn:
     beyond: float | None = None
     points: tuple[tuple[float, int], ...] = ()
     points_deviation: float = 0.0
+    lumps: int = 0
 
     @property
     def unknown(self) -> bool:

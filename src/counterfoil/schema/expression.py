@@ -203,12 +203,11 @@ class Expression:
         return Range(ranges[last.name].low - ranges[first.name].high, ranges[last.name].high - ranges[first.name].low)
 
     def _number_of_days(self, node: ast.expr) -> Range:
-        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-        value = getattr(node.operand if isinstance(node, ast.UnaryOp) and negative else node, "value", None)
+        value = _written(node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._mistake(f"the days between two dates are compared with a number; found `{ast.unparse(node)}`.")
         try:
-            return _point(-float(value) if negative else float(value))
+            return _point(float(value))
         except OverflowError:
             raise self._mistake("it compares with an integer of too many digits.") from None
 
@@ -220,8 +219,9 @@ class Expression:
         return absent if isinstance(op, ast.Is) else ~absent
 
     def _literal(self, node: ast.expr, column: Column, ranges: Mapping[str, Range]) -> object:
-        """A constant as it was written; where it is computed, such as -9, the number."""
-        return node.value if isinstance(node, ast.Constant) else float(self._range(node, column, ranges).low)
+        """A constant as it was written; where it is computed, such as 5 - 14, the number."""
+        written = _written(node)
+        return float(self._range(node, column, ranges).low) if written is None else written
 
     def _column(self, node: ast.expr) -> Column | None:
         """The column that a name stands for, None where the node is no name."""
@@ -256,19 +256,22 @@ class Expression:
             return ranges[column.name]
         if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
             return self._arithmetic(node, owner, ranges)
-        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-        if isinstance(node, ast.UnaryOp) and negative:
-            inner = self._range(node.operand, owner, ranges)
-            return Range(-inner.high, -inner.low)
         if isinstance(node, ast.Name):
             return _point(owner.constant(node.id == "true"))
-        if isinstance(node, ast.Constant):
-            return _point(owner.constant(node.value))
+        if (written := _written(node)) is not None:
+            return _point(owner.constant(written))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            self._require_numbers(owner)
+            inner = self._range(node.operand, owner, ranges)
+            return Range(-inner.high, -inner.low)
         raise self._mistake(f"`{ast.unparse(node)}` is neither a column, a constant nor arithmetic.")
 
-    def _arithmetic(self, node: ast.BinOp, owner: Column, ranges: Mapping[str, Range]) -> Range:
+    def _require_numbers(self, owner: Column) -> None:
         if owner.comparable != "number":
             raise self._mistake(f"there is no arithmetic on column {owner.name!r} ({owner.kind}).")
+
+    def _arithmetic(self, node: ast.BinOp, owner: Column, ranges: Mapping[str, Range]) -> Range:
+        self._require_numbers(owner)
         left, right = (self._range(side, owner, ranges) for side in (node.left, node.right))
         if isinstance(node.op, ast.Div) and not (right.low.size == 1 and _is_constant(node.right) and right.low):
             raise self._mistake("it may divide only by a constant that is not zero.")
@@ -326,6 +329,16 @@ def names_column(text: str, name: str) -> bool:
 
 def _is_constant(node: ast.expr) -> bool:
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
+def _written(node: ast.expr) -> object:
+    """A constant as it stands, a minus in front of a number included; None for what is computed or no constant."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        number = node.operand.value
+        return -number if isinstance(number, int | float) and not isinstance(number, bool) else None
+    return None
 
 
 def _point(value: float) -> Range:
