@@ -55,6 +55,20 @@ ENDS = st.one_of(
 )
 
 
+def points_between(low: float, high: float, kind: str) -> st.SearchStrategy[set[float]]:
+    """Some of the numbers between two bounds, and the bounds."""
+    first, last = max(low, -1.7e308), min(high, 1.7e308)
+    if first > last:
+        return st.just(set())
+    inside = st.sampled_from([first, last]) | st.floats(first, last)
+    rounded = inside.map(lambda number: float(math.floor(number))) if kind == "integer" else inside.map(_to_tenths)
+    return st.sets(rounded if kind == "integer" else inside | rounded, max_size=6)
+
+
+def _to_tenths(number: float) -> float:
+    return round(number, 1)
+
+
 @st.composite
 def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
     kind = draw(st.sampled_from(KINDS))
@@ -64,6 +78,7 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
     texts = draw(st.lists(TEXTS, max_size=6, unique=True)) if kind == "text" else []
     whole = st.integers(-(2**53), 2**53) | st.integers(-20, 2000)
     codes = draw(st.just(()) | st.sets(whole, max_size=6)) if kind == "integer" and ranged else ()
+    points = draw(points_between(low, high, kind)) if ranged and kind in ("integer", "real") else ()
     if kind == "boolean":
         texts = draw(st.sampled_from([[], ["yes", "no"], ["1", "0"], ["True", "False"], ["t"], ["y", "yes"]]))
     return DiscoveredColumn(
@@ -85,6 +100,8 @@ def discovered_columns(draw: st.DrawFn, name: str) -> DiscoveredColumn:
         decimals=draw(st.sampled_from([None, 0, 1, 2])) if kind == "real" else None,
         codes=tuple((code, draw(st.integers(1, 10**5))) for code in sorted(codes)),
         read=draw(st.none() | st.tuples(st.floats(0, 1), st.floats(0, 9))),
+        points=tuple((point, draw(st.integers(1, 10**5))) for point in sorted(points)),
+        points_deviation=draw(st.floats(0, 500)),
         others=draw(st.sampled_from([(), (("%d.%m.%Y", 300), ("texts", 20))])),
     )
 

@@ -420,13 +420,15 @@ def places_random(domain: Domain) -> st.SearchStrategy:
 def ranges_examples() -> Iterator[tuple[object, bool]]:
     yield ColumnRanges((Intervals("a", (0, 1), (0.5,)), Intervals("b", (0, 1, 2), (0.5, 1.5)))), True
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),)), True
+    yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0), (0.0, 0.5)),)), True
     yield ColumnRanges((Intervals("b", (2,), (0.0,)),)), False  # none but one number is counted
 
 
 def ranges_random(domain: Domain) -> st.SearchStrategy:
     edges = st.sets(st.integers(-1, 8), min_size=1).map(lambda drawn: tuple(sorted(edge / 2 for edge in drawn)))
     codes = st.sets(st.integers(0, 3), min_size=1).map(lambda drawn: tuple(sorted(drawn)))
-    columns = st.tuples(*(st.builds(Intervals, st.just(name), codes, edges) for name in domain.attributes))
+    points = st.just(()) | edges
+    columns = st.tuples(*(st.builds(Intervals, st.just(name), codes, edges, points) for name in domain.attributes))
     return columns.map(ColumnRanges)
 
 

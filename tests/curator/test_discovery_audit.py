@@ -35,7 +35,7 @@ COLUMNS = tuple(f"c{i}" for i in range(8))
 """So many that what smoothing adds to discrete noise is small beside what is charged."""
 
 PLACES = ColumnPlaces(COLUMNS)
-RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0)) for name in COLUMNS))
+RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0), (5.0,)) for name in COLUMNS))
 TEXTS = TextCounts(COLUMNS)
 REST = RestOfTexts(COLUMNS)
 HERE = ["5"] * 3000 + ["-5"] * 3000

@@ -49,9 +49,10 @@ def records_of(rows: list[Row], engine: str = "memory", *, units: list[str] | No
 
 
 PLACES_OF_BOTH = ColumnPlaces(("a", "b"))
+NUMBERS = ("integer", "hundredths", "real")
 RANGES = ColumnRanges(
     (
-        Intervals("a", (CODES["integer"], CODES["hundredths"], CODES["real"]), (-1.0, 0.0, 1.0, 10.0)),
+        Intervals("a", tuple(CODES[name] for name in NUMBERS), (-1.0, 0.0, 1.0, 10.0), (-5.0, 0.25, 5.0)),
         Intervals("b", (CODES["%Y-%m-%d"], CODES["ambiguous/"]), (0.0, 18_000.0)),
     )
 )
@@ -228,6 +229,9 @@ def test_queries_about_nothing_or_one_column_twice_are_refused():
     for edges in ((), (1.0, 1.0), (2.0, 1.0), (math.inf,)):
         with pytest.raises(ValueError, match="edges"):
             ColumnRanges((Intervals("a", (0,), edges),))
+    for points in ((1.0, 1.0), (2.0, 1.0), (math.inf,)):
+        with pytest.raises(ValueError, match="points"):
+            ColumnRanges((Intervals("a", (0,), (0.0,), points),))
     for codes in ((), (len(CLASSES),), (-1,)):
         with pytest.raises(ValueError, match="codes"):
             ColumnRanges((Intervals("a", codes, (0.0,)),))

@@ -419,6 +419,51 @@ def test_reals_are_categories_where_few_of_them_hold_nearly_all_cells(count, kin
     assert Schema.from_toml(document(column)).columns[0].kind == kind
 
 
+HEAPS = ((20.0, 180), (50.0, 180), (100.0, 60))
+
+
+def test_numbers_that_stand_out_are_points_and_the_comment_says_how_many_hold_them():
+    facts = {"name": "gift", "lower": 0.0, "upper": 120.0, "points": HEAPS, "points_deviation": 10.0}
+    text = document(answers(kind="real", decimals=2, **facts))
+    (column,) = Schema.from_toml(text).columns
+    assert column.points == (20.0, 50.0, 100.0)
+    assert "points = [20.0, 50.0, 100.0]  # bought: numbers that stand out; about 42% (39% to 45%) of the cells" in text
+    assert "All others come back as often as\n# the ones beside them" in text
+    numbers = pa.array([20.0, 50.0, 100.0, 20.01])
+    drawn = column.decode(column.encode(numbers), np.random.default_rng(0)).to_pylist()
+    assert drawn[:3] == [20.0, 50.0, 100.0]
+    assert drawn[3] != 20.0
+    one = document(answers(kind="real", **(facts | {"points": HEAPS[:1]})))
+    assert "points = [20.0]  # bought: numbers that stand out; about 18% (16% to 20%) of the cells hold it" in one
+
+
+@pytest.mark.parametrize(
+    ("facts", "stated", "points"),
+    [
+        ({"kind": "real", "upper": 120.0}, {}, [20.0, 50.0, 100.0]),
+        ({"kind": "real", "upper": 100.0, "decimals": 2}, {}, [20.0, 50.0]),
+        ({"kind": "real", "upper": 60.0}, {}, [20.0, 50.0]),
+        ({"kind": "real", "upper": 120.0}, {"missing_values": ["50"]}, [20.0, 100.0]),
+        ({"kind": "real", "upper": 120.0}, {"scale": "log"}, [20.0, 50.0, 100.0]),
+        ({"kind": "real", "upper": 120.0}, {"step": 0.5}, None),
+        ({"kind": "real", "upper": 120.0}, {"resolution": 5.0}, None),
+        ({"kind": "integer", "upper": 120.0}, {}, None),
+        ({"kind": "integer", "upper": 50_000.0}, {}, [20, 50, 100]),
+        ({"kind": "integer", "lower": 100.0, "upper": 1_200.0}, {}, None),
+    ],
+)
+def test_points_are_numbers_within_the_bounds_that_would_share_a_code(facts, stated, points):
+    found = bought_column(answers(**({"name": "a", "lower": 0.0, "points": HEAPS} | facts)), stated=stated).facts
+    assert found.get("points", (None,))[0] == points
+
+
+def test_where_each_number_has_a_code_nothing_is_said_of_points():
+    ages = answers(name="age", kind="integer", lower=0.0, upper=90.0)
+    assert "stand out" not in document(ages)
+    assert "stand out" in document(ages, answers(name="fare", kind="real", lower=0.0, upper=90.0))
+    assert "stand out" in document(answers(name="n", kind="integer", lower=0.0, upper=90_000.0))
+
+
 def test_numbers_that_lie_at_few_places_may_be_codes_and_do_not_number_the_rows():
     found = answers(name="zip", kind="integer", lower=0.0, upper=999.0, lumps=6)
     said = document(found)

@@ -60,7 +60,9 @@ def _range(column: Any) -> str:
     low, high = getattr(column, "lower", None), getattr(column, "upper", None)
     if low is None:
         return "" if column.true is None else f"{column.true} or {column.false}"
-    return f"{_number(low)} to {_number(high)}"
+    points = len(getattr(column, "points", ()))
+    apart = f", {points} point{'s' if points > 1 else ''}" if points else ""
+    return f"{_number(low)} to {_number(high)}{apart}"
 
 
 def _number(value: Any) -> str:

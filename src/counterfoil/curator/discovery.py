@@ -22,7 +22,7 @@ from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
 from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
 from counterfoil.curator.discovery_steps import Step, next_step
-from counterfoil.curator.discovery_support import sure, sure_of
+from counterfoil.curator.discovery_support import sure, sure_of, sure_of_points
 from counterfoil.curator.discovery_texts import TextRounds
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
@@ -249,6 +249,8 @@ class _Discovery:
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
             beyond=bounds.beyond,
+            points=bounds.points,
+            points_deviation=bounds.points_deviation,
             lumps=bounds.lumps,
         )
 
@@ -307,9 +309,11 @@ class _Discovery:
         """The bounds of columns, and the deviation of the counts that they come from."""
         if not self._counted:
             return {name: (self._coarse(name), self._votes[name].deviation) for name in self._number_columns}
-        least = sure_of(sum(len(counted.counts) for counted in self._counted.values()))
+        least = sure_of(sum(counted.sums for counted in self._counted.values()))
+        of_points = sure_of_points(sum(one.candidates(self._kinds[name]) for name, one in self._counted.items()))
         return {
-            name: (self._bounds_of(name, counted, least), counted.deviation) for name, counted in self._counted.items()
+            name: (self._bounds_of(name, counted, least, of_points), counted.deviation)
+            for name, counted in self._counted.items()
         }
 
     def _coarse(self, name: str) -> Bounds:
@@ -319,8 +323,8 @@ class _Discovery:
         kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]
         return intervals_of(name, kind, date_format, vote, records=self._present(name), deviation=deviation)
 
-    def _bounds_of(self, name: str, counted: Counted, least: float) -> Bounds:
-        return bounds_from(counted, self._kinds[name], self._votes[name], self._present(name), least)
+    def _bounds_of(self, name: str, counted: Counted, least: float, of_points: float) -> Bounds:
+        return bounds_from(counted, self._kinds[name], self._votes[name], self._present(name), least, of_points)
 
     def _present(self, name: str) -> float:
         """About how many cells are not missing, at least 1."""

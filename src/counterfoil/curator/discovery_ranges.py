@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
 from counterfoil.curator.discovery_days import Years
+from counterfoil.curator.discovery_points import Points, integers_standing_out, tried
 from counterfoil.curator.discovery_reach import worthwhile
 from counterfoil.curator.discovery_room import CHEAP, Line, with_room
 from counterfoil.curator.discovery_support import extended, support
@@ -16,6 +17,7 @@ from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
+from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
     CELLS,
     MAGNITUDES,
@@ -65,7 +67,7 @@ class Counted:
 
     Args:
         intervals: where its numbers were counted.
-        counts: float64 [intervals], noisy.
+        counts: float64 [size], noisy.
         deviation: of the noise of each.
         singles: later counts of integers, one by one, between the bounds and about them.
     """
@@ -74,6 +76,26 @@ class Counted:
     counts: np.ndarray
     deviation: float
     singles: Counted | None = None
+
+    def points(self, digits: int | None, least: float) -> Points:
+        """Its points beside the rest of the line.
+
+        Args:
+            digits: after the point, of its numbers; None for more than two.
+            least: as for `Points`.
+        """
+        return Points(self.intervals, self.counts, self.deviation, digits, least)
+
+    @property
+    def sums(self) -> int:
+        """How many counts bounds may be found from: those of intervals, with their points and without them."""
+        return (len(self.intervals.edges) + 1) * (2 if self.intervals.points else 1)
+
+    def candidates(self, kind: Kind) -> int:
+        """How many single numbers may stand out: points, and integers that were counted one by one."""
+        singles = int((np.diff(self.intervals.edges) == 1).sum()) if kind == "integer" else 0
+        later = 0 if self.singles is None else self.singles.candidates(kind)
+        return len(self.intervals.points) + (singles if singles >= MANY_NUMBERS else 0) + later
 
     def beside(self, other: Counted) -> Counted:
         """With another answer to the same question, each weighted by its precision, or with one about integers."""
@@ -97,6 +119,8 @@ class Bounds:
             there are several.
         shown: both ends of what shows, where there is room for what the noise may hide.
         beyond: of dates and moments, how many may lie beyond the bounds; None for numbers.
+        points: single numbers that stand out, with their noisy counts.
+        points_deviation: of the noise of each of these counts.
         lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
     """
 
@@ -107,6 +131,8 @@ class Bounds:
     held: tuple[float, float] | None = None
     shown: tuple[float, float] | None = None
     beyond: float | None = None
+    points: tuple[tuple[float, int], ...] = ()
+    points_deviation: float = 0.0
     lumps: int = 0
 
 
@@ -130,7 +156,10 @@ def intervals_of(
     cells = int(np.clip(_PER_RECORD * records / deviation, _FEWEST, _MOST))
     lower, upper = bounds_of(*coarse)
     singles = kind == "integer" and upper - lower <= min(_SINGLES, (records / (_QUIET * deviation)) ** 2)
-    return Intervals(name, codes, fine_edges(*coarse, cells, whole=kind == "integer", singles=singles))
+    edges = fine_edges(*coarse, cells, whole=kind == "integer", singles=singles)
+    # Each of up to 1,000 whole numbers has a code of its own, and so has zero.
+    alone = singles or (kind == "integer" and upper - lower <= MANY_NUMBERS)
+    return Intervals(name, codes, edges, () if alone else tried(kind, vote, coarse, records, deviation))
 
 
 def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviation: float) -> Intervals:
@@ -159,7 +188,9 @@ def is_single(intervals: Intervals, ends: tuple[float, float]) -> bool:
     return len(integers_in(intervals, ends)[0]) > 0
 
 
-def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least: float) -> Bounds:
+def bounds_from(
+    counted: Counted, kind: Kind, vote: Votes, records: float, least: float, least_point: float = math.inf
+) -> Bounds:
     """From the first to the last interval that shows, further out where the coarse answer shows more.
 
     Args:
@@ -168,20 +199,23 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
         vote: the noisy places of its cells.
         records: about how many cells are not missing.
         least: how many deviations a sum of counts must exceed (`discovery_support.sure_of`).
+        least_point: the same for a single number (`discovery_support.sure_of_points`).
     """
-    edges, inner, deviation = np.array(counted.intervals.edges), counted.counts[1:-1], counted.deviation
+    edges = np.array(counted.intervals.edges)
     if kind in ("date", "datetime"):
-        years = Years(edges, inner, deviation, least)
+        years = Years(edges, counted.counts[1:-1], counted.deviation, least)
         if (ends := years.ends(records)) is None:
             return Bounds()
         beyond = years.beyond(ends, vote.counted(counted.intervals.codes))
         return Bounds(float(edges[ends[0]]), _greatest(float(edges[ends[1] + 1]), 0), beyond=beyond)
     coarse = vote.coarse_range(kind)
     assert coarse is not None, "intervals were made of coarse bounds"
-    first, last = _of_numbers(edges, inner, deviation, records, coarse, kind, least)
-    lower, upper = float(edges[first]), float(edges[last + 1])
     digits = 0 if kind == "integer" else vote.decimals()
-    sums, noises = _by_place(edges, inner, deviation, kind)
+    points = counted.points(digits, least_point)
+    inner, noise = points.line
+    first, last = _of_numbers(edges, inner, noise, records, coarse, kind, least)
+    lower, upper, inside = float(edges[first]), float(edges[last + 1]), slice(first, last + 1)
+    sums, noises = _by_place(edges, inner, noise, kind)
     further = _further(sums, noises, coarse, least)
     if further == coarse and _is_point(lower, upper, digits):
         further = _beside(sums, noises, coarse, least)
@@ -192,23 +226,24 @@ def bounds_from(counted: Counted, kind: Kind, vote: Votes, records: float, least
         coarse = further
     tails = _tails(vote, kind, coarse, records)
     shown = _bounds(lower, upper, digits, tails)
-    line = Line(edges, inner, deviation, *vote.line(kind), kind == "integer")
+    line = Line(edges, inner, noise, *vote.line(kind), kind == "integer")
     roomy = _bounds(*with_room(line, (lower, upper), coarse, records), digits, tails)
     assert shown.lower is not None, "intervals show"
     assert shown.upper is not None, "intervals show"
     roomy = replace(roomy, shown=(shown.lower, shown.upper))
     # Of zero alone it is asked whether that is all; around another number there is room now.
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
-        return replace(roomy, held=(float(inner[first : last + 1].sum()), deviation * (last - first + 1) ** 0.5))
-    if kind != "integer" or roomy.upper is None or (roomy.upper < CHEAP and deviation > _HIDDEN * records):
+        return replace(roomy, held=(float(inner[inside].sum()), float(np.square(noise[inside]).sum()) ** 0.5))
+    roomy = _with_points(roomy, counted, points, whole=kind == "integer")
+    if kind != "integer" or roomy.upper is None or (roomy.upper < CHEAP and counted.deviation > _HIDDEN * records):
         return roomy
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
-    lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[first : last + 1], deviation, records, least)
+    lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[inside], noise[inside], records, least)
     return replace(roomy, codes=codes, lumps=lumps)
 
 
-def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float, records: float, least: float) -> int:
+def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float | np.ndarray, records: float, least: float) -> int:
     """At how many places, intervals or runs of them, nearly all integers lie that may be codes; 0 where they do not.
 
     Codes of many digits, postal ones or those of trades, are too far apart to be counted one by one. A place is a run
@@ -217,7 +252,7 @@ def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float, records: f
     Args:
         edges: float64 [n + 1], of the intervals between the bounds.
         counts: float64 [n], noisy.
-        deviation: of the noise of each.
+        deviation: of the noise of each, one for all or float64 [n].
         records: about how many cells are not missing.
         least: how many deviations a count must exceed to be surely none of noise.
     """
@@ -227,8 +262,24 @@ def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float, records: f
     fewest, most = _LUMPS
     if not fewest <= len(starts) <= most or (stops - starts).max() > 2 or (np.diff(edges)[held] <= 1).all():
         return 0
-    total, error = float(counts[held].sum()), deviation * math.sqrt(int(held.sum()))
+    total, variance = float(counts[held].sum()), np.broadcast_to(np.square(deviation), counts.shape)[held].sum()
+    error = math.sqrt(float(variance))
     return len(starts) if held.mean() <= _APART and total + error >= _LUMPED * records else 0
+
+
+def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:
+    """With the single numbers that stand out: of those that were tried, or of integers that were counted one by one."""
+    assert bounds.shown is not None, "intervals show"
+    assert bounds.lower is not None, "and have bounds"
+    assert bounds.upper is not None, "on either side"
+    if whole and bounds.upper - bounds.lower < MANY_NUMBERS:
+        return bounds  # each has a code of its own
+    one = counted.singles or counted
+    if whole and is_single(one.intervals, bounds.shown):
+        values, places = integers_in(one.intervals, bounds.shown)
+        found = integers_standing_out(values, one.counts[places], one.deviation, points.least)
+        return replace(bounds, points=found, points_deviation=one.deviation)
+    return replace(bounds, points=points.frequent, points_deviation=points.deviation)
 
 
 def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:
@@ -270,7 +321,7 @@ def _tails(vote: Votes, kind: Kind, coarse: tuple[int, int], records: float) -> 
 def _of_numbers(
     edges: np.ndarray,
     counts: np.ndarray,
-    deviation: float,
+    deviation: np.ndarray,
     records: float,
     coarse: tuple[int, int],
     kind: Kind,
@@ -278,7 +329,8 @@ def _of_numbers(
 ) -> tuple[int, int]:
     """The first and the last interval that shows, or that is likely, at the places of the bounds or next to them."""
     fine, window = (_positions(edges, len(counts), places) for places in (coarse, _next_places(coarse, kind)))
-    if (found := support(counts[window[0] : window[1] + 1], deviation, least)) is None:
+    inside = slice(window[0], window[1] + 1)
+    if (found := support(counts[inside], deviation[inside], least)) is None:
         return fine
     moved = (found[0] + window[0], found[1] + window[0])
     widths = np.diff(edges)
@@ -291,14 +343,16 @@ def _of_numbers(
     return (fine[0] if edges[first] > bottom else first), (fine[1] if edges[last + 1] <= top else last)
 
 
-def _by_place(edges: np.ndarray, counts: np.ndarray, deviation: float, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+def _by_place(
+    edges: np.ndarray, counts: np.ndarray, deviation: np.ndarray, kind: Kind
+) -> tuple[np.ndarray, np.ndarray]:
     """float64 [CELLS] each: the sums of the counts at each place of the grid, and the deviations of their noise."""
     starts, stops = edges[:-1], edges[1:]
     # An integer stands at the start of its interval, and zero at that of the one which ends below all magnitudes.
     at_start = ((kind == "integer") & (stops - starts <= 1)) | ((starts == 0) & (stops <= MAGNITUDES[0]))
     places = places_of(np.where(at_start, starts, starts / 2 + stops / 2))
     sums = np.bincount(places, weights=counts, minlength=CELLS)
-    return sums, deviation * np.sqrt(np.bincount(places, minlength=CELLS))
+    return sums, np.sqrt(np.bincount(places, weights=deviation**2, minlength=CELLS))
 
 
 def _is_point(lower: float, upper: float, digits: int | None) -> bool:

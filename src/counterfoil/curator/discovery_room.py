@@ -32,7 +32,7 @@ class Line:
     Args:
         edges: of the intervals, ascending.
         counts: float64 [edges - 1], noisy.
-        deviation: of the noise of each.
+        deviation: of the noise of each, one for all or float64 [edges - 1].
         places: float64 [CELLS], the noisy counts at the places of the grid, of the other answer.
         place_deviation: of the noise of each.
         whole: whether all numbers are whole.
@@ -40,7 +40,7 @@ class Line:
 
     edges: np.ndarray
     counts: np.ndarray
-    deviation: float
+    deviation: float | np.ndarray
     places: np.ndarray
     place_deviation: float
     whole: bool
@@ -79,8 +79,9 @@ class Line:
 
     def _sum(self, low: float, high: float) -> tuple[float, float]:
         first, last = np.searchsorted(self.edges, [low, high])
-        part = self.counts[first : max(last, first)]
-        return float(part.sum()), self.deviation * len(part) ** 0.5
+        part = slice(first, max(last, first))
+        variances = np.broadcast_to(np.square(self.deviation), self.counts.shape)[part]
+        return float(self.counts[part].sum()), float(variances.sum()) ** 0.5
 
 
 def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], records: float) -> tuple[float, float]:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 FALSE_ALARMS = 0.01
-"""How probable it may be, for a whole table, that anywhere something shows that is noise alone."""
+"""How probable it may be, for a whole table, that anywhere something shows that is noise alone: a kind, or a place of
+bounds. For single numbers it is half as much (`sure_of_points`)."""
 
 SUMS = 400
 """Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 20 single
@@ -50,7 +51,13 @@ def sure_of(counts: int) -> float:
     return float(-ndtri(FALSE_ALARMS / 2 / (2 * counts)))
 
 
-def support(counts: np.ndarray, deviation: float, least: float) -> tuple[int, int] | None:
+def sure_of_points(candidates: int) -> float:
+    """The same for single numbers of which so many are tried, so that one is called frequent by noise alone with at
+    most half of the probability `FALSE_ALARMS`; it costs a code that stays nearly empty."""
+    return float(-ndtri(FALSE_ALARMS / 2 / max(candidates, 1)))
+
+
+def support(counts: np.ndarray, deviation: float | np.ndarray, least: float) -> tuple[int, int] | None:
     """The first and the last place where there are records, or None where none shows.
 
     The answer reaches from the first to the last interval of `shown`. Any interval beyond holds fewer records than the
@@ -58,14 +65,14 @@ def support(counts: np.ndarray, deviation: float, least: float) -> tuple[int, in
 
     Args:
         counts: int64 [n], in the order of the line, each with independent noise.
-        deviation: of the noise of one.
+        deviation: of the noise of each, one for all or float64 [n].
         least: deviations that a sum must exceed (`sure`).
     """
     found = shown(counts, deviation, least)
     return (min(start for start, _, _ in found), max(end for _, end, _ in found) - 1) if found else None
 
 
-def masses(counts: np.ndarray, deviation: float, least: float) -> np.ndarray:
+def masses(counts: np.ndarray, deviation: float | np.ndarray, least: float) -> np.ndarray:
     """float64 [n]: about how many records are at each place of what shows, 0 elsewhere."""
     result = np.zeros(len(counts))
     for start, end, total in shown(counts, deviation, least):
@@ -73,31 +80,31 @@ def masses(counts: np.ndarray, deviation: float, least: float) -> np.ndarray:
     return result
 
 
-def shown(counts: np.ndarray, deviation: float, least: float) -> list[tuple[int, int, float]]:
+def shown(counts: np.ndarray, deviation: float | np.ndarray, least: float) -> list[tuple[int, int, float]]:
     """The narrowest intervals whose sums are surely no noise: where each starts, where it ends, and its sum.
 
     Sums over dyadic intervals are compared with their noise: few records in many cells show in a long sum, many in one
     cell in a short one. Of the intervals that show, those are left without a part that does.
     """
     sums, length, below = counts.astype(float), 1, np.zeros(len(counts), dtype=bool)
+    variances = _variances(counts, deviation)
     found = []
     while True:
-        lengths = np.minimum(length, len(counts) - length * np.arange(len(sums)))
-        shows = sums > least * deviation * np.sqrt(lengths)
+        shows = sums > least * np.sqrt(variances)
         found += [
             (place * length, min((place + 1) * length, len(counts)), float(sums[place]))
             for place in np.flatnonzero(shows & ~below).tolist()
         ]
         if len(sums) == 1:
             return found
-        sums, below, length = _pairs(sums), _pairs(shows | below) > 0, 2 * length
+        sums, variances, below, length = _pairs(sums), _pairs(variances), _pairs(shows | below) > 0, 2 * length
 
 
 def extended(
     counts: np.ndarray,
     found: tuple[int, int],
     within: tuple[int, int],
-    deviation: float,
+    deviation: float | np.ndarray,
     records: float,
     least: float,
     narrow: np.ndarray | None = None,
@@ -108,21 +115,23 @@ def extended(
         counts: int64 [n], as for `support`.
         found: the first and the last place.
         within: places beyond which nothing is added.
-        deviation: of the noise of one count.
+        deviation: of the noise of each count, one for all or float64 [n].
         records: about how many there are in all.
         least: as for `support`.
         narrow: bool [n]: which places cost few codes, so that `NEXT` is enough for them; all where None.
     """
-    cheap = np.ones(len(counts), dtype=bool) if narrow is None else narrow
+    cheap, variances = np.ones(len(counts), dtype=bool) if narrow is None else narrow, _variances(counts, deviation)
     (first, last), (lowest, highest) = found, within
     near = max((last - first + 1) // NEAR, NEAR)
     after, before = slice(last + 1, highest + 1), slice(lowest, max(first, lowest))
-    above = _likely(counts[after], cheap[after], deviation, records, near, least)
-    below = _likely(counts[before][::-1], cheap[before][::-1], deviation, records, near, least)
+    above = _likely(counts[after], cheap[after], variances[after], records, near, least)
+    below = _likely(counts[before][::-1], cheap[before][::-1], variances[before][::-1], records, near, least)
     return first - below, last + above
 
 
-def _likely(counts: np.ndarray, cheap: np.ndarray, deviation: float, records: float, near: int, least: float) -> int:
+def _likely(
+    counts: np.ndarray, cheap: np.ndarray, variances: np.ndarray, records: float, near: int, least: float
+) -> int:
     """How many of the first `counts` are added, step by step: each step is the shortest that stands out."""
     reached = 0
     while True:
@@ -130,12 +139,12 @@ def _likely(counts: np.ndarray, cheap: np.ndarray, deviation: float, records: fl
         if not len(rest):
             return reached
         lengths = 2 ** np.arange(len(rest).bit_length())
-        sums, noises = rest[lengths - 1], deviation * np.sqrt(lengths)
+        sums, noises = rest[lengths - 1], np.sqrt(np.cumsum(variances[reached:])[lengths - 1])
         likely = np.minimum(LIKELY + LONGER * np.log2(lengths), least)
         asked = np.where(reached + lengths <= near, likely, least)
         limits = np.clip(NEGLIGIBLE * records, asked * noises, least * noises)
         if reached < NEAR and cheap[reached]:
-            limits[0] = np.clip(RARE * records, NEXT * deviation, least * deviation)
+            limits[0] = np.clip(RARE * records, NEXT * noises[0], least * noises[0])
         steps = lengths[sums > limits]
         if not len(steps):
             return reached
@@ -150,6 +159,11 @@ def best_score(counts: np.ndarray, deviation: float) -> float:
         if len(sums) == 1:
             return best
         sums, length = _pairs(sums), 2 * length
+
+
+def _variances(counts: np.ndarray, deviation: float | np.ndarray) -> np.ndarray:
+    """float64 [n]: of the noise of each count."""
+    return np.broadcast_to(np.square(deviation, dtype=float), counts.shape)
 
 
 def _pairs(values: np.ndarray) -> np.ndarray:

@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from counterfoil.schema.boolean import WORDS
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, count_range, percent, share_range
+from counterfoil.schema.integer import Integer
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
+from counterfoil.schema.real import Real
 from counterfoil.schema.spelling import BYTES, strip
 from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import EPOCH
@@ -257,6 +259,10 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     if inside and decimals is None and "scale" not in given:
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
+    elif not _CUT & set(given):
+        scale = str(given.get("scale", ""))
+        undivided = Integer("", *bounds, scale=scale) if whole else Real("", *bounds, scale=scale, decimals=decimals)
+        facts |= _points(column, given, undivided)
     if whole and may_number_rows(column):
         upper, why = facts["upper"]
         facts["upper"] = (
@@ -264,6 +270,20 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
             f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
         )
     return BoughtColumn(column.name, facts | _missing(column, given))
+
+
+def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integer | Real) -> Facts:
+    """The single numbers that stand out and would share a code with others."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    counts = {number: count for number, count in column.points if number not in absent}
+    own = sorted(undivided.in_full(counts).points)
+    if not own:
+        return {}
+    records = max(column.records, 1)
+    share = min(max(sum(counts[number] for number in own) / records, 0.0), 1.0)
+    error = math.hypot(math.sqrt(len(own)) * column.points_deviation, share * column.records_error) / records
+    held = f"about {percent(share)} ({share_range(share, min(error, 1.0))})"
+    return {"points": (own, f"bought: numbers that stand out; {held} of the cells hold {'one' if own[1:] else 'it'}")}
 
 
 def may_number_rows(column: DiscoveredColumn) -> bool:
@@ -285,6 +305,9 @@ def _alone(column: DiscoveredColumn) -> Facts:
     why = f"{column.lower:g} alone shows, and the noise may hide {most:,.0f} cells with other numbers"
     return {"confirm": (True, f"bought: {why}; correct the bounds, then delete this line")}
 
+
+_CUT = {"points", "step", "bins", "edges", "resolution"}
+"""Facts that say which numbers have codes."""
 
 _OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale", "digits"}
 """Facts that a list of codes does not go with: who states one of them means numbers."""

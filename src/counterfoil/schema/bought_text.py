@@ -11,10 +11,11 @@ import pyarrow as pa
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.bought_columns import CAUTION, BoughtColumn, boolean_words, bought_column
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
 from counterfoil.schema.patterns import is_pattern
+from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_value
 
@@ -38,6 +39,11 @@ _DRAFT = """\
 _TO_CONFIRM = """\
 #
 # But columns with a line `confirm = true` must be looked at first: delete it, or correct their bounds and delete it.
+"""
+_IN_CELLS = """\
+#
+# Where numbers share codes, up to 32 that surely stand out have one each, in `points`. All others come back as often as
+# the ones beside them: also those of fewer rows than the noise hides, and those that were not tried, such as 19.99.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80
@@ -83,7 +89,10 @@ def schema_of(
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
     asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
     head = [
-        (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE) + (asks if usable else _DRAFT) + _noise(discovered),
+        (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
+        + (asks if usable else _DRAFT)
+        + _noise(discovered)
+        + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else ""),
         _top(bought, partial, name, order, made, ignored),
     ]
     parts = []
@@ -98,6 +107,14 @@ def schema_of(
         elif column == unit and not partial.covers(column):
             parts.append(_UNIT.format(header=_header(column)))
     return "\n".join(part.rstrip("\n") + "\n" for part in [*head, *parts, *partial.others] if part.strip())
+
+
+def _is_cut(kind: Kind, made: BoughtColumn) -> bool:
+    """Whether it is a column of numbers that share codes."""
+    if not made.facts or "values" in made.facts or kind not in ("integer", "real"):
+        return False
+    lower, upper = (made.facts.get(key, (0, ""))[0] for key in ("lower", "upper"))
+    return kind == "real" or bool(upper - lower >= MANY_NUMBERS)
 
 
 def _is_drowned(discovered: Discovered, made: Mapping[str, BoughtColumn]) -> bool:

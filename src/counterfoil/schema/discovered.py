@@ -65,6 +65,9 @@ class DiscoveredColumn:
         least: how many deviations of noise `missing` must exceed, so that it surely is none.
         beyond: of dates and times, how many may lie below `lower` and above `upper` together, the upper end of a 95%
             interval; None for others.
+        points: of numbers that are no codes, single ones that surely more cells hold than those beside them, ascending,
+            with their noisy counts.
+        points_deviation: of the noise of each of these counts.
         lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
     """
 
@@ -90,6 +93,8 @@ class DiscoveredColumn:
     elsewhere: tuple[float, float] | None = None
     least: float = 5.0
     beyond: float | None = None
+    points: tuple[tuple[float, int], ...] = ()
+    points_deviation: float = 0.0
     lumps: int = 0
 
     @property

@@ -27,21 +27,27 @@ class Intervals:
         column: its name.
         codes: of the classes whose numbers are counted (`schema.raw_cell.CODES`).
         edges: ascending; the intervals are below the first, from each up to the next, and from the last on.
+        points: ascending; numbers that are counted by themselves, and not in the interval that they lie in.
     """
 
     column: str
     codes: tuple[int, ...]
     edges: tuple[float, ...]
+    points: tuple[float, ...] = ()
 
     @property
     def size(self) -> int:
-        """Number of intervals."""
-        return len(self.edges) + 1
+        """Number of intervals, and of points, which come after them."""
+        return len(self.edges) + 1 + len(self.points)
 
     def counts(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """int64 [size]: how many cells lie in each."""
-        counted = np.isin(codes, self.codes) & ~np.isnan(numbers)
-        places = np.searchsorted(np.array(self.edges), numbers[counted], side="right")
+        numbers = numbers[np.isin(codes, self.codes) & ~np.isnan(numbers)]
+        places = np.searchsorted(np.array(self.edges), numbers, side="right")
+        if self.points:
+            points = np.array(self.points)
+            nearest = np.minimum(np.searchsorted(points, numbers), len(points) - 1)
+            places = np.where(points[nearest] == numbers, len(self.edges) + 1 + nearest, places)
         return np.bincount(places, minlength=self.size).astype(np.int64)
 
 
@@ -52,11 +58,12 @@ class ColumnRanges(CountQuery):
 
     The intervals are parameters: they are public, and may have been chosen after earlier answers.
 
-    Formal guarantee: the intervals of a column are disjoint, and whether a cell is counted, and in which one, depends
-    on nothing but the cell (`schema.raw_cell`). So a record adds 1 to at most one count of each of the d columns.
-    Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it moves at
-    most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both are attained by records
-    whose cells are all counted, in other intervals.
+    Formal guarantee: the intervals of a column are disjoint, and a number that is one of its points is counted there
+    and in no interval. So a cell is counted once at most, and whether it is, and where, depends on nothing but the cell
+    (`schema.raw_cell`). However many intervals and points there are, a record adds 1 to at most one count of each of
+    the d columns. Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d).
+    Replacing it moves at most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both
+    are attained by records whose cells are all counted, in other places.
 
     Args:
         columns: at least one, none twice.
@@ -75,6 +82,9 @@ class ColumnRanges(CountQuery):
             edges = np.array(intervals.edges, dtype=float)
             if not len(edges) or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
                 raise ValueError(f"The edges of {intervals.column!r} must be finite and ascending, and at least one.")
+            points = np.array(intervals.points, dtype=float)
+            if not np.isfinite(points).all() or (np.diff(points) <= 0).any():
+                raise ValueError(f"The points of {intervals.column!r} must be finite and ascending.")
             if not intervals.codes or not set(intervals.codes) <= set(range(len(CLASSES))):
                 raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
 
@@ -92,14 +102,19 @@ class ColumnRanges(CountQuery):
         return records.fold(self._counts, names, names)
 
     def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
-        """An answer as int64 [intervals], by column."""
+        """An answer as int64 [intervals + points], by column."""
         ends = np.cumsum([intervals.size for intervals in self.columns])[:-1]
         return {i.column: part for i, part in zip(self.columns, np.split(answer, ends), strict=True)}
 
     def describe(self) -> dict[str, Any]:
         return {
             "columns": {
-                i.column: {"lower": float(i.edges[0]), "upper": float(i.edges[-1]), "intervals": i.size}
+                i.column: {
+                    "lower": float(i.edges[0]),
+                    "upper": float(i.edges[-1]),
+                    "intervals": len(i.edges) + 1,
+                    "points": len(i.points),
+                }
                 for i in self.columns
             }
         }
