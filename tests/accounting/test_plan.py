@@ -80,7 +80,7 @@ def test_fourier_transforms_hide_delta_which_this_plan_does_not():
     """What the plan would be with dp-accounting's transforms and no allowance for their rounding."""
     sequence, delta = [GaussianEvent(100.0)] * 10_000, 1e-11
     transformed = pld.from_gaussian_mechanism(100.0).self_compose(10_000).get_epsilon_for_delta(delta)
-    assert true_delta(sequence, transformed) > 1.01 * delta
+    assert true_delta(sequence, transformed) > 1.001 * delta  # by .4 to 1% and more, as processors round
     assert true_delta(sequence, PrivacyLossPlan().epsilon(sequence, delta)) <= delta
 
 

@@ -21,10 +21,10 @@ from counterfoil.curator.discovery import discover, need_foreseen
 from counterfoil.curator.discovery_plan import SHARES, plan_discovery
 from counterfoil.curator.discovery_ranges import _beside
 from counterfoil.curator.discovery_reach import BLURRED, PLACE, worthwhile
-from counterfoil.curator.discovery_support import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.ledger.ledger import Ledger
+from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.raw_cell import CLASSES, CODES
 from counterfoil.schema.stated import Stated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterfoil.curator.discovery_days import Years
-from counterfoil.curator.discovery_support import sure_of
+from counterfoil.noise.shown_counts import sure_of
 from counterfoil.schema.value_grid import year_edges
 
 EDGES = np.array(year_edges())

@@ -15,9 +15,9 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.api import synthesize
 from counterfoil.curator.discovery import discover
 from counterfoil.curator.discovery_points import MOST, TRIED, Points, integers_standing_out
-from counterfoil.curator.discovery_support import FALSE_ALARMS, extended, shown, sure_of_points
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.fidelity.bought_schema import SchemaPurchase
+from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, shown, sure_of_points
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.raw_cell import cells_of
 from counterfoil.schema.real import Real

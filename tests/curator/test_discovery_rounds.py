@@ -16,13 +16,13 @@ from counterfoil.curator.discovery_codes import codes_of
 from counterfoil.curator.discovery_plan import plan_discovery
 from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from
 from counterfoil.curator.discovery_steps import FEW, next_step
-from counterfoil.curator.discovery_support import sure_of
 from counterfoil.curator.discovery_texts import TextRounds
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.open_domain_gaussian import PARTS, OpenDomainGaussianNoise
+from counterfoil.noise.shown_counts import sure_of
 from counterfoil.schema.raw_cell import CLASSES, CODES
 from counterfoil.schema.value_grid import CELLS, fine_edges, places_of
 

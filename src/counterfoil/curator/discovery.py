@@ -22,7 +22,6 @@ from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
 from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
 from counterfoil.curator.discovery_steps import Step, next_step
-from counterfoil.curator.discovery_support import sure, sure_of, sure_of_points
 from counterfoil.curator.discovery_texts import TextRounds
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
@@ -32,6 +31,7 @@ from counterfoil.curator.source_facts import columns_of
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
+from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
 from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from counterfoil.curator.discovery_room import SMALL
-from counterfoil.curator.discovery_support import extended, shown
+from counterfoil.noise.shown_counts import extended, shown
 from counterfoil.schema.discovered import AT_MOST
+from counterfoil.schema.room_for_hidden import SMALL
 
 NEAR = 8
 """Years on either side of what shows that are looked at, at least: else as many as show."""
@@ -30,7 +30,7 @@ class Years:
         edges: of the intervals, ascending.
         counts: float64 [edges - 1], noisy.
         deviation: of the noise of each.
-        least: how many deviations a sum must exceed (`discovery_support.sure_of`).
+        least: how many deviations a sum must exceed (`shown_counts.sure_of`).
     """
 
     edges: np.ndarray

@@ -74,7 +74,7 @@ class Points:
         counts: float64 [size], noisy.
         deviation: of the noise of each.
         digits: after the point, of the numbers; None for more than two.
-        least: deviations by which a point must exceed the others (`discovery_support.sure_of_points`).
+        least: deviations by which a point must exceed the others (`shown_counts.sure_of_points`).
     """
 
     intervals: Intervals

@@ -11,12 +11,12 @@ from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
 from counterfoil.curator.discovery_days import Years
 from counterfoil.curator.discovery_points import Points, integers_standing_out, tried
 from counterfoil.curator.discovery_reach import worthwhile
-from counterfoil.curator.discovery_room import CHEAP, Line, with_room
-from counterfoil.curator.discovery_support import extended, support
 from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
+from counterfoil.schema.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
     CELLS,
@@ -198,8 +198,8 @@ def bounds_from(
         kind: of the column.
         vote: the noisy places of its cells.
         records: about how many cells are not missing.
-        least: how many deviations a sum of counts must exceed (`discovery_support.sure_of`).
-        least_point: the same for a single number (`discovery_support.sure_of_points`).
+        least: how many deviations a sum of counts must exceed (`shown_counts.sure_of`).
+        least_point: the same for a single number (`shown_counts.sure_of_points`).
     """
     edges = np.array(counted.intervals.edges)
     if kind in ("date", "datetime"):

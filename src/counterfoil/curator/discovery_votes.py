@@ -10,8 +10,8 @@ from typing import get_args
 import numpy as np
 
 from counterfoil.curator.discovery_reach import worthwhile
-from counterfoil.curator.discovery_support import best_score, masses
 from counterfoil.curator.queries.column_places import GRIDS
+from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
@@ -62,7 +62,7 @@ class Votes:
     Args:
         counts: float64 [PLACES], as `ColumnPlaces` orders them.
         deviation: of the noise of each.
-        least: how many deviations a sum must exceed (`discovery_support.sure`).
+        least: how many deviations a sum must exceed (`shown_counts.sure`).
         absent: the classes of missing cells.
     """
 
