@@ -125,7 +125,7 @@ class _Tables:
         alone = np.arange(len(wanted)) + len(self.starts)
         places = np.where(wanted >= 1, alone, table_of).astype(np.int32)
         expected = np.bincount(places, weights=wanted, minlength=len(wanted) + len(self.starts))
-        above: Table = -expected
+        above = 0.0 - expected.astype(np.float64)
         for k, start in enumerate(self.starts.tolist()):
             span = slice(self.bounds[k], self.bounds[k + 1])
             counted = np.bincount(rows[:, self.axes[span]].astype(np.int64) @ self.strides[span])
