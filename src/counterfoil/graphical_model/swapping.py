@@ -33,6 +33,8 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.sampling import Codes
 
 Table = NDArray[np.float64]
+_Counted = tuple[NDArray[Any], ...]
+"""Of `_Tables` and `_Counting`: starts, bounds, axes, strides, potentials; places, above, weights."""
 
 MOST_ROWS = 1 << 17
 """More rows are near enough as they are drawn: what an exchange could mend falls with the root of their number."""
@@ -199,7 +201,7 @@ class Swapping:
                     np.roll(first, -1),
                     rng.random(tried),
                     self.tables.of_axis[axis][1:],
-                    *self._counted(counting),
+                    self._counted(counting),
                 )
             if exchanged <= _FEW * tried * len(self.sizes):
                 break
@@ -217,13 +219,14 @@ class Swapping:
         rng.shuffle(chosen)
         new = rng.choice(len(short), size=len(chosen), p=short / short.sum())
         of_axis = tables.of_axis[axis]
-        return _change_where_nearer(rows, axis, chosen, new, rng.random(len(chosen)), of_axis, *self._counted(counting))
+        return _change_where_nearer(rows, axis, chosen, new, rng.random(len(chosen)), of_axis, self._counted(counting))
 
-    def _counted(self, counting: _Counting) -> tuple[NDArray[Any], ...]:
-        """What the loops need to know of the tables."""
-        known = self.tables
-        of_tables = (known.starts, known.bounds, known.axes, known.strides, known.potentials)
-        return (*of_tables, counting.places, counting.above, counting.weights)
+    def _counted(self, counting: _Counting) -> _Counted:
+        of = self.tables
+        return (
+            *(of.starts, of.bounds, of.axes, of.strides, of.potentials),
+            *(counting.places, counting.above, counting.weights),
+        )
 
     def _ordered(
         self, rows: Codes, axis: int, chosen: NDArray[np.int64], rng: np.random.Generator
@@ -245,20 +248,14 @@ def _change_where_nearer(
     new: NDArray[np.int64],
     uniform: Table,
     tables: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    axes: NDArray[np.int64],
-    strides: NDArray[np.int64],
-    potentials: Table,
-    places: NDArray[np.int32],
-    above: Table,
-    weights: Table,
+    counted: _Counted,
 ) -> int:  # pragma: no cover - compiled
     """Row chosen[t] gets the code new[t] of `axis`, where too many rows have its own, too few the new one, and counts
     come nearer to those that are wanted.
 
     A change that multiplies the probability of the row by r < 1 is made where uniform[t] < r. Returns how many are.
     """
+    starts, bounds, axes, strides, potentials, places, above, weights = counted
     made, many = 0, len(tables)
     step, here = np.zeros(many, dtype=np.int64), np.empty(many, dtype=np.int64)
     for k in range(many):
@@ -300,20 +297,14 @@ def _exchange_where_nearer(
     second: NDArray[np.int64],
     uniform: Table,
     tables: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    axes: NDArray[np.int64],
-    strides: NDArray[np.int64],
-    potentials: Table,
-    places: NDArray[np.int32],
-    above: Table,
-    weights: Table,
+    counted: _Counted,
 ) -> int:  # pragma: no cover - compiled
     """Rows first[t] and second[t] exchange their codes of `axis`, if counts come nearer to those that are wanted.
 
     Of those that do, an exchange that multiplies the probability of both rows by r < 1 is made where uniform[t] < r.
     `tables` are those that have the axis. Returns how many are made.
     """
+    starts, bounds, axes, strides, potentials, places, above, weights = counted
     made, many = 0, len(tables)
     step = np.zeros(many, dtype=np.int64)
     other, others = np.zeros(many, dtype=np.int64), np.zeros(many, dtype=np.int64)  # of pairs: the other axis

@@ -34,7 +34,7 @@ _CALENDARS = {
     False: ("spark.sql.parquet.datetimeRebaseModeInRead", b"3.0.0", b"org.apache.spark.legacyDateTime"),
     True: ("spark.sql.parquet.int96RebaseModeInRead", b"3.1.0", b"org.apache.spark.legacyINT96"),
 }
-"""Of moments in 96 bits or not: what Spark is told of files that do not say by which calendar their days were counted,
+"""Of moments in 96 bits or not: the setting for files that do not say by which calendar their days were counted,
 the first version that counts by today's, and what says that it did not."""
 
 
@@ -97,8 +97,8 @@ def _relation(frame: Any) -> Any:
     options = dict(session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(relation.options()))
     if not {name.lower() for name in options} <= _OPTIONS or session.conf.get(_EXTENSIONS, None):
         return None
-    told = [options.get("ignorecorruptfiles", session.conf.get(_SKIPS)), *map(session.conf.get, _OFF)]
-    return relation if all(value == "false" for value in told) else None
+    settings = [options.get("ignorecorruptfiles", session.conf.get(_SKIPS)), *map(session.conf.get, _OFF)]
+    return relation if all(value == "false" for value in settings) else None
 
 
 def _kind(thing: Any) -> str:
@@ -146,7 +146,7 @@ def _file(
         listed: its size and the milliseconds of its last change when Spark listed it.
         folders: what the names of folders say.
         types: in which its cells are wanted.
-        modes: what Spark is told of calendars, as `_CALENDARS`.
+        modes: the settings of calendars, as `_CALENDARS`.
 
     Raises:
         OSError, pyarrow.ArrowException: where it can't be read.
