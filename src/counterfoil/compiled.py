@@ -15,11 +15,13 @@ class Compiled:
 
     Args:
         function: the loop; of the package's other functions it calls none that is not compiled too.
+        any_order: whether numbers may be added up in another order than the loop's, as vectors are.
     """
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable, *, any_order: bool = False) -> None:
         update_wrapper(self, function)
         self._function: Any = function
+        self._any_order = any_order
         self._code: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -41,7 +43,7 @@ class Compiled:
                 for name in self._function.__code__.co_names:
                     if isinstance(known.get(name), Compiled):
                         known[name] = known[name].machine_code()
-                self._code = _machine_code(self._function)
+                self._code = _machine_code(self._function, self._any_order)
         return self._code
 
 
@@ -54,10 +56,16 @@ def compiled(function: Callable) -> Any:
     return Compiled(function)
 
 
-def _machine_code(function: Callable) -> Any:
+def compiled_sum(function: Callable) -> Any:
+    """The same for a loop that adds up numbers in no particular order: its last digits depend on the processor."""
+    return Compiled(function, any_order=True)
+
+
+def _machine_code(function: Callable, any_order: bool) -> Any:
     import numba
 
+    reordered: dict[str, Any] = {"fastmath": {"reassoc", "nsz"}} if any_order else {}
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, **reordered)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, **reordered)(function)

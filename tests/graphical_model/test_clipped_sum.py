@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from counterfoil.graphical_model.clipped_sum import (
@@ -168,6 +168,8 @@ def test_one_number_needs_no_sum():
 
 
 @settings(max_examples=60, deadline=None)
+@example(wanted=[2.2250738585e-313], whole=1.0)
+@example(wanted=[0.0, 2.2250738585e-313], whole=1.0)
 @given(
     wanted=st.lists(st.one_of(st.floats(0, 1), st.just(math.inf)), min_size=1, max_size=6),
     whole=st.floats(1e-6, 1),
@@ -179,6 +181,6 @@ def test_shares_are_fair(wanted: list[float], whole: float):
     order = np.argsort(wanted, kind="stable")
     assert (np.diff(shares[order]) >= -1e-12).all(), "who wants more gets no less"
     if sum(wanted) <= whole and sum(wanted) > 0:
-        assert shares == pytest.approx(np.array(wanted) * whole / sum(wanted), rel=1e-6, abs=1e-12)
+        assert shares == pytest.approx(whole * (np.array(wanted) / sum(wanted)), rel=1e-6, abs=1e-12)
     equal = whole / len(wanted)
     assert all(share >= min(one, equal) - 1e-12 for share, one in zip(shares, wanted, strict=True))

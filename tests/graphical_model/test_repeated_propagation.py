@@ -32,13 +32,14 @@ def models(draw):
     return domain, cliques, program_of(domain, cliques, jointly=draw(st.booleans())), tables
 
 
-@pytest.mark.parametrize("small", [0, 5, 20, repeated_propagation.SMALL_MATRIX_PRODUCT])
+@pytest.mark.parametrize("small", [0, 5, 20, repeated_propagation.LARGE_PRODUCT])
 @given(model=models())
 @settings(max_examples=75, deadline=None)
 def test_marginals_equal_enumeration_at_any_border_between_small_and_large(small, model):
     domain, cliques, program, tables = model
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeated_propagation, "SMALL_MATRIX_PRODUCT", small)
+        patch.setattr(repeated_propagation, "LARGE_PRODUCT", small)
+        patch.setattr(repeated_propagation, "_LEAST_SIDE", 2)
         engine = RepeatedPropagation(program)
     summed = {}
     for clique, table in zip(cliques, tables, strict=True):
@@ -69,7 +70,7 @@ def test_long_chains_stay_in_range_or_go_to_logarithms(scale):
         np.testing.assert_allclose(marginal, expected.probabilities(slot), rtol=1e-7, atol=1e-12)
 
 
-def test_messages_were_rescaled_and_both_kinds_of_steps_took_part():
+def test_messages_were_rescaled_and_both_kinds_of_steps_took_part(monkeypatch):
     program, tables = chain(60, 4, np.random.default_rng(1), scale=40.0)
     engine = RepeatedPropagation(program)
     engine.marginals(tables)
@@ -78,6 +79,7 @@ def test_messages_were_rescaled_and_both_kinds_of_steps_took_part():
     domain = Domain(("a", "b", "c", "d", "e"), (40, 30, 20, 3, 2))
     cliques = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "e")]
     program = program_of(domain, cliques)
+    monkeypatch.setattr(repeated_propagation, "LARGE_PRODUCT", 20_000)
     engine = RepeatedPropagation(program)
     assert {type(run) for run in engine._runs} == {int, range}
     tables = [rng.normal(0.0, 2.0, domain.shape(clique)) for clique in cliques]

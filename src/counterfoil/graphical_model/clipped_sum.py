@@ -150,7 +150,7 @@ def fair_shares(wanted: np.ndarray, whole: float) -> np.ndarray:
         shares[one] = min(float(wanted[one]), left / (len(wanted) - place))
         left -= shares[one]
     total = float(shares.sum())
-    return shares * (whole / total) if total > 0 else np.full(len(wanted), whole / max(len(wanted), 1))
+    return whole * (shares / total) if total > 0 else np.full(len(wanted), whole / max(len(wanted), 1))
 
 
 def variances(smoothed: Smoothed) -> np.ndarray:

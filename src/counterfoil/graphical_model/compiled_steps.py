@@ -1,27 +1,24 @@
 """Small steps of a program as compiled loops over one vector, forward and in reverse.
 
-A step is out[b, r, c] = sum over s of left[b, r, s] * right[b, s, c]. Each of b, r, s and c stands for some axes: those
-of all three tensors, those of the left one that stay, those that are summed, those of the right one that stay. The
-place of a cell is a sum of one offset for each, so that tables of offsets do for any order of axes: nothing is moved.
+A step is out[...] = sum over what `out` lacks of left[...] * right[...], for all axes of left and right together. Its
+tensors lie in one order of axes (axis_order.py), and the last axes, as many as are in the same ones of the three, are
+one run: its cells lie side by side in each tensor that has it. What remains is a loop over runs, whose places are sums
+of two offsets, read from tables: nothing is moved, and each run is a loop that the compiler turns into vectors.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.compiled import compiled
+from counterfoil.graphical_model.axis_order import axis_order
+from counterfoil.graphical_model.compiled_loops import BOTH, DOT, MATRIX, SUM, forward, reverse
 from counterfoil.graphical_model.elimination import Step
-from counterfoil.graphical_model.propagation import LARGEST_DERIVATIVE, LARGEST_ENTRY, LOST_ENTRY, SMALLEST_ENTRY
 from counterfoil.graphical_model.tensor_product import Axes
-
-_ANYWHERE, _SIDE_BY_SIDE, _SPREAD = 0, 1, 2
-"""Kinds of loops: the cells of c lie anywhere; side by side in `right` and `out`; `left` is spread over `right`, whose
-cells are c all together and lie side by side in each r of `out`."""
 
 
 class CompiledSteps:
@@ -29,216 +26,157 @@ class CompiledSteps:
 
     Args:
         sizes: of all axes.
-        axes: of the tensors that are in the vector, by slot, in the order in which they lie there.
+        axes: of the tensors that are in the vector, by slot.
         steps: in the order in which they run; all their tensors are in `axes`.
 
     Attributes:
         values: float64, the tensors; the last cell is 1, the right side of a step that only sums.
         places: of the tensors in it, by slot.
-        tables: views of them.
+        tables: views of them, with `axes`.
         derivatives: the same for the derivatives of the reverse sweep.
         log_factors: by step, the logarithm of what its tensor was multiplied with.
     """
 
     def __init__(self, sizes: Sequence[int], axes: Mapping[int, Axes], steps: Sequence[Step]) -> None:
-        shapes = {slot: tuple(sizes[x] for x in names) for slot, names in axes.items()}
-        ends = list(accumulate((math.prod(shape) for shape in shapes.values()), initial=0))
-        self.places = {slot: slice(*ends[i : i + 2]) for i, slot in enumerate(shapes)}
-        self.values, self._above = np.ones(ends[-1] + 1), np.zeros(ends[-1] + 1)
-        self.tables = {slot: self.values[self.places[slot]].reshape(shape) for slot, shape in shapes.items()}
-        self.derivatives = {slot: self._above[self.places[slot]].reshape(shape) for slot, shape in shapes.items()}
+        rank = axis_order(sizes, steps)
+        layout = _Layout(sizes, {slot: tuple(sorted(names, key=rank.__getitem__)) for slot, names in axes.items()})
+        self.places = layout.places
+        end = layout.end
+        self.values, self._above = np.ones(end + 1), np.zeros(end + 1)
+        self.tables = {slot: layout.view(self.values, slot, names) for slot, names in axes.items()}
+        self.derivatives = {slot: layout.view(self._above, slot, names) for slot, names in axes.items()}
         self.log_factors = np.zeros(len(steps))
-        layout = _Layout(sizes, {**self.places, -1: slice(ends[-1], ends[-1] + 1)})
-        described = [layout.describe(step) for step in steps]
+        described = [layout.describe(step, rank) for step in steps]
         self._steps = [np.array(part, dtype=np.int64) for part in zip(*described, strict=True)]
         self._offsets = layout.offsets
 
     def forward(self, first: int, last: int) -> bool:
         """Computes the tensors of the steps first .. last - 1; False where one of them kept too few digits."""
-        return bool(_forward(self.values, self.log_factors, first, last, *self._steps, self._offsets))
+        return bool(forward(self.values, self.log_factors, first, last, *self._steps, self._offsets))
 
     def reverse(self, first: int, last: int) -> bool:
         """The derivatives of what went into these steps, from those of what came out; False where one is too large."""
-        return bool(_reverse(self.values, self._above, self.log_factors, first, last, *self._steps, self._offsets))
+        return bool(reverse(self.values, self._above, self.log_factors, first, last, *self._steps, self._offsets))
 
 
 class _Layout:
-    """Steps in numbers, as the loops read them, and the tables of offsets.
+    """Tensors in a vector, and steps in numbers, as the loops read them.
 
     Args:
         sizes: of all axes.
-        places: of the tensors, by slot; that of the single 1 is -1.
+        ordered: the axes of each tensor in the order in which it lies there, by slot.
     """
 
-    def __init__(self, sizes: Sequence[int], places: Mapping[int, slice]) -> None:
-        self._sizes, self._places = sizes, places
-        self._tables = [np.zeros(0, dtype=np.int32 if places[-1].stop < 2**31 else np.int64)]
-        self._end = 0
+    def __init__(self, sizes: Sequence[int], ordered: Mapping[int, Axes]) -> None:
+        self._sizes, self._ordered = sizes, {**ordered, -1: ()}
+        ends = list(accumulate((self._cells(names) for names in ordered.values()), initial=0))
+        self.end = ends[-1]
+        self.places = {slot: slice(*ends[i : i + 2]) for i, slot in enumerate(ordered)}
+        self._single = slice(self.end, self.end + 1)
+        self._tables = [np.zeros(0, dtype=np.uint32 if self.end < 2**32 - 1 else np.uint64)]
+        self._tabled = 0
 
     @property
-    def offsets(self) -> NDArray[np.integer]:
+    def offsets(self) -> NDArray[np.unsignedinteger]:
         """All tables, one after the other."""
         return np.concatenate(self._tables)
 
-    def describe(self, step: Step) -> tuple[int, list[int], list[int], list[int]]:
-        """The kind of loop; the sizes of b, r, s and c; where left, right and out lie; where their tables begin."""
-        left, right, out = step.left_axes, step.right_axes, step.out_axes
-        batch = tuple(x for x in out if x in left and x in right)
-        rows = tuple(x for x in out if x not in right)
-        summed = tuple(x for x in left if x not in out)
-        columns = tuple(x for x in out if x not in left)
-        kind, n = _ANYWHERE, len(columns)
-        if right and not summed and out[len(rows) :] == right:
-            kind, batch, columns = _SPREAD, (), right
-        elif n and right[-n:] == columns == out[-n:]:
-            kind = _SIDE_BY_SIDE
-        numbers = [math.prod(self._sizes[x] for x in part) for part in (batch, rows, summed, columns)]
-        places = [self._places[slot] for slot in (step.left, step.right, step.out)]
-        # Cells that lie side by side, or that a tensor has one of, need no table.
-        of_left, of_others = (columns if kind == _SPREAD else ()), (columns if kind == _ANYWHERE else ())
-        tables = [
-            *self._tabulate(step.left, left, (batch, rows, summed, of_left)),
-            *self._tabulate(step.right, right, (batch, summed, of_others)),
-            *self._tabulate(step.out, out, (batch, rows, of_others)),
-        ]
-        return kind, numbers, [end for place in places for end in (place.start, place.stop)], tables
+    def view(self, vector: NDArray[np.float64], slot: int, axes: Axes) -> NDArray[np.float64]:
+        """A tensor in the vector, as an array with `axes`."""
+        ordered = self._ordered[slot]
+        table = vector[self.places[slot]].reshape([self._sizes[x] for x in ordered])
+        return table.transpose([ordered.index(x) for x in axes])
 
-    def _tabulate(self, slot: int, axes: Axes, parts: Sequence[Axes]) -> list[int]:
-        """Where the tables of a tensor begin, one for each part; those of the first part count from the vector's start.
+    def describe(self, step: Step, rank: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+        """A step in numbers.
+
+        Returns:
+            the kind; how often both loops go round, and the cells of a run; whether left, right and out have all cells
+            of the step; of its matrices the numbers of r and s, and how far apart they lie where they are no runs.
+            Where left, right and out begin and end.
+            Where their tables begin: those of the outer loop, those of the inner one.
+        """
+        left, right, out = (frozenset(self._ordered[slot]) for slot in (step.left, step.right, step.out))
+        every = sorted(left | right, key=rank.__getitem__)
+        run, slots = _last_run(every, left, right, out), [step.left, step.right, step.out]
+        # A run that `right` lacks is one of the other, where the loops expect it.
+        if run and run[-1] not in right:
+            left, right, slots = right, left, [step.right, step.left, step.out]
+        in_left, in_out = (not run or run[-1] in part for part in (left, out))
+        kind = (BOTH if in_out else DOT) if in_left else (MATRIX if in_out else SUM)
+        before, matrices = every[: len(every) - len(run)], [1, 1, 0, 0]
+        if kind == MATRIX:
+            before, matrices = self._matrices(before, slots[0], left & out - right, left & right - out)
+        elif kind == DOT:
+            before, matrices = self._matrices(before, slots[2], out & left - right, out & right - left)
+        outer, inner = self._halves(before)
+        full = [int(len(part) == len(every)) for part in (left, right, out)]
+        numbers = [kind, self._cells(outer), self._cells(inner), self._cells(run), *full, *matrices]
+        places = [self._single if slot < 0 else self.places[slot] for slot in slots]
+        tables = [
+            *(self._tabulate(slot, outer, place.start) for slot, place in zip(slots, places, strict=True)),
+            *(self._tabulate(slot, inner, 0) for slot in slots),
+        ]
+        return numbers, [end for place in places for end in (place.start, place.stop)], tables
+
+    def _matrices(self, axes: list[int], slot: int, *groups: Set[int]) -> tuple[list[int], list[int]]:
+        """What the last of `axes` are of matrices.
+
+        Args:
+            axes: those before the run, in their order.
+            slot: of the tensor without the run.
+            groups: the axes that can be r, and those that can be s.
+
+        Returns:
+            what remains of `axes`; the numbers of r and s, and how far apart they lie.
+        """
+        counts, strides = [1, 1], [0, 0]
+        for _ in groups:
+            which = next((i for i, group in enumerate(groups) if axes and axes[-1] in group), None)
+            if which is None:
+                break
+            # The first axis found is the last of its group, which moves by the least.
+            strides[which] = self._strides(slot)[axes[-1]]
+            while axes and axes[-1] in groups[which]:
+                counts[which] *= self._sizes[axes[-1]]
+                axes = axes[:-1]
+        return axes, [*counts, *strides]
+
+    def _strides(self, slot: int) -> dict[int, int]:
+        """How far apart the cells of a tensor are, by axis."""
+        ordered = self._ordered[slot]
+        return {x: self._cells(ordered[i + 1 :]) for i, x in enumerate(ordered)}
+
+    def _cells(self, axes: Axes | Sequence[int]) -> int:
+        return math.prod(self._sizes[x] for x in axes)
+
+    def _halves(self, axes: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+        """The axes in two parts, so that the tables of both together are short."""
+        cuts = range(len(axes) + 1)
+        cut = min(cuts, key=lambda i: self._cells(axes[:i]) + self._cells(axes[i:]))
+        return axes[:cut], axes[cut:]
+
+    def _tabulate(self, slot: int, axes: Sequence[int], start: int) -> int:
+        """Makes a table of where a tensor has its cells, over `axes`, and returns where it begins.
 
         An axis that the tensor lacks moves nothing.
         """
-        strides = {x: math.prod(self._sizes[y] for y in axes[i + 1 :]) for i, x in enumerate(axes)}
-        start, begins = self._places[slot].start, []
-        for part in parts:
-            table = np.full(1, start, dtype=self._tables[0].dtype)
-            for x in part:
-                steps = strides.get(x, 0) * np.arange(self._sizes[x])
-                table = np.add.outer(table, steps.astype(table.dtype)).ravel()
-            begins.append(self._end)
-            self._tables.append(table)
-            self._end += len(table)
-            start = 0
-        return begins
+        strides = self._strides(slot)
+        table = np.full(1, start, dtype=self._tables[0].dtype)
+        for x in axes:
+            steps = strides.get(x, 0) * np.arange(self._sizes[x])
+            table = np.add.outer(table, steps.astype(table.dtype)).ravel()
+        begin = self._tabled
+        self._tables.append(table)
+        self._tabled += len(table)
+        return begin
 
 
-@compiled
-def _forward(values, log_factors, first, last, kinds, sizes, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """The products, each rescaled where it is very large or very small."""
-    for step in range(first, last):
-        if kinds[step] == _SPREAD:
-            _spread(values, sizes[step], tables[step], at)
-        else:
-            _multiply(values, sizes[step], tables[step], at, kinds[step] == _SIDE_BY_SIDE)
-        out = values[places[step, 4] : places[step, 5]]
-        peak = out.max()
-        if not peak > LOST_ENTRY:
-            return False
-        log_factors[step] = 0.0
-        if not SMALLEST_ENTRY < peak < LARGEST_ENTRY:
-            log_factors[step] = -np.log(peak)
-            out *= 1.0 / peak
-    return True
-
-
-@compiled
-def _spread(values, sizes, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """out[r, c] = left[r, c] * right[c], where left is the same for many of the c."""
-    lb, lr, _, lc, rb, _, _, ob, om, _ = tables
-    n = sizes[3]
-    right = values[at[rb] : at[rb] + n]
-    for r in range(sizes[1]):
-        left, start = at[lb] + at[lr + r], at[ob] + at[om + r]
-        out = values[start : start + n]
-        for c in range(n):
-            out[c] = values[left + at[lc + c]] * right[c]
-
-
-@compiled
-def _multiply(values, sizes, tables, at, side_by_side):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """out[b, r, c] = sum over s of left[b, r, s] * right[b, s, c]."""
-    n_batch, n_rows, n_summed, n_columns = sizes
-    lb, lr, ls, _, rb, rs, rc, ob, om, oc = tables
-    for b in range(n_batch):
-        for r in range(n_rows):
-            left, right, out = at[lb + b] + at[lr + r], at[rb + b], at[ob + b] + at[om + r]
-            if n_columns == 1:
-                total = 0.0
-                for s in range(n_summed):
-                    total += values[left + at[ls + s]] * values[right + at[rs + s]]
-                values[out] = total
-            elif side_by_side:
-                row = values[out : out + n_columns]
-                row[:] = 0.0
-                for s in range(n_summed):
-                    weight, start = values[left + at[ls + s]], right + at[rs + s]
-                    other = values[start : start + n_columns]
-                    for c in range(n_columns):
-                        row[c] += weight * other[c]
-            else:
-                for s in range(n_summed):
-                    weight, start = values[left + at[ls + s]], right + at[rs + s]
-                    for c in range(n_columns):
-                        term = weight * values[start + at[rc + c]]
-                        values[out + at[oc + c]] = term if s == 0 else values[out + at[oc + c]] + term
-
-
-@compiled
-def _reverse(values, above, log_factors, first, last, kinds, sizes, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """The derivatives of left and right, of which each goes into one step only: they are those by this step."""
-    for step in range(last - 1, first - 1, -1):
-        left, right = above[places[step, 0] : places[step, 1]], above[places[step, 2] : places[step, 3]]
-        if log_factors[step] != 0.0:
-            above[places[step, 4] : places[step, 5]] *= np.exp(log_factors[step])
-        left[:] = 0.0
-        right[:] = 0.0
-        if kinds[step] == _SPREAD:
-            _spread_back(values, above, sizes[step], tables[step], at)
-        else:
-            _multiply_back(values, above, sizes[step], tables[step], at, kinds[step] == _SIDE_BY_SIDE)
-        for cell in range(len(left)):
-            if not left[cell] < LARGEST_DERIVATIVE:
-                return False
-        for cell in range(len(right)):
-            if not right[cell] < LARGEST_DERIVATIVE:
-                return False
-    return True
-
-
-@compiled
-def _spread_back(values, above, sizes, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    lb, lr, _, lc, rb, _, _, ob, om, _ = tables
-    n = sizes[3]
-    right, right_above = values[at[rb] : at[rb] + n], above[at[rb] : at[rb] + n]
-    for r in range(sizes[1]):
-        left, start = at[lb] + at[lr + r], at[ob] + at[om + r]
-        out_above = above[start : start + n]
-        for c in range(n):
-            cell = left + at[lc + c]
-            right_above[c] += out_above[c] * values[cell]
-            above[cell] += out_above[c] * right[c]
-
-
-@compiled
-def _multiply_back(values, above, sizes, tables, at, side_by_side):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    n_batch, n_rows, n_summed, n_columns = sizes
-    lb, lr, ls, _, rb, rs, rc, ob, om, oc = tables
-    for b in range(n_batch):
-        for r in range(n_rows):
-            out = at[ob + b] + at[om + r]
-            for s in range(n_summed):
-                cell, start = at[lb + b] + at[lr + r] + at[ls + s], at[rb + b] + at[rs + s]
-                weight, total = values[cell], 0.0
-                if side_by_side:
-                    out_above, right_above = above[out : out + n_columns], above[start : start + n_columns]
-                    right = values[start : start + n_columns]
-                    for c in range(n_columns):
-                        right_above[c] += out_above[c] * weight
-                    for c in range(n_columns):
-                        total += out_above[c] * right[c]
-                else:
-                    for c in range(n_columns):
-                        given, place = above[out + at[oc + c]], start + at[rc + c]
-                        above[place] += given * weight
-                        total += given * values[place]
-                above[cell] = total
+def _last_run(axes: Sequence[int], left: Set[int], right: Set[int], out: Set[int]) -> list[int]:
+    """The last of `axes` that are in the same ones of the three tensors."""
+    run: list[int] = []
+    for x in reversed(axes):
+        if run and (x in left, x in right, x in out) != (run[0] in left, run[0] in right, run[0] in out):
+            break
+        run.insert(0, x)
+    return run

@@ -16,7 +16,12 @@ import numpy as np
 from counterfoil.graphical_model.compiled_steps import CompiledSteps
 from counterfoil.graphical_model.elimination import Program, Step
 from counterfoil.graphical_model.propagation import Propagation, Underflow, exponentials
-from counterfoil.graphical_model.tensor_product import SMALL_MATRIX_PRODUCT, Table
+from counterfoil.graphical_model.tensor_product import Table
+
+_LEAST_SIDE = 16
+
+LARGE_PRODUCT = 200_000
+"""Multiplications; of one batch, where there are several."""
 
 _NOTHING = np.empty(0)
 
@@ -127,13 +132,12 @@ def _put(table: Table, all_tables: list[Table], in_vector: Mapping[int, Table], 
 def _is_large(sizes: Sequence[int], step: Step) -> bool:
     """Whether a step is one of matrices that are worth moving to where numpy multiplies them fast.
 
-    Measured, forward and in reverse together: below the border a compiled step takes 5 ns for each multiplication, and
-    numpy 10 to 100. Nor is it worth it to move a tensor in order to spread it over another one.
+    Measured, forward and in reverse together: matrices of less than sixteen rows, columns or summed cells are faster in
+    compiled loops, and so are smaller products, because of what it takes to move tensors.
     """
-    batch = {x for x in step.out_axes if x in step.left_axes and x in step.right_axes}
-    summed = [x for x in step.left_axes if x not in step.out_axes]
-    product = math.prod(sizes[x] for x in {*step.left_axes, *step.right_axes} - batch)
-    return math.prod(sizes[x] for x in summed) > 1 and product >= SMALL_MATRIX_PRODUCT
+    left, right, out = ({*axes} for axes in (step.left_axes, step.right_axes, step.out_axes))
+    parts = [math.prod(sizes[x] for x in axes) for axes in (out - right, (left & right) - out, out - left)]
+    return min(parts) >= _LEAST_SIDE and math.prod(parts) >= LARGE_PRODUCT
 
 
 def _schedule(program: Program, small: Sequence[bool]) -> tuple[list[range | int], list[int]]:
