@@ -68,7 +68,7 @@ def _multiply(values, numbers, tables, at):  # type: ignore[no-untyped-def]  # p
                     i += by_r
                     k += n
             elif kind == DOT:
-                _add_dots(values, k, by_r, by_s, values, i, n_r, values, j, n_s, n, fresh)
+                _add_dots(values, k, by_r, by_s, values, i, n_r, values, j, n_s, n)
             else:
                 values[k] += values[i] * _sum(values, j, n)
 
@@ -110,7 +110,7 @@ def _multiply_back(values, above, numbers, tables, at):  # type: ignore[no-untyp
                 _add_product(above, i, above, k, values, j, n, new_left)
                 _add_product(above, j, above, k, values, i, n, new_right)
             elif kind == MATRIX:
-                _add_dots(above, i, by_r, by_s, above, k, n_r, values, j, n_s, n, new_left)
+                _add_dots(above, i, by_r, by_s, above, k, n_r, values, j, n_s, n)
                 for _ in range(n_s):
                     _add_runs(above, j, values, i, by_r, above, k, n_r, n, new_right)
                     i += by_s
@@ -126,19 +126,17 @@ def _multiply_back(values, above, numbers, tables, at):  # type: ignore[no-untyp
                     k += by_r
                     i += n
             else:
-                total = above[k] * _sum(values, j, n)
-                above[i] = total if new_left else above[i] + total
+                above[i] += above[k] * _sum(values, j, n)
                 _add_constant(above, j, n, above[k] * values[i], new_right)
 
 
 @compiled
-def _add_dots(out, o, by_r, by_s, one, i, n_r, other, j, n_s, n, fresh):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _add_dots(out, o, by_r, by_s, one, i, n_r, other, j, n_s, n):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Adds the sums of products of each of some runs with each of others, to the cell of both."""
     for _ in range(n_r):
         cell, run = o, j
         for _ in range(n_s):
-            total = _dot(one, i, other, run, n)
-            out[cell] = total if fresh else out[cell] + total
+            out[cell] += _dot(one, i, other, run, n)
             cell += by_s
             run += n
         o += by_r
@@ -149,14 +147,12 @@ def _add_dots(out, o, by_r, by_s, one, i, n_r, other, j, n_s, n, fresh):  # type
 def _add_runs(out, o, weights, first, stride, runs, r, count, n, fresh):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Adds to the run at `o` the sum of `count` others that follow each other from `r`, each with its weight.
 
-    Four at a time, because `out` is then read and written once for the four.
+    Four at a time, because `out` is then read and written once for the four. Where a run is set (`fresh`), its tensor
+    has all cells of the step, and there is one run alone.
     """
     if count == 1:
         _add_multiple(out, o, runs, r, n, weights[first], fresh)
         return
-    if fresh:
-        for c in range(n):
-            out[o + c] = 0.0
     for _ in range(count // 4):
         second = first + stride
         third = second + stride

@@ -379,16 +379,24 @@ def _multiply(table, rows, into, given, out):  # type: ignore[no-untyped-def]  #
         given: float64 [rows, columns].
         out: float64 [blocks * new, columns], all of which is written.
     """
-    columns, cell = given.shape[1], 0
+    columns, count, cell = given.shape[1], len(rows[1]), 0
     added = np.empty(columns)
     for block in range(len(into[0])):
         for new in range(len(into[1])):
             added[:] = 0.0
-            for left in range(len(rows[1])):
-                row, weight = rows[0][block] + rows[1][left], table[cell]
+            # Four rows at a time, because what is added up is then read and written once for the four.
+            for left in range(0, count - 3, 4):
+                w0, w1, w2, w3 = table[cell], table[cell + 1], table[cell + 2], table[cell + 3]
+                r0, r1 = given[rows[0][block] + rows[1][left]], given[rows[0][block] + rows[1][left + 1]]
+                r2, r3 = given[rows[0][block] + rows[1][left + 2]], given[rows[0][block] + rows[1][left + 3]]
+                cell += 4
+                for column in range(columns):
+                    added[column] += (w0 * r0[column] + w1 * r1[column]) + (w2 * r2[column] + w3 * r3[column])
+            for left in range(count - count % 4, count):
+                weight, row = table[cell], given[rows[0][block] + rows[1][left]]
                 cell += 1
                 for column in range(columns):
-                    added[column] += weight * given[row, column]
+                    added[column] += weight * row[column]
             place = into[0][block] + into[1][new]
             for column in range(columns):
                 out[place, column] = added[column]
