@@ -89,6 +89,10 @@ def test_a_tensor_that_lost_its_digits_and_a_derivative_too_large_or_no_number_a
     made = steps_in_order((5, 6, 7), step, [0, 1, 2])
     made.tables[0][...], made.tables[1][...] = 1e-150, 1e-150
     assert not made.forward(0, 1)
+    for wrong in (np.inf, np.nan):
+        made.tables[0][...] = made.tables[1][...] = 1.0
+        made.tables[1][2, 3] = wrong
+        assert not made.forward(0, 1)
     made.tables[0][...] = made.tables[1][...] = 1.0
     assert made.forward(0, 1)
     for wrong in (LARGEST_DERIVATIVE * 2, np.inf, np.nan, -np.nan):

@@ -7,10 +7,18 @@ count of its owners. The largest of many cells is that of their bits as whole nu
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from counterfoil.compiled import compiled, compiled_sum
 from counterfoil.graphical_model.propagation import LARGEST_DERIVATIVE, LARGEST_ENTRY, LOST_ENTRY, SMALLEST_ENTRY
+
+_LOST, _SMALL, _LARGE, _INFINITE, _TOO_LARGE = (
+    int(np.float64(number).view(np.int64))
+    for number in (LOST_ENTRY, SMALLEST_ENTRY, LARGEST_ENTRY, math.inf, LARGEST_DERIVATIVE)
+)
+"""As bits."""
 
 BOTH, MATRIX, DOT, SUM = 0, 1, 2, 3
 """Kinds of steps, by the tensors that have a run: all three; `right` and `out`; `left` and `right`; `right` alone.
@@ -22,11 +30,12 @@ one r alone, and one s.
 
 
 @compiled
-def forward(values, log_factors, first, last, numbers, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def forward(values, bits, log_factors, first, last, numbers, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """The products, each rescaled where it is very large or very small.
 
     Args:
         values: the tensors.
+        bits: the same as whole numbers.
         log_factors: is filled in, by step.
         first: the first step.
         last: the step before which it ends.
@@ -36,17 +45,20 @@ def forward(values, log_factors, first, last, numbers, places, tables, at):  # t
         at: these tables.
     """
     for step in range(first, last):
-        out = values[places[step, 4] : places[step, 5]]
+        begin, end = np.uint64(places[step, 4]), np.uint64(places[step, 5])
         if numbers[step, 6] == 0:
-            out[:] = 0.0
+            _clear(values, begin, end)
         _multiply(values, numbers[step], tables[step], at)
-        peak = np.array([_largest(out)]).view(np.float64)[0]
-        if not peak > LOST_ENTRY:
+        largest = _largest(bits, begin, end)
+        if not _LOST < largest < _INFINITE:
             return False
         log_factors[step] = 0.0
-        if not SMALLEST_ENTRY < peak < LARGEST_ENTRY:
+        if not _SMALL < largest < _LARGE:
+            peak = 0.0
+            for i in range(begin, end):
+                peak = max(peak, values[i])
             log_factors[step] = -np.log(peak)
-            out *= 1.0 / peak
+            _scale(values, begin, end, 1.0 / peak)
     return True
 
 
@@ -74,24 +86,24 @@ def _multiply(values, numbers, tables, at):  # type: ignore[no-untyped-def]  # p
 
 
 @compiled
-def reverse(values, above, log_factors, first, last, numbers, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def reverse(values, above, bits, log_factors, first, last, numbers, places, tables, at):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """The derivatives of left and right, of which each goes into one step only: they are those by this step.
 
     Args:
-        above: the derivatives, where `values` has the tensors; the others as in `forward`.
+        above: the derivatives, where `values` has the tensors.
+        bits: of the derivatives; all others as in `forward`.
     """
-    limit = np.array([LARGEST_DERIVATIVE]).view(np.int64)[0]
     for step in range(last - 1, first - 1, -1):
-        left, right = above[places[step, 0] : places[step, 1]], above[places[step, 2] : places[step, 3]]
         if log_factors[step] != 0.0:
-            above[places[step, 4] : places[step, 5]] *= np.exp(log_factors[step])
-        if numbers[step, 4] == 0:
-            left[:] = 0.0
-        if numbers[step, 5] == 0:
-            right[:] = 0.0
+            _scale(above, np.uint64(places[step, 4]), np.uint64(places[step, 5]), np.exp(log_factors[step]))
+        for side in range(2):
+            if numbers[step, 4 + side] == 0:
+                _clear(above, np.uint64(places[step, 2 * side]), np.uint64(places[step, 2 * side + 1]))
         _multiply_back(values, above, numbers[step], tables[step], at)
-        if not (_largest(left) < limit and _largest(right) < limit):
-            return False
+        for side in range(2):
+            largest = _largest(bits, np.uint64(places[step, 2 * side]), np.uint64(places[step, 2 * side + 1]))
+            if not largest < _TOO_LARGE:
+                return False
     return True
 
 
@@ -213,10 +225,22 @@ def _sum(run, r, n):  # type: ignore[no-untyped-def]  # pragma: no cover - compi
 
 
 @compiled
-def _largest(cells):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """The bits of the largest of cells that are not negative; what is no number is larger than all."""
-    bits, largest = cells.view(np.int64), np.int64(0)
-    for i in range(len(bits)):
+def _clear(cells, begin, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    for i in range(begin, end):
+        cells[i] = 0.0
+
+
+@compiled
+def _scale(cells, begin, end, factor):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    for i in range(begin, end):
+        cells[i] *= factor
+
+
+@compiled
+def _largest(bits, begin, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """The largest of some cells, as bits; what is no number is larger than all."""
+    largest = np.int64(0)
+    for i in range(begin, end):
         # Without the sign, which is set in the 'no number' that processors make.
         largest = max(largest, bits[i] & np.int64(0x7FFFFFFFFFFFFFFF))
     return largest

@@ -43,6 +43,7 @@ class CompiledSteps:
         self.places = layout.places
         end = layout.end
         self.values, self._above = np.ones(end + 1), np.zeros(end + 1)
+        self._bits, self._bits_above = self.values.view(np.int64), self._above.view(np.int64)
         self.tables = {slot: layout.view(self.values, slot, names) for slot, names in axes.items()}
         self.derivatives = {slot: layout.view(self._above, slot, names) for slot, names in axes.items()}
         self.log_factors = np.zeros(len(steps))
@@ -52,11 +53,13 @@ class CompiledSteps:
 
     def forward(self, first: int, last: int) -> bool:
         """Computes the tensors of the steps first .. last - 1; False where one of them kept too few digits."""
-        return bool(forward(self.values, self.log_factors, first, last, *self._steps, self._offsets))
+        steps = (self.log_factors, first, last, *self._steps, self._offsets)
+        return bool(forward(self.values, self._bits, *steps))
 
     def reverse(self, first: int, last: int) -> bool:
         """The derivatives of what went into these steps, from those of what came out; False where one is too large."""
-        return bool(reverse(self.values, self._above, self.log_factors, first, last, *self._steps, self._offsets))
+        steps = (self.log_factors, first, last, *self._steps, self._offsets)
+        return bool(reverse(self.values, self._above, self._bits_above, *steps))
 
 
 class _Layout:
