@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,11 @@ def program_of(domain, cliques, *, jointly=True):
     return compile_program(domain.sizes, [domain.axes(clique) for clique in cliques], order, jointly=jointly)
 
 
+def is_sum(step):
+    """Whether something is summed that two tensors have."""
+    return bool({*step.left_axes} & {*step.right_axes} - {*step.out_axes})
+
+
 @st.composite
 def models(draw):
     domain = draw(domains())
@@ -32,14 +39,13 @@ def models(draw):
     return domain, cliques, program_of(domain, cliques, jointly=draw(st.booleans())), tables
 
 
-@pytest.mark.parametrize("small", [0, 5, 20, repeated_propagation.LARGE_PRODUCT])
+@pytest.mark.parametrize("cost", [0.0, 100.0, 1000.0, math.inf])
 @given(model=models())
 @settings(max_examples=75, deadline=None)
-def test_marginals_equal_enumeration_at_any_border_between_small_and_large(small, model):
+def test_marginals_equal_enumeration_whichever_steps_are_large(cost, model):
     domain, cliques, program, tables = model
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeated_propagation, "LARGE_PRODUCT", small)
-        patch.setattr(repeated_propagation, "_LEAST_SIDE", 2)
+        patch.setattr(repeated_propagation, "_numpy_cost", lambda _, step: cost if is_sum(step) else math.inf)
         engine = RepeatedPropagation(program)
     summed = {}
     for clique, table in zip(cliques, tables, strict=True):
@@ -79,7 +85,8 @@ def test_messages_were_rescaled_and_both_kinds_of_steps_took_part(monkeypatch):
     domain = Domain(("a", "b", "c", "d", "e"), (40, 30, 20, 3, 2))
     cliques = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "e")]
     program = program_of(domain, cliques)
-    monkeypatch.setattr(repeated_propagation, "LARGE_PRODUCT", 20_000)
+    numpy_cost = repeated_propagation._numpy_cost
+    monkeypatch.setattr(repeated_propagation, "_numpy_cost", lambda *of: 1e-3 * numpy_cost(*of))
     engine = RepeatedPropagation(program)
     assert {type(run) for run in engine._runs} == {int, range}
     tables = [rng.normal(0.0, 2.0, domain.shape(clique)) for clique in cliques]

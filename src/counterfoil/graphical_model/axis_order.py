@@ -32,45 +32,53 @@ _LEFT, _RIGHT, _OUT = 1, 2, 4
 """What has an axis, as bits: absent axes have none."""
 
 
-def having(axis: int, step: Step) -> int:
-    """Which tensors of a step have an axis, as bits."""
-    return _LEFT * (axis in step.left_axes) + _RIGHT * (axis in step.right_axes) + _OUT * (axis in step.out_axes)
-
-
 def axis_order(sizes: Sequence[int], steps: Sequence[Step]) -> list[int]:
-    """The place of each axis in a good order.
+    """All axes in a good order.
 
     Args:
         sizes: of all axes.
         steps: whose tensors are to lie in that order.
     """
-    cells = np.array([math.prod(sizes[x] for x in {*step.left_axes, *step.right_axes}) for step in steps], dtype=float)
-    heavy = [i for i in range(len(steps)) if cells[i] >= _WORTH * cells.sum()]
-    of_steps = np.array([[having(x, steps[i]) for x in range(len(sizes))] for i in heavy], dtype=np.int64)
-    of_steps = of_steps.reshape(len(heavy), len(sizes))
-    moving = sorted(np.flatnonzero(of_steps.any(axis=0)).tolist(), key=lambda x: (sizes[x], x))
+    having, cells = _described(sizes, steps)
+    heavy = cells >= _WORTH * cells.sum()
+    moving = sorted(np.flatnonzero(having[heavy].any(axis=0)).tolist(), key=lambda x: (sizes[x], x))
+    if not moving:
+        return list(range(len(sizes)))
     rng = np.random.default_rng(0)
     starts = np.array([moving, *(rng.permutation(moving) for _ in range(_STARTS - 1))], dtype=np.int64)
-    best = _search(starts, of_steps, cells[heavy], np.array(sizes, dtype=np.float64)).tolist() if moving else []
-    order = [x for x in range(len(sizes)) if x not in best] + best
-    rank = [0] * len(sizes)
-    for place, x in enumerate(order):
-        rank[x] = place
-    return rank
+    best = _search(starts, having[heavy], cells[heavy], np.array(sizes, dtype=np.float64)).tolist()
+    return [x for x in range(len(sizes)) if x not in best] + best
+
+
+def costs(sizes: Sequence[int], steps: Sequence[Step], order: Sequence[int]) -> np.ndarray:
+    """float64 [steps]: nanoseconds, roughly, forward and in reverse together, if tensors lie in this order."""
+    having, cells = _described(sizes, steps)
+    numbers, places = np.array(sizes, dtype=np.float64), np.array(order, dtype=np.int64)
+    return np.array([_cost(places, having[i], cells[i], numbers) for i in range(len(steps))])
+
+
+def _described(sizes: Sequence[int], steps: Sequence[Step]) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [steps, axes], which tensors have an axis, as bits; float64 [steps], the cells of all axes together."""
+    having = np.zeros((len(steps), len(sizes)), dtype=np.int64)
+    for i, step in enumerate(steps):
+        for bit, axes in ((_LEFT, step.left_axes), (_RIGHT, step.right_axes), (_OUT, step.out_axes)):
+            having[i, list(axes)] |= bit
+    cells = [math.prod(sizes[x] for x in {*step.left_axes, *step.right_axes}) for step in steps]
+    return having, np.array(cells, dtype=np.float64)
 
 
 @compiled
-def _search(starts, of_steps, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _search(starts, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """The best order that is reached from one of `starts` by moves of single axes."""
     best, least = starts[0].copy(), np.inf
     for start in starts:
-        order, now, improved = start.copy(), _cost(start, of_steps, cells, sizes), True
+        order, now, improved = start.copy(), _total(start, having, cells, sizes), True
         while improved:
             improved = False
             for x in start:
                 for place in range(len(order)):
                     other = _moved(order, x, place)
-                    cost = _cost(other, of_steps, cells, sizes)
+                    cost = _total(other, having, cells, sizes)
                     if cost < now * (1 - 1e-9):
                         order, now, improved = other, cost, True
         if now < least * (1 - 1e-9):
@@ -94,31 +102,36 @@ def _moved(order, axis, place):  # type: ignore[no-untyped-def]  # pragma: no co
 
 
 @compiled
-def _cost(order, of_steps, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Nanoseconds, roughly, of all steps if their tensors lie in this order."""
+def _total(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     total = 0.0
     for step in range(len(cells)):
-        kinds, counts, groups = np.zeros(3, dtype=np.int64), np.ones(3), 0
-        for i in range(len(order) - 1, -1, -1):
-            kind = of_steps[step, order[i]]
-            if kind > 0:
-                if groups == 0 or kind != kinds[groups - 1]:
-                    if groups == 3:
-                        break
-                    kinds[groups] = kind
-                    groups += 1
-                counts[groups - 1] *= sizes[order[i]]
-        run, matrix = counts[0], 1.0
-        of_cell, of_run = _CELL, _RUN
-        if _is_of_two(kinds[0]):
-            if _is_of_two(kinds[1]):
-                matrix *= counts[1]
-                if kinds[2] == kinds[0] ^ kinds[1]:
-                    matrix *= counts[2]
-            of_cell = _MATRIX_CELL + (_LONE_CELL - _MATRIX_CELL) / matrix
-            of_run = _MATRIX_RUN + (_LONE_RUN - _MATRIX_RUN) / matrix
-        total += cells[step] * (of_cell + of_run / run)
+        total += _cost(order, having[step], cells[step], sizes)
     return total
+
+
+@compiled
+def _cost(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Of a step whose tensors lie in this order, from its last three groups of axes that the same tensors have."""
+    kinds, counts, groups = np.zeros(3, dtype=np.int64), np.ones(3), 0
+    for i in range(len(order) - 1, -1, -1):
+        kind = having[order[i]]
+        if kind > 0:
+            if groups == 0 or kind != kinds[groups - 1]:
+                if groups == 3:
+                    break
+                kinds[groups] = kind
+                groups += 1
+            counts[groups - 1] *= sizes[order[i]]
+    if not _is_of_two(kinds[0]):
+        return cells * (_CELL + _RUN / counts[0])
+    matrix = 1.0
+    if _is_of_two(kinds[1]):
+        matrix *= counts[1]
+        if kinds[2] == kinds[0] ^ kinds[1]:
+            matrix *= counts[2]
+    of_cell = _MATRIX_CELL + (_LONE_CELL - _MATRIX_CELL) / matrix
+    of_run = _MATRIX_RUN + (_LONE_RUN - _MATRIX_RUN) / matrix
+    return cells * (of_cell + of_run / counts[0])
 
 
 @compiled

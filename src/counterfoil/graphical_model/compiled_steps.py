@@ -15,7 +15,6 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.graphical_model.axis_order import axis_order
 from counterfoil.graphical_model.compiled_loops import BOTH, DOT, MATRIX, SUM, forward, reverse
 from counterfoil.graphical_model.elimination import Step
 from counterfoil.graphical_model.tensor_product import Axes
@@ -28,6 +27,7 @@ class CompiledSteps:
         sizes: of all axes.
         axes: of the tensors that are in the vector, by slot.
         steps: in the order in which they run; all their tensors are in `axes`.
+        order: of all axes, in which the tensors lie.
 
     Attributes:
         values: float64, the tensors; the last cell is 1, the right side of a step that only sums.
@@ -37,8 +37,10 @@ class CompiledSteps:
         log_factors: by step, the logarithm of what its tensor was multiplied with.
     """
 
-    def __init__(self, sizes: Sequence[int], axes: Mapping[int, Axes], steps: Sequence[Step]) -> None:
-        rank = axis_order(sizes, steps)
+    def __init__(
+        self, sizes: Sequence[int], axes: Mapping[int, Axes], steps: Sequence[Step], order: Sequence[int]
+    ) -> None:
+        rank = {x: place for place, x in enumerate(order)}
         layout = _Layout(sizes, {slot: tuple(sorted(names, key=rank.__getitem__)) for slot, names in axes.items()})
         self.places = layout.places
         end = layout.end
@@ -90,7 +92,7 @@ class _Layout:
         table = vector[self.places[slot]].reshape([self._sizes[x] for x in ordered])
         return table.transpose([ordered.index(x) for x in axes])
 
-    def describe(self, step: Step, rank: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    def describe(self, step: Step, rank: Mapping[int, int]) -> tuple[list[int], list[int], list[int]]:
         """A step in numbers.
 
         Returns:

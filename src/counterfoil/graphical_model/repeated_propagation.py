@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from counterfoil.graphical_model.axis_order import axis_order, costs
 from counterfoil.graphical_model.compiled_steps import CompiledSteps
 from counterfoil.graphical_model.elimination import Program, Step
 from counterfoil.graphical_model.propagation import Propagation, Underflow, exponentials
 from counterfoil.graphical_model.tensor_product import Table
 
-_LEAST_SIDE = 16
-
-LARGE_PRODUCT = 200_000
-"""Multiplications; of one batch, where there are several."""
+# Nanoseconds that numpy takes for a step, both sweeps together: once, for a batch, for a cell that is moved, and for a
+# multiplication.
+_NUMPY_STEP, _NUMPY_BATCH, _NUMPY_MOVED, _NUMPY_CELL = 30_000.0, 500.0, 3.0, 0.5
 
 _NOTHING = np.empty(0)
 
@@ -36,11 +36,11 @@ class RepeatedPropagation:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._large = Propagation(program)
-        small = [not _is_large(program.sizes, step) for step in program.steps]
+        small, axes = _divided(program)
         self._runs, order = _schedule(program, small)
         steps = [program.steps[i] for i in order]
         slots = sorted({slot for step in steps for slot in (step.left, step.right, step.out) if slot >= 0})
-        self._small = CompiledSteps(program.sizes, {slot: program.axes[slot] for slot in slots}, steps)
+        self._small = CompiledSteps(program.sizes, {slot: program.axes[slot] for slot in slots}, steps, axes)
         # Inputs come first among slots.
         self._inputs = [slot for slot in slots if slot < program.n_inputs]
         places = [self._small.places[slot] for slot in self._inputs]
@@ -129,15 +129,33 @@ def _put(table: Table, all_tables: list[Table], in_vector: Mapping[int, Table], 
     all_tables[slot] = table
 
 
-def _is_large(sizes: Sequence[int], step: Step) -> bool:
-    """Whether a step is one of matrices that are worth moving to where numpy multiplies them fast.
+def _divided(program: Program) -> tuple[list[bool], list[int]]:
+    """Which steps are small, and the order of axes in which their tensors lie.
 
-    Measured, forward and in reverse together: matrices of less than sixteen rows, columns or summed cells are faster in
-    compiled loops, and so are smaller products, because of what it takes to move tensors.
+    A step is large where numpy, to which its tensors have to be moved, multiplies matrices faster than compiled loops
+    do in that order. An order without the large ones is better for the others, and may leave more of them.
     """
+    sizes, small = program.sizes, [True] * len(program.steps)
+    by_numpy = np.array([_numpy_cost(sizes, step) for step in program.steps])
+    while True:
+        places = [i for i, is_small in enumerate(small) if is_small]
+        steps = [program.steps[i] for i in places]
+        order = axis_order(sizes, steps)
+        slower = np.flatnonzero(by_numpy[places] < costs(sizes, steps, order))
+        if not slower.size:
+            return small, order
+        for i in slower.tolist():
+            small[places[i]] = False
+
+
+def _numpy_cost(sizes: Sequence[int], step: Step) -> float:
+    """Nanoseconds, roughly, of both sweeps; infinite where nothing is summed, which is no product of matrices."""
     left, right, out = ({*axes} for axes in (step.left_axes, step.right_axes, step.out_axes))
-    parts = [math.prod(sizes[x] for x in axes) for axes in (out - right, (left & right) - out, out - left)]
-    return min(parts) >= _LEAST_SIDE and math.prod(parts) >= LARGE_PRODUCT
+    if not (left & right) - out:
+        return math.inf
+    joint, *tensors = (math.prod(sizes[x] for x in axes) for axes in (left | right, left, right, out))
+    batches = math.prod(sizes[x] for x in left & right & out)
+    return _NUMPY_STEP + _NUMPY_BATCH * batches + _NUMPY_MOVED * sum(tensors) + _NUMPY_CELL * joint
 
 
 def _schedule(program: Program, small: Sequence[bool]) -> tuple[list[range | int], list[int]]:
