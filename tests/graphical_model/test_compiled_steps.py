@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.graphical_model import axis_order as orders
 from counterfoil.graphical_model.axis_order import axis_order, costs
 from counterfoil.graphical_model.compiled_loops import BOTH, DOT, MATRIX, SUM
 from counterfoil.graphical_model.compiled_steps import CompiledSteps
@@ -112,7 +113,8 @@ def test_products_far_from_one_are_rescaled_and_derivatives_with_them():
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_order_that_is_found_is_nearly_the_best_of_all(seed):
+def test_the_order_that_is_found_is_nearly_the_best_of_all(seed, monkeypatch):
+    monkeypatch.setattr(orders, "_WORTH_A_START", 1.0)
     rng = np.random.default_rng(seed)
     sizes, steps = tuple(rng.integers(2, 12, 5).tolist()), []
     for _ in range(4):

@@ -16,8 +16,9 @@ import numpy as np
 from counterfoil.compiled import compiled
 from counterfoil.graphical_model.elimination import Step
 
-_STARTS = 16
-"""First orders, one by size and the others at random: half of these lead to the best order of a large program."""
+_MOST_STARTS, _WORTH_A_START = 16, 50_000.0
+"""First orders, one by size and the others at random (half of these lead to the best order of a large program), and how
+many cells of all steps are worth one more; with fewer than that, nothing is searched for."""
 
 _WORTH = 0.02
 """Steps with a smaller part of all cells have no say."""
@@ -44,8 +45,10 @@ def axis_order(sizes: Sequence[int], steps: Sequence[Step]) -> list[int]:
     moving = sorted(np.flatnonzero(having[heavy].any(axis=0)).tolist(), key=lambda x: (sizes[x], x))
     if not moving:
         return list(range(len(sizes)))
-    rng = np.random.default_rng(0)
-    starts = np.array([moving, *(rng.permutation(moving) for _ in range(_STARTS - 1))], dtype=np.int64)
+    rng, more = np.random.default_rng(0), min(int(cells.sum() / _WORTH_A_START), _MOST_STARTS) - 1
+    if more < 0:
+        return [x for x in range(len(sizes)) if x not in moving] + moving
+    starts = np.array([moving, *(rng.permutation(moving) for _ in range(more))], dtype=np.int64)
     best = _search(starts, having[heavy], cells[heavy], np.array(sizes, dtype=np.float64)).tolist()
     return [x for x in range(len(sizes)) if x not in best] + best
 
@@ -54,15 +57,21 @@ def costs(sizes: Sequence[int], steps: Sequence[Step], order: Sequence[int]) -> 
     """float64 [steps]: nanoseconds, roughly, forward and in reverse together, if tensors lie in this order."""
     having, cells = _described(sizes, steps)
     numbers, places = np.array(sizes, dtype=np.float64), np.array(order, dtype=np.int64)
-    return np.array([_cost(places, having[i], cells[i], numbers) for i in range(len(steps))])
+    return _costs(places, having, cells, numbers)
+
+
+def most(sizes: Sequence[int], step: Step) -> float:
+    """Nanoseconds, roughly, of a step in the worst order."""
+    return (_LONE_CELL + _LONE_RUN) * math.prod(sizes[x] for x in {*step.left_axes, *step.right_axes})
 
 
 def _described(sizes: Sequence[int], steps: Sequence[Step]) -> tuple[np.ndarray, np.ndarray]:
     """int64 [steps, axes], which tensors have an axis, as bits; float64 [steps], the cells of all axes together."""
     having = np.zeros((len(steps), len(sizes)), dtype=np.int64)
-    for i, step in enumerate(steps):
-        for bit, axes in ((_LEFT, step.left_axes), (_RIGHT, step.right_axes), (_OUT, step.out_axes)):
-            having[i, list(axes)] |= bit
+    for bit, of_step in ((_LEFT, "left_axes"), (_RIGHT, "right_axes"), (_OUT, "out_axes")):
+        axes = [getattr(step, of_step) for step in steps]
+        places = np.repeat(np.arange(len(steps)), [len(names) for names in axes])
+        having[places, [x for names in axes for x in names]] |= bit
     cells = [math.prod(sizes[x] for x in {*step.left_axes, *step.right_axes}) for step in steps]
     return having, np.array(cells, dtype=np.float64)
 
@@ -103,10 +112,15 @@ def _moved(order, axis, place):  # type: ignore[no-untyped-def]  # pragma: no co
 
 @compiled
 def _total(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    total = 0.0
+    return _costs(order, having, cells, sizes).sum()
+
+
+@compiled
+def _costs(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    out = np.empty(len(cells))
     for step in range(len(cells)):
-        total += _cost(order, having[step], cells[step], sizes)
-    return total
+        out[step] = _cost(order, having[step], cells[step], sizes)
+    return out
 
 
 @compiled

@@ -74,6 +74,7 @@ class _Layout:
 
     def __init__(self, sizes: Sequence[int], ordered: Mapping[int, Axes]) -> None:
         self._sizes, self._ordered = sizes, {**ordered, -1: ()}
+        self._known = dict[int, dict[int, int]]()
         ends = list(accumulate((self._cells(names) for names in ordered.values()), initial=0))
         self.end = ends[-1]
         self.places = {slot: slice(*ends[i : i + 2]) for i, slot in enumerate(ordered)}
@@ -149,8 +150,12 @@ class _Layout:
 
     def _strides(self, slot: int) -> dict[int, int]:
         """How far apart the cells of a tensor are, by axis."""
-        ordered = self._ordered[slot]
-        return {x: self._cells(ordered[i + 1 :]) for i, x in enumerate(ordered)}
+        if slot not in self._known:
+            strides, cells = dict[int, int](), 1
+            for x in reversed(self._ordered[slot]):
+                strides[x], cells = cells, cells * self._sizes[x]
+            self._known[slot] = strides
+        return self._known[slot]
 
     def _cells(self, axes: Axes | Sequence[int]) -> int:
         return math.prod(self._sizes[x] for x in axes)

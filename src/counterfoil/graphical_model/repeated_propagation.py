@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from counterfoil.graphical_model.axis_order import axis_order, costs
+from counterfoil.graphical_model.axis_order import axis_order, costs, most
 from counterfoil.graphical_model.compiled_steps import CompiledSteps
 from counterfoil.graphical_model.elimination import Program, Step
 from counterfoil.graphical_model.propagation import Propagation, Underflow, exponentials
@@ -135,17 +135,18 @@ def _divided(program: Program) -> tuple[list[bool], list[int]]:
     A step is large where numpy, to which its tensors have to be moved, multiplies matrices faster than compiled loops
     do in that order. An order without the large ones is better for the others, and may leave more of them.
     """
-    sizes, small = program.sizes, [True] * len(program.steps)
-    by_numpy = np.array([_numpy_cost(sizes, step) for step in program.steps])
+    sizes, steps, small = program.sizes, program.steps, [True] * len(program.steps)
+    by_numpy = [_numpy_cost(sizes, step) for step in steps]
+    doubtful = [i for i, step in enumerate(steps) if by_numpy[i] < most(sizes, step)]
     while True:
-        places = [i for i, is_small in enumerate(small) if is_small]
-        steps = [program.steps[i] for i in places]
-        order = axis_order(sizes, steps)
-        slower = np.flatnonzero(by_numpy[places] < costs(sizes, steps, order))
-        if not slower.size:
+        order = axis_order(sizes, [step for step, is_small in zip(steps, small, strict=True) if is_small])
+        by_loops = costs(sizes, [steps[i] for i in doubtful], order)
+        faster = [i for i, cost in zip(doubtful, by_loops.tolist(), strict=True) if by_numpy[i] < cost]
+        if not faster:
             return small, order
-        for i in slower.tolist():
-            small[places[i]] = False
+        for i in faster:
+            small[i] = False
+        doubtful = [i for i in doubtful if small[i]]
 
 
 def _numpy_cost(sizes: Sequence[int], step: Step) -> float:
