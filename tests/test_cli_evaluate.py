@@ -48,3 +48,37 @@ def test_another_folder_is_no_release(office: Office) -> None:
     refused = office.run("evaluate", "people.csv", "empty", *SCHEMA)
     assert refused.status == 2
     assert "empty is a directory" in " ".join(refused.err.split())
+
+
+def test_distances_of_moments_are_in_units_of_time_that_people_read(office: Office) -> None:
+    schema = """
+[columns.day]
+kind = "date"
+lower = 2020-01-01
+upper = 2020-12-31
+
+[columns.seen]
+kind = "datetime"
+lower = 2020-01-01T00:00:00
+upper = 2020-12-31T00:00:00
+resolution = "1d"
+
+[columns.rang]
+kind = "datetime"
+lower = 2020-01-01T00:00:00
+upper = 2020-01-02T00:00:00
+resolution = "1h"
+"""
+    Path("moments.toml").write_text(schema)
+    rows = [(f"2020-0{month}-01", f"2020-0{month}-01 00:00:00", f"2020-01-01 0{month}:00:00") for month in range(1, 10)]
+    Path("real.csv").write_text("day,seen,rang\n" + "".join(",".join(row) + "\n" for row in rows))
+    late = [(day, seen.replace("-01 ", "-03 "), rang.replace(":00:", ":30:")) for day, seen, rang in rows]
+    Path("late.csv").write_text("day,seen,rang\n" + "".join(",".join(row) + "\n" for row in late))
+    ended = office.run("evaluate", "real.csv", "late.csv", "--schema", "moments.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "deviation 78.623 days 78.623 days" in said  # of the days
+    assert "deviation 78.62 days 78.62 days" in said  # of the moments of a year
+    assert "W_1 2 days" in said
+    assert "deviation 2.582 hours 2.582 hours" in said  # of those of one day
+    assert "W_1 30 minutes" in said
