@@ -238,6 +238,9 @@ def test_the_remedy_for_times_among_numbers_is_another_kind():
     assert "For the others, write numbers with a decimal point" in remedy
     alone = checked(Real("at", 0.0, 9.0, missing=True), ["20:05:00", "3.5"])
     assert "decimal point" not in alone.columns[0].remedy(alone.columns[0].irregular[0])
+    whole = Datetime("at", dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 2), "1h", missing=True)
+    dates = checked(whole, ["20:05:00", "7:30"])
+    assert dates.columns[0].remedy(dates.columns[0].irregular[0]).startswith("they are times of day, or lengths of")
     other = checked(Real("at", 0.0, 9.0, missing=True), ["1:2", "20-05"])
     assert "times of day" not in other.columns[0].remedy(other.columns[0].irregular[0])
 
