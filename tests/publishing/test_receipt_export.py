@@ -177,13 +177,13 @@ def test_the_receipt_of_a_schema_is_exported_as_one(tmp_path: Path) -> None:
     assert "What was released is a schema" in dossier
 
 
-@pytest.mark.parametrize("share", [(), ("--share", "0.1")])
+@pytest.mark.parametrize("share", [(), ("--share", "0.5")])
 def test_the_mechanisms_that_bought_a_schema_are_listed_with_those_of_the_release(
     office: Office, share: tuple[str, ...]
 ) -> None:
-    ledger = ("ledger", "create", "b.ledger", "--source", "people.csv", "--epsilon", "10", "--delta", "1e-6")
+    ledger = ("ledger", "create", "b.ledger", "--source", "people.csv", "--epsilon", "41", "--delta", "1e-6")
     assert office.run(*ledger).status == 0
-    bought = office.run("schema", "people.csv", "--epsilon", "9", *share, "--out", "b.toml", "--ledger", "b.ledger")
+    bought = office.run("schema", "people.csv", "--epsilon", "40", *share, "--out", "b.toml", "--ledger", "b.ledger")
     assert bought.status == 0, bought.err
     cost = ("--rest",) if share else ("--epsilon", "1")
     made = office.run("synth", "people.csv", "--schema", "b.toml", *cost, "--out", "b.csv", "--ledger", "b.ledger")
