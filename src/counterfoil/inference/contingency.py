@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Test, Unanswerable
 from counterfoil.inference.group_means import total_sentence
@@ -76,6 +77,7 @@ def chi2(
     basis = (
         f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",
         total_sentence(pooled.total),
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in bounds_sentences(evidence.schema, (one, other))),
         *_choice_sentences(chosen_among, alone, simulations, 1 - level),
         f"At the significance level {1 - level:.3g} independence is {said}, by {simulations:,} simulated tables.",
     )
