@@ -243,6 +243,27 @@ def test_what_is_asked_of_dates_and_moments_alike_is_refused_with_what_to_write(
     assert same({"day": Range(np.array([day - 1, day]), np.array([day - 1, day]))}).true.tolist() == [False, True]
 
 
+def test_constants_may_be_written_as_the_format_of_their_column_has_them() -> None:
+    columns = {
+        "day": Date("day", date(2020, 1, 1), date(2020, 12, 31), format="%d.%m.%Y"),
+        "at": Datetime("at", datetime(1900, 1, 1), datetime(1900, 1, 1, 23, 59, 59), "1h", format="%H:%M"),
+        "odd": Date("odd", date(2020, 1, 1), date(2020, 12, 31), format="%Y-%d-%m"),
+    }
+    for name, own, standard in (
+        ("day", "05.06.2020", "2020-06-05"),
+        ("at", " 18:00", "1900-01-01 18:00"),
+        ("odd", "2020-06-05", "2020-06-05"),  # where it may be either, it is ISO 8601
+    ):
+        assert (
+            Expression(f"{name} > '{own}'", columns).compared == Expression(f"{name} > '{standard}'", columns).compared
+        )
+    assert columns["odd"].constant("2020-06-05") == (date(2020, 6, 5) - date(1970, 1, 1)).days
+    with pytest.raises(SchemaError, match=r'or as `format` has it, "01\.01\.2020"'):
+        Expression("day > '5th of May'", columns)
+    with pytest.raises(SchemaError, match=r"dates have no time of day\. Write '2020-06-05'"):
+        Expression("day > '2020-06-05 12:00'", columns)
+
+
 def test_dates_that_count_as_their_midnights_are_compared_with_moments() -> None:
     day = Datetime("day", datetime(2020, 1, 1), datetime(2020, 1, 9), "1d", format="%Y-%m-%d")
     seen = Datetime("seen", datetime(2020, 1, 1), datetime(2020, 1, 9), "1h")

@@ -284,8 +284,11 @@ class Instant(NumberColumn):
 
     def constant(self, value: object) -> float:
         number = parse_instant(value, self.unit, zone=self._zone) if isinstance(value, str) else np.nan
+        if np.isnan(number) and self.format and isinstance(value, str):
+            number = self._parse_text(value.strip())
         if np.isnan(number):
-            raise self.mistake(f'it is compared with {value!r}; expected a text such as "{self.lower}"')
+            own = f', or as `format` has it, "{self._text(int(self.bounds[0]))}"' if self.format else ""
+            raise self.mistake(f'it is compared with {value!r}; expected a text such as "{self.lower}"{own}')
         return number
 
     def _spelled(self, values: pa.Array) -> pa.Array:
@@ -404,7 +407,10 @@ class Date(Instant):
 
     def constant(self, value: object) -> float:
         number = super().constant(value)
-        moment = moment_of(str(value))
+        try:
+            moment = moment_of(str(value))
+        except ValueError:
+            moment = moment_of(str(value).strip(), self.format)
         # A moment with an offset counts for the day that it was in the zone, as a cell does.
         if moment.tzinfo is None and moment.time() != time():
             raise self.mistake(
