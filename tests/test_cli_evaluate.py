@@ -43,6 +43,20 @@ def test_a_folder_whose_table_was_changed_is_refused_before_a_look(office: Offic
     assert office.run("ledger", "show", "people.ledger", "--json").document["revealed"] == []
 
 
+def test_a_folder_whose_table_was_changed_is_not_told_of(office: Office) -> None:
+    """Neither by `infer` nor by `report`, which refused a changed table that lies beside its receipt alone."""
+    assert office.synth("--out", "release/", "--format", "csv").status == 0
+    table = Path("release/synthetic.csv")
+    whole = table.read_text()
+    for asked in (("infer", "release", "mean", "age"), ("report", "release", "--out", "page.html")):
+        table.write_text(whole.replace("female", "male", 1))
+        refused = office.run(*asked)
+        assert refused.status == 2
+        assert "synthetic.csv is not the file that the receipt was made for" in " ".join(refused.err.split())
+        table.write_text(whole)
+        assert office.run(*asked).status == 0
+
+
 def test_another_folder_is_no_release(office: Office) -> None:
     Path("empty").mkdir()
     refused = office.run("evaluate", "people.csv", "empty", *SCHEMA)

@@ -128,10 +128,10 @@ def export(
     else:
         write_text(out, text)
         terminal.say(f"Wrote {out}.")
-    if form == "registry" and bought is None and (purchase := _purchase(receipt)):
+    if form == "registry" and bought is None and (digest := _purchase(receipt)):
         terminal.note(
             "The mechanisms that bought the schema are not in the entry: give their receipt with --schema-receipt, the "
-            f"one whose SHA-256 is {purchase}."
+            f"one whose SHA-256 is {digest}."
         )
     if open_fields:
         terminal.note(f"The steward has yet to write: {', '.join(open_fields)}.")
