@@ -166,8 +166,7 @@ def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> 
     wanted = KINDS[kind]
     if not wanted.least <= len(arguments) <= wanted.most:
         raise ValueError(
-            f"`{kind}` takes {wanted.arguments}. Found {len(arguments)} arguments; an event is one argument, between "
-            "quotes."
+            f"`{kind}` takes {wanted.arguments}. Found {len(arguments)}; an event is one argument, between quotes."
         )
     for option in given:
         if option not in wanted.options:

@@ -227,8 +227,8 @@ def _finding(
         estimate = sampling = math.nan
     elif not share and below.terms and mean.low.spread == 0 == mean.high.spread and 0 < both[0] < 1:
         basis.append(
-            f"{f'{mean.group}: how' if mean.group else 'How'} much the values differ is lost in the noise: they count as "
-            "equal, so that the interval is that of the noise alone."
+            f"{f'{mean.group}: how' if mean.group else 'How'} much the values differ is lost in the noise: they count "
+            "as equal, so that the interval is that of the noise alone."
         )
     elif _is_cut(mean):
         basis.append(cut_sentence(f"{mean.group}: the" if mean.group else "The", estimate))
