@@ -45,7 +45,12 @@ def test_the_folder_says_so(office):
 def test_describe_and_infer_say_so_of_the_columns_that_are_asked_about(office):
     shown = office.run("describe", "release")
     assert WORDS in " ".join((shown.out + shown.err).split())
-    for asked in (["mean", "age"], ["proportion", "age == 17"], ["proportion", "sex == 'f'", "--by", "age"]):
+    for asked in (
+        ["chi2", "age", "sex"],
+        ["mean", "age"],
+        ["proportion", "age == 17"],
+        ["proportion", "sex == 'f'", "--by", "age"],
+    ):
         found = office.run("infer", "release", *asked)
         assert found.status == 0, found.err
         assert WORDS in " ".join((found.out + found.err).split())

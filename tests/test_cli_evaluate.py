@@ -43,8 +43,56 @@ def test_a_folder_whose_table_was_changed_is_refused_before_a_look(office: Offic
     assert office.run("ledger", "show", "people.ledger", "--json").document["revealed"] == []
 
 
+def test_a_folder_whose_table_was_changed_is_not_told_of(office: Office) -> None:
+    """Neither by `infer` nor by `report`, which refused a changed table that lies beside its receipt alone."""
+    assert office.synth("--out", "release/", "--format", "csv").status == 0
+    table = Path("release/synthetic.csv")
+    whole = table.read_text()
+    for asked in (("infer", "release", "mean", "age"), ("report", "release", "--out", "page.html")):
+        table.write_text(whole.replace("female", "male", 1))
+        refused = office.run(*asked)
+        assert refused.status == 2
+        assert "synthetic.csv is not the file that the receipt was made for" in " ".join(refused.err.split())
+        table.write_text(whole)
+        assert office.run(*asked).status == 0
+
+
 def test_another_folder_is_no_release(office: Office) -> None:
     Path("empty").mkdir()
     refused = office.run("evaluate", "people.csv", "empty", *SCHEMA)
     assert refused.status == 2
     assert "empty is a directory" in " ".join(refused.err.split())
+
+
+def test_distances_of_moments_are_in_units_of_time_that_people_read(office: Office) -> None:
+    schema = """
+[columns.day]
+kind = "date"
+lower = 2020-01-01
+upper = 2020-12-31
+
+[columns.seen]
+kind = "datetime"
+lower = 2020-01-01T00:00:00
+upper = 2020-12-31T00:00:00
+resolution = "1d"
+
+[columns.rang]
+kind = "datetime"
+lower = 2020-01-01T00:00:00
+upper = 2020-01-02T00:00:00
+resolution = "1h"
+"""
+    Path("moments.toml").write_text(schema)
+    rows = [(f"2020-0{month}-01", f"2020-0{month}-01 00:00:00", f"2020-01-01 0{month}:00:00") for month in range(1, 10)]
+    Path("real.csv").write_text("day,seen,rang\n" + "".join(",".join(row) + "\n" for row in rows))
+    late = [(day, seen.replace("-01 ", "-03 "), rang.replace(":00:", ":30:")) for day, seen, rang in rows]
+    Path("late.csv").write_text("day,seen,rang\n" + "".join(",".join(row) + "\n" for row in late))
+    ended = office.run("evaluate", "real.csv", "late.csv", "--schema", "moments.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "deviation 78.623 days 78.623 days" in said  # of the days
+    assert "deviation 78.62 days 78.62 days" in said  # of the moments of a year
+    assert "W_1 2 days" in said
+    assert "deviation 2.582 hours 2.582 hours" in said  # of those of one day
+    assert "W_1 30 minutes" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import subprocess
@@ -26,7 +27,8 @@ original = getattr(holder, name)
 def wait(*arguments, **keywords):
     original(*arguments, **keywords)
     print("reached", flush=True)
-    time.sleep(60)
+    for _ in range(6000):  # a signal right before one long sleep would be heeded at its end
+        time.sleep(0.01)
 
 setattr(holder, name, wait)
 sys.exit(run(sys.argv[1:]))
@@ -55,6 +57,21 @@ for place in sys.argv[1].split():
 sys.exit(run(sys.argv[3:]))
 """
 """Runs a command that gets signals right after each of some functions has done its work, and before it returns."""
+
+
+EARLY = """
+import os, signal, sys
+from counterfoil.cli import main
+
+def interrupt(event, arguments, pending=[sys.argv.pop(1)]):
+    if event == "import" and arguments[0] in pending:
+        pending.clear()
+        exec("import os, signal; os.kill(os.getpid(), signal.SIGINT); pass")
+
+sys.addaudithook(interrupt)
+main()
+"""
+"""Runs a command that is interrupted as a module is imported, within code that was made of a text."""
 
 
 @pytest.fixture
@@ -204,3 +221,61 @@ def test_an_interrupt_after_the_files_were_written_says_that_they_are_whole(
     assert "its files are whole: its receipt is made.receipt.json" in " ".join(ended.err.split())
     assert Path("made.csv").is_file()
     assert office.run("receipt", "verify", "made.receipt.json").status == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("counterfoil.cli.synth", "Interrupted. Nothing was charged, and no file was written."),  # with all commands
+        ("counterfoil.cli.synth_run", "Interrupted."),  # by one command
+    ],
+)
+def test_an_interrupt_before_modules_are_imported_is_a_sentence(office: Office, module: str, said: str) -> None:
+    before = office.files()
+    ended = subprocess.run(
+        [sys.executable, "-c", EARLY, module, *SYNTH, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert ended.returncode == 130
+    assert ended.stderr.startswith(f"counterfoil: {said}")
+    assert len(ended.stderr.splitlines()) == 1
+    assert json.loads(ended.stdout) == {"error": ended.stderr[len("counterfoil: ") : -1], "status": 130}
+    assert office.files() == before
+
+
+SWALLOWING = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(1000))
+except BaseException:
+    pass
+"""
+"""A module that takes what is raised in it for the absence of something, as libraries do."""
+
+
+def test_an_interrupt_while_a_module_is_imported_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "swallowing.py").write_text(SWALLOWING)
+    script = """
+import time
+from counterfoil.curator.interrupts import ended_once
+with ended_once():
+    try:
+        import swallowing
+        for _ in range(6000):
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        print("ended")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        preexec_fn=heed_interrupts,
+    )
+    assert (ended.stdout, ended.stderr) == ("ended\n", "")

@@ -211,3 +211,8 @@ def test_the_unit_that_a_schema_was_bought_for_is_named_and_not_the_first_identi
         row = unit_advice(Schema.from_toml(line + columns), None)
         assert row is not None
         assert row.endswith("--privacy-unit loan --max-rows K.")
+
+
+def test_the_advice_on_a_unit_can_be_pasted_into_a_shell() -> None:
+    schema = Schema.from_toml('[columns."order id"]\nkind = "identifier"\n[columns.sex]\nkind = "boolean"\n')
+    assert "--privacy-unit 'order id' --max-rows K." in str(unit_advice(schema, None))

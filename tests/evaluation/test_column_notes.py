@@ -238,6 +238,9 @@ def test_the_remedy_for_times_among_numbers_is_another_kind():
     assert "For the others, write numbers with a decimal point" in remedy
     alone = checked(Real("at", 0.0, 9.0, missing=True), ["20:05:00", "3.5"])
     assert "decimal point" not in alone.columns[0].remedy(alone.columns[0].irregular[0])
+    whole = Datetime("at", dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 2), "1h", missing=True)
+    dates = checked(whole, ["20:05:00", "7:30"])
+    assert dates.columns[0].remedy(dates.columns[0].irregular[0]).startswith("they are times of day, or lengths of")
     other = checked(Real("at", 0.0, 9.0, missing=True), ["1:2", "20-05"])
     assert "times of day" not in other.columns[0].remedy(other.columns[0].irregular[0])
 
@@ -347,3 +350,18 @@ def test_what_dates_and_moments_leave_out_is_noted():
 def test_a_table_without_rows_has_no_notes(tmp_path: Path):
     (tmp_path / "t.csv").write_text("job\n")
     assert check_without_privacy(tmp_path / "t.csv", Schema((Categorical("job", ("a",)),))).notes == ()
+
+
+def test_whole_numbers_with_zeros_after_the_point_are_kept_by_a_step_and_decimals():
+    """As pandas writes whole numbers where some are missing; texts as categories were the one advice."""
+
+    def said(column, cells):
+        return " ".join(note.text for note in checked(column, cells).notes)
+
+    pointed = said(Integer("age", 0, 99, missing=True), ["5.0", "17.0", "", "98.0"])
+    advice = 'declare kind = "real" with step = 1 and decimals = 1, or list them as texts'
+    assert advice in pointed
+    kept = Real("age", 0.0, 99.0, step=1, decimals=1, missing=True)
+    assert said(kept, ["5.0", "17.0", "", "98.0"]) == ""
+    for mixed in (["5.0", "17"], ["5.0", "17.00"], ["5.0", "+17"]):
+        assert advice not in said(Integer("age", 0, 99), mixed)

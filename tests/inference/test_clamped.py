@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from counterfoil.features.functions import UNIT, Functions, Share, Value
-from counterfoil.inference import mean, proportion
+from counterfoil.inference import chi2, mean, proportion
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.group_means import POPULATION
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAverages, RecordedMarginal
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
@@ -108,3 +109,15 @@ def test_functions_that_were_bought_say_it_with_their_own_range():
         "values."
     ]
     assert clamping(proportion(release, "many")) == [COMPARED]
+
+
+def test_tests_and_moments_name_the_bounds_of_their_columns():
+    said = "Values beyond the declared bounds count as the bound: affairs 0 to 6."
+    assert said in chi2(counted("affairs", "grade"), "affairs", "grade").basis
+    assert not any("bound" in line for line in chi2(counted("grade", "sick"), "grade", "sick").basis)
+    both = bounds_sentences(SCHEMA, ["day", "grade", "pay"])
+    assert both == (
+        "values beyond the declared bounds count as the bound: day 2020-01-01 to 2020-01-05, pay 0.5 to 100",
+    )
+    many = Schema(tuple(Integer(f"x{i}", 0, 1) for i in range(14)))
+    assert bounds_sentences(many, many.domain.attributes)[0].endswith("x11 0 to 1 and 2 more columns")

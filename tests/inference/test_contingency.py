@@ -163,3 +163,10 @@ def test_a_receipt_says_where_its_first_look_was() -> None:
     assert mst is not None
     assert aim is not None
     assert min(mst, aim) > 1
+
+
+def test_a_column_of_one_value_is_refused_as_such():
+    schema = Schema((Integer("k", 0, 3), Integer("five", 5, 5), Categorical("one", ("a",))))
+    for name in ("five", "one"):
+        with pytest.raises(ValueError, match=f"Column '{name}' has one value, which depends on nothing"):
+            chi2(evidence_of(schema, []), "k", name)

@@ -195,6 +195,8 @@ def test_a_variance_lies_where_a_variance_can():
     for seed in range(30):
         (one,) = covariance(noisy_evidence(SCHEMA, columns, 300.0, np.random.default_rng(seed)), "height")
         assert 0 <= one.lower <= one.estimate <= one.upper <= 60.0**2
+        cut = any("lies beyond what is possible" in line for line in one.basis)
+        assert cut == (one.estimate in (0, 60.0**2)), "exactly at a bound only where noise took it beyond"
 
 
 @pytest.mark.parametrize(

@@ -275,3 +275,41 @@ def test_columns_without_numbers_are_refused():
     assert mean(release, "ill")[0].estimate == pytest.approx(0.25)
     with pytest.raises(ValueError, match=r"Found 'il'\. Did you mean 'ill'\?"):
         mean(release, "il")
+
+
+def test_an_estimate_that_noise_took_to_a_bound_says_so():
+    """Exactly 0 was a mystery: noise had taken the sum below it."""
+    cut = (
+        "The noisy answer lies beyond what is possible, and the estimate is the nearest that is, {}: read the interval."
+    )
+
+    def asked(counts):
+        (found,) = mean(evidence_of(SCHEMA, [RecordedMarginal(("k",), counts, {}, GAUSSIAN, 9.0, 1)], records=100), "k")
+        return found
+
+    below = asked(np.array([104, -3, 0, 0, 0, 0, 0, 0, 0, -1, 0]))
+    assert below.estimate == 0
+    assert cut.format(0) in below.basis
+    above = asked(np.array([-4, 0, 0, 0, 0, 0, 0, 0, 0, 104, 0]))
+    assert above.estimate == 9
+    assert cut.format(9) in above.basis
+    within = asked(np.array([90, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0]))
+    assert not any("beyond what is possible" in line for line in within.basis)
+
+
+def test_sampling_that_is_lost_in_the_noise_is_said():
+    """It was told as ±0. The noisy sum of squares is less than the square of the noisy mean leaves."""
+    said = "How much the values differ is lost in the noise: they count as equal, so that the interval is that of the "
+    said += "noise alone."
+
+    def asked(*counts):
+        (found,) = mean(evidence_of(SCHEMA, [RecordedMarginal(("k",), np.array(counts), {}, GAUSSIAN, 9.0, 1)]), "k")
+        return found
+
+    lost = asked(-8, 0, 0, 0, 100, 0, 0, 0, 0, -8, 0)
+    assert lost.sampling == 0
+    assert 0 < lost.estimate < 9
+    assert said in lost.basis
+    told = asked(8, 0, 0, 0, 100, 0, 0, 0, 0, 8, 0)
+    assert told.sampling > 0
+    assert said not in told.basis

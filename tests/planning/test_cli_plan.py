@@ -68,6 +68,20 @@ def test_a_public_table_comes_with_a_warning(office: Office) -> None:
     assert any("never the sensitive one" in note for note in ended.document["notes"])
 
 
+def test_the_public_table_says_how_many_records_there_are_where_nothing_else_does(office: Office) -> None:
+    shutil.copy("people.csv", "public.csv")
+    there = len(Path("public.csv").read_text().splitlines()) - 1
+    plan = ("plan", "--schema", "people.toml", "--epsilon", "1", *GIVEN[4:])
+    ended = office.run(*plan, "--like", "public.csv")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert f"on {there:,} records" in said
+    assert f"as many records as the public one, {there:,}. Give --rows where it has fewer or more" in said
+    refused = office.run(*plan)
+    assert refused.status == 2
+    assert "Give `--rows`, about how many there are, or rehearse on a public table" in " ".join(refused.err.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -177,6 +177,35 @@ def test_the_receipt_of_a_schema_is_exported_as_one(tmp_path: Path) -> None:
     assert "What was released is a schema" in dossier
 
 
+@pytest.mark.parametrize("share", [(), ("--share", "0.5")])
+def test_the_mechanisms_that_bought_a_schema_are_listed_with_those_of_the_release(
+    office: Office, share: tuple[str, ...]
+) -> None:
+    ledger = ("ledger", "create", "b.ledger", "--source", "people.csv", "--epsilon", "41", "--delta", "1e-6")
+    assert office.run(*ledger).status == 0
+    bought = office.run("schema", "people.csv", "--epsilon", "40", *share, "--out", "b.toml", "--ledger", "b.ledger")
+    assert bought.status == 0, bought.err
+    cost = ("--rest",) if share else ("--epsilon", "1")
+    made = office.run("synth", "people.csv", "--schema", "b.toml", *cost, "--out", "b.csv", "--ledger", "b.ledger")
+    assert made.status == 0, made.err
+    export = ("receipt", "export", "b.receipt.json", "--format", "registry", "--curator-type", "Nonprofit", "--json")
+    without = office.run(*export)
+    assert "give their receipt with --schema-receipt" in " ".join(without.err.split())
+    said = without.document["entry"]["deployment"]["implementation"]["mechanisms"]
+    assert "Noisy answers bought the schema: their mechanisms are on the receipt" in said
+    assert "column_places" not in said
+    whole = office.run(*export, "--schema-receipt", "b.schema.receipt.json")
+    assert whole.status == 0, whole.err
+    assert "--schema-receipt" not in whole.err
+    jsonschema.validate(whole.document["entry"], RULES)
+    said = whole.document["entry"]["deployment"]["implementation"]["mechanisms"]
+    for charge in Receipt.load("b.schema.receipt.json").document["charges"]:
+        assert charge["query"] in said
+    other = office.run(*export, "--schema-receipt", "s.receipt.json")
+    assert other.status == 2
+    assert "was bought by the receipt whose SHA-256 is" in " ".join(other.err.split())
+
+
 def test_what_the_steward_says_is_in_its_place(known: dict[str, dict[str, Any]]) -> None:
     empty = unanswered(registry_entry(known["pure"], NONPROFIT))
     assert "deployment.basic.intended_use" in empty
@@ -299,6 +328,11 @@ def test_the_command_writes_both(office: Office) -> None:
         (("--format", "registry", "--curator-type", "Bank"), "must be Government, Industry, Nonprofit"),
         (("--format", "registry", "--curator-type", "Industry", "--sector", "Bread"), "`--sector` must be one of"),
         (("--format", "dossier", "--curator", "me"), "`--curator` goes with --format registry"),
+        (("--format", "dossier", "--schema-receipt", "x"), "`--schema-receipt` goes with --format registry"),
+        (
+            ("--format", "registry", "--curator-type", "Industry", "--schema-receipt", "s.receipt.json"),
+            "The schema of this release was not bought",
+        ),
         (("--format", "dossier", "--out", "s.receipt.json", "--force"), "is the receipt"),
         (("--format", "dossier", "--out", "nowhere/x.md"), "There is no folder"),
     ],

@@ -183,3 +183,16 @@ def test_bounds_with_more_digits_hold_the_numbers_between_them(lower: float, upp
     assert (drawn <= upper).all()
     assert (column.encode(pa.array(drawn)) == codes).all()
     assert column.encode(pa.array([lower, upper])).tolist() == [0, column.size - 1]
+
+
+@pytest.mark.parametrize("points", [(0.0,), (0.0, 1000.0), (0.0, 19.99), (0.0, 0.01, 0.02)])
+def test_points_at_the_beginning_of_a_narrow_cell_are_no_contradiction(points):
+    """`points = [0]`, as the documentation has it, was refused beside `decimals = 2`: 0 was all that its cell held."""
+    column = Real("gift", 0.0, 1000.0, decimals=2, points=points)
+    assert set(points) <= set(column._points)
+    for point in points:
+        code = column.encode(pa.array([point]))
+        assert column.decode(code, np.random.default_rng(0)).to_pylist() == [point]
+    drawn = column.decode(np.arange(column.n_bins), np.random.default_rng(0)).to_numpy()
+    assert (np.round(drawn, 2) == drawn).all()
+    assert (np.diff(drawn) >= 0).all()

@@ -191,6 +191,21 @@ BASE = '[columns.n]\nkind = "integer"\nlower = 0\nupper = 3\n[[derived]]\n'
         ('name = "d"', "column 'd' \\(derived\\): it needs `kind`"),
         ('name = "d"\nkind = "reel"\nexpression = "n"', "`kind` must be one of .*found 'reel'. Did you mean 'real'"),
         ('name = "d"\nkind = "real"', "give either `expression`, or `lookup` with `on`"),
+        (
+            'name = "d"\nkind = "real"\nvalues = "x"',
+            "`values`. Did you mean `value`, the column of the file that has the",
+        ),
+        (
+            'name = "d"\nkind = "real"\nkey = ["g"]',
+            "`key`. Did you mean `on`, the list of the columns that are its keys",
+        ),
+        ('name = "d"\nkind = "real"\nlookup_from = "x"', "Did you mean `lookup`, the file of the lookup table"),
+        ('name = "d"\nkind = "real"\nlower = 0', "`lower`. Leave it out: which values a derived column has follows"),
+        (
+            'name = "d"\nkind = "real"\nquux = 0',
+            "unknown key `quux`. Known: name, kind, expression, lookup, on, value,",
+        ),
+        ('name = "d"\nkind = "real"\nlookup = {a = 1}', "`lookup` must be a file or a list of rows"),
         ('name = "d"\nkind = "real"\nexpresion = "n"', "unknown key `expresion`. Did you mean 'expression'"),
         ('name = "d"\nkind = "real"\nexpression = "m"', "no synthesized column 'm'"),
         ('name = "d"\nkind = "integer"\nexpression = "n / 2"', "may give fractions. Use `round"),

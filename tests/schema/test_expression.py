@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, SchemaError
+from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, SchemaError
 from counterfoil.schema.column import Column
 from counterfoil.schema.expression import Expression, Range
 
@@ -200,6 +201,10 @@ def test_dates_ordered_categories_and_booleans() -> None:
         ("a is None", "only for `COLUMN is missing`"),
         ("a is missing or d is z", "only for `COLUMN is missing`"),
         ("__import__('os').system('true')", "made of comparisons"),
+        ("a = 3", "not an expression: equality is written `==`"),
+        ("a <> 3", "not an expression: inequality is written `!=`"),
+        ("a < 3 AND d == 'x'", "not an expression: conditions are joined by `and`"),
+        ("a == '3'", "expected a number, without quotes: 3"),
         ("(" * 500 + "a" + ")" * 500, "it is not an expression"),
     ],
 )
@@ -214,6 +219,57 @@ def test_a_constant_of_a_date_must_be_a_date() -> None:
         Expression("day < '1st of May'", columns)
     with pytest.raises(SchemaError, match="can't be compared"):
         Expression("day < x", columns)
+
+
+def test_what_is_asked_of_dates_and_moments_alike_is_refused_with_what_to_write() -> None:
+    columns = {
+        "day": Date("day", date(2020, 1, 1), date(2020, 1, 9)),
+        "seen": Datetime("seen", datetime(2020, 1, 1), datetime(2020, 1, 9), "1d"),
+        "x": Real("x", 0, 1, bins=2),
+    }
+    midnights = '`kind = "datetime"`, `resolution = "1d"` and `format = "%Y-%m-%d"`'
+    for text, words in {
+        "day <= seen": f"'seen' with `kind = \"date\"` if its day alone matters, or 'day' with {midnights}",
+        "seen - day < 3": f"'seen' with `kind = \"date\"` if its day alone matters, or 'day' with {midnights}",
+        "day >= '2020-01-03T12:00'": f"no time of day. Write '2020-01-03', or declare it with {midnights}",
+        "seen - seen < 3": 'declare them with `kind = "date"`',
+        "day + 3 < day": "as in `discharged - admitted <= 60`.",
+        "day > 2020-01-03": "dates go between quotes",
+    }.items():
+        with pytest.raises(SchemaError, match=re.escape(words)):
+            Expression(text, columns)
+    day = float(columns["day"].constant("2020-01-03"))
+    same = Expression("day >= '2020-01-03 00:00:00'", columns)
+    assert same({"day": Range(np.array([day - 1, day]), np.array([day - 1, day]))}).true.tolist() == [False, True]
+
+
+def test_constants_may_be_written_as_the_format_of_their_column_has_them() -> None:
+    columns = {
+        "day": Date("day", date(2020, 1, 1), date(2020, 12, 31), format="%d.%m.%Y"),
+        "at": Datetime("at", datetime(1900, 1, 1), datetime(1900, 1, 1, 23, 59, 59), "1h", format="%H:%M"),
+        "odd": Date("odd", date(2020, 1, 1), date(2020, 12, 31), format="%Y-%d-%m"),
+    }
+    for name, own, standard in (
+        ("day", "05.06.2020", "2020-06-05"),
+        ("at", " 18:00", "1900-01-01 18:00"),
+        ("odd", "2020-06-05", "2020-06-05"),  # where it may be either, it is ISO 8601
+    ):
+        assert (
+            Expression(f"{name} > '{own}'", columns).compared == Expression(f"{name} > '{standard}'", columns).compared
+        )
+    assert columns["odd"].constant("2020-06-05") == (date(2020, 6, 5) - date(1970, 1, 1)).days
+    with pytest.raises(SchemaError, match=r'or as `format` has it, "01\.01\.2020"'):
+        Expression("day > '5th of May'", columns)
+    with pytest.raises(SchemaError, match=r"dates have no time of day\. Write '2020-06-05'"):
+        Expression("day > '2020-06-05 12:00'", columns)
+
+
+def test_dates_that_count_as_their_midnights_are_compared_with_moments() -> None:
+    day = Datetime("day", datetime(2020, 1, 1), datetime(2020, 1, 9), "1d", format="%Y-%m-%d")
+    seen = Datetime("seen", datetime(2020, 1, 1), datetime(2020, 1, 9), "1h")
+    assert Expression("day <= seen", {"day": day, "seen": seen}).orders_columns
+    drawn = day.decode(np.array([0, 3]), np.random.default_rng(0)).to_pylist()
+    assert drawn == [datetime(2020, 1, 1), datetime(2020, 1, 4)]
 
 
 DAYS = {

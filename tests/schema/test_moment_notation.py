@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.schema import Date, Datetime, SchemaError
+from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import format_of, moment_of, of_python, shape_of, states_utc, text_of
 
 WRITTEN = {
@@ -95,3 +96,28 @@ def test_what_is_written_is_read_as_the_same_moment(moment: datetime, minutes: i
 
 def test_pythons_own_directives_are_all_that_others_read() -> None:
     assert of_python("%Y %:z %3f %%:z %%3f") == "%Y %z %f %%:z %%3f"
+
+
+@pytest.mark.parametrize("zone", ["", "Europe/Zurich"])
+@pytest.mark.parametrize("notation", ["%H:%M:%S", "%H:%M"])
+def test_times_of_day_are_read_however_they_are_stored(notation: str, zone: str) -> None:
+    ends = datetime(1900, 1, 1), datetime(1900, 1, 1, 23, 59, 59)
+    column = Datetime("at", *ends, resolution="15min", format=notation, zone=zone, missing=True)
+    times = [time(0, 0), time(7, 30), None, time(23, 45)]
+    texts = pa.array([None if one is None else one.strftime(notation) for one in times])
+    expected = column.encode(texts)
+    assert len(set(expected.tolist())) == 4
+    stored = [pa.array(times, kind) for kind in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"))]
+    for values in (*stored, pa.chunked_array([stored[2]]), stored[0].dictionary_encode(), MixedCells(times)):
+        assert column.encode(values).tolist() == expected.tolist()
+    part = pa.array([time(7, 30, 15, 250_000)], pa.time64("us"))
+    assert column.encode(part).tolist() == [expected[1]]
+
+
+def test_a_time_of_day_is_no_moment_where_a_date_belongs() -> None:
+    times = pa.array([time(7, 30)], pa.time64("us"))
+    for notation in ("", "%d.%m.%Y %H:%M:%S"):
+        column = Datetime("at", datetime(1900, 1, 1), datetime(1900, 1, 2), "1h", format=notation, missing=True)
+        assert column.encode(times).tolist() == [column.missing_code]
+    day = Date("day", date(1900, 1, 1), date(1900, 1, 2), missing=True)
+    assert day.encode(times).tolist() == [day.missing_code]

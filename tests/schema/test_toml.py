@@ -101,6 +101,11 @@ def test_every_kind_and_key() -> None:
         (AGE + "bins = '3'", "column 'age' \\(integer\\): `bins` must be a whole number; found '3'"),
         (AGE + "bins = 2.5", "`bins` must be a whole number"),
         (AGE + "missing = 1", "`missing` must be true or false"),
+        (AGE + "missing = ['-9']", r"found \['-9'\]. Words that stand for a missing value go into `missing_values`"),
+        (
+            AGE + "missing = true\nmissing_values = ['9']",
+            "Take it out of `missing_values` if it is a value, or give bounds",
+        ),
         (AGE + "missing_values = [1]", "`missing_values` must be a list of texts"),
         (AGE + "confirm = 'no'", "column 'age': `confirm` must be true or false"),
         ("[columns.d]\nkind = 'date'\nlower = '2020-01-01'\nupper = 2020-01-02", "`lower` must be a date, such as"),

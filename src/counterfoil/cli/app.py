@@ -17,7 +17,7 @@ from counterfoil.cli.check import check
 from counterfoil.cli.demo import demo
 from counterfoil.cli.describe import describe
 from counterfoil.cli.evaluate import evaluate
-from counterfoil.cli.failure import failure_of
+from counterfoil.cli.failure import INTERRUPTED, failure_of
 from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
 from counterfoil.cli.marginal import error_bar, marginal
@@ -105,6 +105,8 @@ def _run(arguments: Sequence[str]) -> int:
         if isinstance(error, SystemExit):
             raise
         return _fail(error, arguments)
+    if status == INTERRUPTED:  # typer's word for an interrupt outside of what commands guard; it says nothing
+        return _fail(KeyboardInterrupt(), arguments)
     return status if isinstance(status, int) else 0
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 12
 _MOST_NUMBERS = 6
 _MOST_CATEGORIES = 8
+_UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 
 
 def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) -> None:
@@ -104,7 +105,7 @@ def _statistics(column: ColumnComparison, facts: Column) -> Any:
         assert {first, second} <= set(names)
         table.add_row(first, lines[0][first], lines[1][first], second, lines[0][second], lines[1][second])
     distance = column.numbers.wasserstein
-    apart = "-" if math.isnan(distance) else f"{distance:.5g}{_unit(facts)}"
+    apart = "-" if math.isnan(distance) else _length(distance, facts)
     table.add_row("50%", lines[0]["50%"], lines[1]["50%"], "W_1", "", apart)
     return table
 
@@ -115,14 +116,20 @@ def _statistics_of(found: Distribution | None, facts: Column) -> dict[str, str]:
     names = ["mean", "deviation", *(f"{level:.0%}" for level in QUANTILES)]
     if found is None:
         return dict.fromkeys(names, "-")
-    spread = f"{found.deviation:.5g}{_unit(facts)}"
+    spread = _length(found.deviation, facts)
     return dict(
         zip(names, [in_units(facts, found.mean), spread, *(in_units(facts, q) for q in found.quantiles)], strict=True)
     )
 
 
-def _unit(facts: Column) -> str:
-    return {"date": " days", "datetime": " s"}.get(facts.kind, "")
+def _length(number: float, facts: Column) -> str:
+    """A distance between two values: of moments in the largest unit of time that it has one of."""
+    if facts.kind == "date":
+        return f"{number:.5g} days"
+    if facts.kind != "datetime":
+        return f"{number:.5g}"
+    unit, seconds = next(((unit, length) for unit, length in _UNITS if abs(number) >= length), ("seconds", 1))
+    return f"{number / seconds:.4g} {unit}"
 
 
 def _say_categories(terminal: Terminal, columns: list[ColumnComparison], *, values: bool) -> None:

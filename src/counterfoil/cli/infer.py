@@ -31,6 +31,7 @@ class Kind:
         arguments: what they are, for the sentence that asks for them.
         listed: from which argument on they are given as one list; None where each is given by itself.
         options: the options that it takes.
+        of_all: whether it is about all columns, whichever are named.
     """
 
     home: str
@@ -39,6 +40,7 @@ class Kind:
     arguments: str
     listed: int | None = None
     options: tuple[str, ...] = ()
+    of_all: bool = False
 
 
 KINDS = {
@@ -50,8 +52,12 @@ KINDS = {
     "pca": Kind("principal_components", 2, math.inf, "at least two columns of numbers", listed=0),
     "ols": Kind("least_squares", 2, math.inf, "a target and its predictors", listed=1),
     "graph": Kind("edges", 2, math.inf, "at least two columns of numbers", listed=0),
-    "risk": Kind("linear_risk", 1, 2, "a target of two values, and which of them counts as 1", options=("norm",)),
-    "m-estimate": Kind("m_estimation", 0, 1, "the target of the models whose losses were bought", options=("penalty",)),
+    "risk": Kind(
+        "linear_risk", 1, 2, "a target of two values, and which of them counts as 1", options=("norm",), of_all=True
+    ),
+    "m-estimate": Kind(
+        "m_estimation", 0, 1, "the target of the models whose losses were bought", options=("penalty",), of_all=True
+    ),
 }
 
 
@@ -112,7 +118,11 @@ def infer(
     show(terminal, found, misled)
     changed = [
         *_drawn_under(evidence),
-        *_changed(evidence.receipt.document, [*(arguments or []), *([by] if by else [])]),
+        *_changed(
+            evidence.receipt.document,
+            # Models for a target are of all the other columns.
+            [*(evidence.schema.domain.attributes if wanted.of_all else ()), *(arguments or []), *([by] if by else [])],
+        ),
     ]
     for sentence in changed:
         terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
@@ -156,8 +166,7 @@ def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> 
     wanted = KINDS[kind]
     if not wanted.least <= len(arguments) <= wanted.most:
         raise ValueError(
-            f"`{kind}` takes {wanted.arguments}. Found {len(arguments)} arguments; an event is one argument, between "
-            "quotes."
+            f"`{kind}` takes {wanted.arguments}. Found {len(arguments)}; an event is one argument, between quotes."
         )
     for option in given:
         if option not in wanted.options:

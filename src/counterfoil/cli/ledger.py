@@ -1,4 +1,4 @@
-"""`counterfoil ledger create|show|move|give-back`."""
+"""`counterfoil ledger create|show|move|give-back|close`."""
 
 from __future__ import annotations
 
@@ -104,4 +104,31 @@ def give_back(
         amount = Amount(reservation.budget.epsilon, reservation.budget.delta)
         given = f"{amount}" if within is None else f"the rest of release {within}, for another release to spend"
         terminal.say(f"Release {release} gave back {given}: nothing was charged to it. Left: {opened.left()}.")
+        terminal.document(ledger_document(opened))
+
+
+@ledger.command("close")
+def close(
+    path: LedgerPath,
+    release: Annotated[int, typer.Option("--release", help="Its number, as `ledger show` lists it.", metavar="N")],
+    receipt: Annotated[
+        Path, typer.Option("--receipt", help="The receipt that the release has written.", metavar="R.json")
+    ],
+    json: Json = False,
+) -> None:
+    """End a release that has written its receipt and stays open: its run was killed, or the ledger was busy.
+
+    Nothing is given back. Where it bought a schema with a share of a budget, synth --rest can then spend the rest.
+    """
+    from counterfoil.ledger.ledger import Ledger
+    from counterfoil.ledger.page import ledger_document
+    from counterfoil.receipt.ledger_check import close_by_receipt
+    from counterfoil.receipt.receipt import Receipt
+
+    terminal, found = Terminal(json=json), Receipt.load(receipt)
+    if problems := found.verify(receipt.parent).problems:
+        raise ValueError(f"A release is ended by a receipt that holds. Found that {receipt} does not: {problems[0]}")
+    with Ledger.open(path, source=None) as opened:
+        close_by_receipt(opened, release, found.document)
+        terminal.say(f"Closed release {release}: its receipt is {receipt}. Left: {opened.left()}.")
         terminal.document(ledger_document(opened))

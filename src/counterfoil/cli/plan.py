@@ -39,8 +39,14 @@ WHAT, RELEASE, REHEARSAL, OUTPUT = "What to expect", "The release", "Rehearsals"
 def plan(
     schema: SchemaFile,
     rows: Annotated[
-        int, typer.Option("--rows", parser=row_count, help="About how many records there are.", metavar="N")
-    ],
+        int | None,
+        typer.Option(
+            "--rows",
+            parser=row_count,
+            help="About how many records there are; as many as --like has if left out.",
+            metavar="N",
+        ),
+    ] = None,
     epsilon: Annotated[
         str | None,
         typer.Option(
@@ -172,6 +178,11 @@ def plan(
     asked = epsilons_in(epsilon if epsilon is not None or wants else DEFAULT_EPSILONS)
     if like is None:
         require_no_patterns(schema)
+        if rows is None:
+            raise ValueError(
+                "A plan needs the number of records. Give `--rows`, about how many there are, or rehearse on a public "
+                "table of about as many with `--like`."
+            )
     parameters = {
         "workload": None if workload is None else workload_for(workload, schema, like),
         "max_model_size": max_model_size,

@@ -44,7 +44,7 @@ def show_outlook(terminal: Terminal, outlook: Outlook) -> None:
     if notes:
         terminal.say("")
     for note in notes:
-        terminal.show(_text(note.replace("`like`", "--like")))
+        terminal.show(_text(note.replace("`like`", "--like").replace("`rows`", "--rows")))
 
 
 def outlook_svg(outlook: Outlook) -> str:

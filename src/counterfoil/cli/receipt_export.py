@@ -81,6 +81,15 @@ def export(
             rich_help_panel=STEWARD,
         ),
     ] = None,
+    schema_receipt: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema-receipt",
+            help="The receipt of a schema that was bought, whose mechanisms are then listed too.",
+            metavar="S.json",
+            rich_help_panel=STEWARD,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write a receipt as an entry for the registry of deployments, or as a dossier for an evaluator.
@@ -102,19 +111,28 @@ def export(
         "sector": sector,
         "data_source": data_source,
     }
-    _require_options(form, given)
+    _require_options(form, given | {"schema_receipt": None if schema_receipt is None else str(schema_receipt)})
     place = path / "receipt.json" if path.is_dir() else path
     if out is not None:
-        require_harmless([out], [KeptFile(place, "the receipt")])
+        purchase = [] if schema_receipt is None else [KeptFile(schema_receipt, "the receipt of the schema")]
+        require_harmless([out], [KeptFile(place, "the receipt"), *purchase])
         require_free([out], force=force)
     terminal, receipt = Terminal(json=json), Receipt.load(place)
     _require_holds(receipt, place)
-    text, open_fields, document = _exported(form, receipt, given)
+    bought = None if schema_receipt is None else Receipt.load(schema_receipt)
+    if bought is not None and schema_receipt is not None:
+        _require_holds(bought, schema_receipt)
+    text, open_fields, document = _exported(form, receipt, given, bought)
     if out is None:
         terminal.say(text.rstrip("\n"))
     else:
         write_text(out, text)
         terminal.say(f"Wrote {out}.")
+    if form == "registry" and bought is None and (digest := _purchase(receipt)):
+        terminal.note(
+            "The mechanisms that bought the schema are not in the entry: give their receipt with --schema-receipt, the "
+            f"one whose SHA-256 is {digest}."
+        )
     if open_fields:
         terminal.note(f"The steward has yet to write: {', '.join(open_fields)}.")
     terminal.document({"format": form, "out": None if out is None else str(out), "open": open_fields, **document})
@@ -139,7 +157,17 @@ def _require_holds(receipt: Receipt, place: Path) -> None:
         raise ValueError(f"Only a receipt that holds can be exported. Found that {place} does not: {problems[0]}")
 
 
-def _exported(form: str, receipt: Receipt, given: dict[str, str | None]) -> tuple[str, list[str], dict[str, Any]]:
+def _purchase(receipt: Receipt) -> str:
+    """The SHA-256 of the receipt of a schema that was bought; empty where it was not."""
+    from counterfoil.publishing.registry import purchase_of
+
+    bought = purchase_of(receipt.document)
+    return "" if bought is None else bought.receipt
+
+
+def _exported(
+    form: str, receipt: Receipt, given: dict[str, str | None], bought: Receipt | None
+) -> tuple[str, list[str], dict[str, Any]]:
     """The text, what the steward has yet to write, and what `--json` prints of it."""
     if form == "dossier":
         from counterfoil.publishing.dossier import QUESTIONS, dossier_text
@@ -149,5 +177,5 @@ def _exported(form: str, receipt: Receipt, given: dict[str, str | None]) -> tupl
     from counterfoil.publishing.registry import StewardFacts, registry_entry, registry_yaml, unanswered
 
     facts = StewardFacts(**{name: value for name, value in given.items() if value is not None})
-    entry = registry_entry(receipt.document, facts)
+    entry = registry_entry(receipt.document, facts, purchase=None if bought is None else bought.document)
     return registry_yaml(entry), unanswered(entry), {"entry": entry}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -448,11 +449,11 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     if schema.bought is not None and (bought := schema.bought.unit) is not None:
         return (
             f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
-            f"--privacy-unit {bought.column} --max-rows {bought.max_rows} protects these."
+            f"--privacy-unit {shlex.quote(bought.column)} --max-rows {bought.max_rows} protects these."
         )
     return (
         f"Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
-        f"--privacy-unit {named[0]} --max-rows K."
+        f"--privacy-unit {shlex.quote(named[0])} --max-rows K."
     )
 
 

@@ -111,7 +111,10 @@ def close(curator: Curator, receipt: Receipt, terminal: Terminal) -> None:
         curator.record_receipt(receipt.digest)
         curator.close()
     except LedgerError as error:
-        terminal.note(f"The release is counted, and stays open in its ledger: {error}")
+        terminal.note(
+            f"The release is counted, and stays open in its ledger: {error} Once it can be written, "
+            "`counterfoil ledger close L --release N --receipt R.json` ends it; `ledger show` says which it is."
+        )
 
 
 def remove(log: AnswerLog | None, terminal: Terminal) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import _thread
 import math
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 PATIENCE = 10.0
 """Seconds in which a command that was interrupted may end; a further interrupt changes nothing until then."""
+
+AGAIN = 0.02
+"""Seconds after which an interrupt that came during an import is tried again."""
 
 _holding: list[bool] = []
 """Empty outside `interrupted_afterwards`; inside, whether an interrupt is held back."""
@@ -19,8 +24,11 @@ _commands: list[float] = []
 """Empty outside `ended_once`; inside, when the command was interrupted."""
 
 
-def interrupt(*_: object) -> None:
+def interrupt(number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
     """What an interrupt does: it is held back within `interrupted_afterwards`, and ends a command once.
+
+    A command goes on until a module that is being imported is there: many a library tries to import another one, and
+    takes whatever is raised meanwhile for its absence, so that the interrupt would be lost.
 
     Raises:
         KeyboardInterrupt: otherwise.
@@ -28,12 +36,26 @@ def interrupt(*_: object) -> None:
     if _holding:
         _holding[0] = True
         return
+    if _commands and _imports(frame):
+        later = threading.Timer(AGAIN, _thread.interrupt_main, [number])
+        later.daemon = True
+        later.start()
+        return
     if _commands:
         now = time.monotonic()
         if now < _commands[0] + PATIENCE:
             return
         _commands[0] = now
     raise KeyboardInterrupt
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether code is run because a module is imported."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

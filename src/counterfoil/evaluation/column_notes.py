@@ -24,7 +24,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import EXACT, Integer
-from counterfoil.schema.notation import moment_of
+from counterfoil.schema.notation import dated, moment_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
@@ -156,6 +156,8 @@ class NoteCounts:
             self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
 
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
+        if not column.format or dated(column.format):
+            self._add_clocks(batch, cells)
         if not column.zone:
             unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
             if len(unread):

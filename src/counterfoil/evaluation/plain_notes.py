@@ -13,6 +13,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
+_POINTED = re.compile(r"-?\d+\.(0+)", re.ASCII)
 _DECIMAL = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 
 
@@ -25,11 +26,17 @@ class PlainCounts:
 
     def __init__(self, column: Integer | Real):
         self._plain = _WHOLE if isinstance(column, Integer) else _DECIMAL
+        self._step = column.step if isinstance(column, Integer) else 0
         self._otherwise = TextTally()
+        self._zeros: set[int] = set()
+        """How many zeros are after the point; 0 for a whole number in any other notation."""
 
     def add(self, found: Counter[str]) -> None:
         """Sees texts of cells that are as declared, with their counts."""
         for text, count in found.items():
+            if self._step:
+                pointed = _POINTED.fullmatch(text)
+                self._zeros.add(0 if pointed is None else len(pointed[1]))
             if self._plain.fullmatch(text) is None:
                 self._otherwise.add(text, count)
 
@@ -49,5 +56,7 @@ class PlainCounts:
         said = f"{self.count:,} of its cells are written in another way than they come back, in plain digits with "
         if self._plain is _DECIMAL:
             return f"{said}no plus sign and no exponent"
-        codes = "where the notation matters, list them as texts in `values`, as categories"
-        return f"{said}no decimals, no plus sign and no exponent: {codes}"
+        codes = "list them as texts in `values`, as categories"
+        if self._zeros.isdisjoint({0}) and len(self._zeros) == 1:
+            codes = f'declare kind = "real" with step = {self._step} and decimals = {min(self._zeros)}, or {codes}'
+        return f"{said}no decimals, no plus sign and no exponent: where the notation matters, {codes}"

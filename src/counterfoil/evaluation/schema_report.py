@@ -39,7 +39,7 @@ class Irregular:
         rows: the first of them, as numbers of lines of a text file, else of rows from 1.
         values: the most frequent ones with their counts, where they were asked for.
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
-        clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers.
+        clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.

@@ -12,6 +12,8 @@ from counterfoil.schema import Schema
 from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
 from counterfoil.schema.column import Column
 
+_MOST = 12
+
 
 def with_clamping(
     found: Iterable[Finding],
@@ -33,6 +35,21 @@ def with_clamping(
     said = [_averaged(schema[name], within) if name == averaged else _compared(schema[name]) for name in columns]
     said = [sentence for sentence in said if sentence]
     return [replace(one, basis=_among(one.basis, said)) for one in found]
+
+
+def bounds_sentences(schema: Schema, columns: Iterable[str]) -> tuple[str, ...]:
+    """A sentence on all bounded columns of a question about several, such as their moments; none where there are none.
+
+    Args:
+        schema: the public facts.
+        columns: those that the question is about.
+    """
+    clamped = [(name, clamping) for name in columns if (clamping := clamping_of(schema[name])) is not None]
+    if not clamped:
+        return ()
+    named = ", ".join(f"{name} {clamping.lower} to {clamping.upper}" for name, clamping in clamped[:_MOST])
+    more = f" and {len(clamped) - _MOST:,} more columns" if len(clamped) > _MOST else ""
+    return (f"values beyond the declared bounds count as the bound: {named}{more}",)
 
 
 def _averaged(column: Column, within: tuple[float, float]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Test, Unanswerable
 from counterfoil.inference.group_means import total_sentence
@@ -50,7 +51,8 @@ def chi2(
 
     Raises:
         Unanswerable: where the columns were never counted together, or no record can be told from the noise.
-        ValueError: for a level outside (0, 1), fewer than 19 simulations, an unknown column, or twice the same one.
+        ValueError: for a level outside (0, 1), fewer than 19 simulations, an unknown column, twice the same one, or
+            one of a single value.
 
     Source: the parametric bootstrap of Gaboardi et al. 2016 (their MCIndep), with weights that count the noise.
     """
@@ -60,6 +62,12 @@ def chi2(
     evidence = Evidence.of(release)
     if len({require_column(evidence.schema, name) for name in (one, other)}) < 2:
         raise ValueError(f"A test of independence needs two columns. Found {one!r} twice.")
+    for name in (one, other):
+        if evidence.schema[name].size == 1:
+            raise ValueError(
+                f"A test of independence needs columns that vary. Column {name!r} has one value, which depends on "
+                "nothing: leave it out."
+            )
     pooled = _finest(evidence, one, other)
     chosen_among = pairs_chosen_among(evidence, pooled)
     simulations = simulations or _enough_simulations(chosen_among, level, pooled.counts.size)
@@ -76,6 +84,7 @@ def chi2(
     basis = (
         f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",
         total_sentence(pooled.total),
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in bounds_sentences(evidence.schema, (one, other))),
         *_choice_sentences(chosen_among, alone, simulations, 1 - level),
         f"At the significance level {1 - level:.3g} independence is {said}, by {simulations:,} simulated tables.",
     )

@@ -12,6 +12,7 @@ import numpy as np
 from counterfoil.inference.centered_moments import CenteredMoment, CovarianceMatrix, centered
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
+from counterfoil.inference.group_means import cut_sentence
 from counterfoil.inference.moment_basis import Variable
 from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_law import NoiseLaw
@@ -62,16 +63,18 @@ def _covariance(
     half = law.plus_normal(sampling).quantile(level)
     ends = np.clip([part.value - half, part.value + half], lowest, highest) * unit
     about = f"variance of {one.label}" if one == other else f"covariance of {one.label} and {other.label}"
+    estimate = float(np.clip(part.value, lowest, highest))
+    cut = () if estimate == part.value else (cut_sentence(f"{about}: the", estimate * unit),)
     return Finding(
         about=about,
-        estimate=float(np.clip(part.value, lowest, highest)) * unit,
+        estimate=estimate * unit,
         lower=float(ends[0]),
         upper=float(ends[1]),
         level=level,
         noise=law.quantile(level) * unit,
         sampling=NoiseLaw(sampling, np.zeros(0), np.zeros(0)).quantile(level) * unit,
         charges=moments.charges,
-        basis=(*moments.sentences, _COVARIANCE_BASIS),
+        basis=(*moments.sentences, *cut, _COVARIANCE_BASIS),
     )
 
 
@@ -124,20 +127,23 @@ def _require_variances(matrix: CovarianceMatrix) -> None:
 
 def _correlation(matrix: CovarianceMatrix, u: int, v: int, level: float) -> Finding:
     deviations = np.sqrt(np.diag(matrix.values))
-    estimate = float(np.clip(matrix.values[u, v] / (deviations[u] * deviations[v]), -1, 1))
+    raw = float(matrix.values[u, v] / (deviations[u] * deviations[v]))
+    estimate = min(max(raw, -1.0), 1.0)
+    about = f"correlation of {matrix.variables[u].label} and {matrix.variables[v].label}"
+    cut = () if estimate == raw else (cut_sentence(f"{about}: the", estimate),)
     weights = np.zeros_like(matrix.values)
     weights[u, v] = 1 / (deviations[u] * deviations[v])
     weights[[u, v], [u, v]] = -estimate / 2 / deviations[[u, v]] ** 2
     spread = _spread_of_correlation(estimate, matrix.means[[u, v]], deviations[[u, v]])
     law = matrix.law(weights)
     return fisher_finding(
-        f"correlation of {matrix.variables[u].label} and {matrix.variables[v].label}",
+        about,
         estimate,
         law,
         spread / matrix.records,
         level,
         charges=matrix.moments.charges,
-        basis=(*matrix.moments.sentences, _CORRELATION_BASIS),
+        basis=(*matrix.moments.sentences, *cut, _CORRELATION_BASIS),
     )
 
 

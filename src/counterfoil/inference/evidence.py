@@ -16,7 +16,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.wording import DRAWN_LATER
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
+from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside, require_own_table
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.table import encode
 
@@ -53,7 +53,9 @@ class Evidence:
             return cls(release.to_arrow(), release.receipt, read_answers(release.receipt.document))
         path = Path(release)
         if path.is_dir():
-            return cls.of(load_folder(path))
+            saved = load_folder(path)
+            require_own_table(path, saved.receipt)
+            return cls.of(saved)
         if not path.exists():
             raise ValueError(f"There is no release {str(path)!r}: give a table that synth wrote, or a saved folder.")
         if receipt is None and not receipt_beside(path).exists():

@@ -225,11 +225,33 @@ def _finding(
             "among them."
         )
         estimate = sampling = math.nan
+    elif not share and below.terms and mean.low.spread == 0 == mean.high.spread and 0 < both[0] < 1:
+        basis.append(
+            f"{f'{mean.group}: how' if mean.group else 'How'} much the values differ is lost in the noise: they count "
+            "as equal, so that the interval is that of the noise alone."
+        )
+    elif _is_cut(mean):
+        basis.append(cut_sentence(f"{mean.group}: the" if mean.group else "The", estimate))
     charges = tuple(sorted({*mean.low.top.charges, *mean.high.top.charges, *below.charges}))
     said = f"{about}, where {mean.group}" if mean.group else about
     said_of_all = (*basis, POPULATION)
     halves = width * noise, width * sampling
     return Finding(said, estimate, lower, upper, level, *halves, charges, said_of_all, bins=width * mean.opened / 2)
+
+
+def _is_cut(mean: GroupMean) -> bool:
+    """Whether noise took an answer beyond what is possible, so that the estimate is the nearest that is."""
+    tops = [ratio.top for ratio in (mean.low, mean.high) if ratio.top.terms]
+    beyond = any(top.value < 0 or top.value > mean.low.below.value for top in tops)
+    return beyond and mean.estimate in (0.0, 1.0)
+
+
+def cut_sentence(the: str, estimate: float) -> str:
+    """Of an estimate that would be a mystery otherwise: exactly 0, or exactly at a bound."""
+    return (
+        f"{the} noisy answer lies beyond what is possible, and the estimate is the nearest that is, {estimate:.4g}: "
+        "read the interval."
+    )
 
 
 def _intervals(mean: GroupMean, level: float) -> tuple[tuple[float, float, float], float, float]:

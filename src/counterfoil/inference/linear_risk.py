@@ -11,6 +11,7 @@ import numpy as np
 
 from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.inference.centered_moments import bernstein_norm
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.l1_logistic import smallest_log_loss
@@ -270,6 +271,7 @@ class _TrainedModel:
                 "their differences from those of the synthetic rows",
                 f"the model is that for {self.features.target} = {value} with the smallest log loss on the synthetic "
                 f"rows, among those with norm1 of the weights at most {self.norm:g}; features as in the certificate",
+                *bounds_sentences(self.features.schema, [one.name for one in self.features.schema.synthesized]),
                 "sampling by Hoeffding's inequality; all bounds hold for every such model, and together",
                 *sentences,
             ),

@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.inference.bought_losses import BoughtLosses
 from counterfoil.inference.certified_model import Certified, between_models
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.local_risks import LocalRisks
@@ -142,6 +143,7 @@ class _Report:
             f"{norm}{self.way}, and what that leaves open is in every interval",
             "sampling by a bound for bounded losses, without further assumptions: the sets hold the weights of the "
             "model with the smallest risk, and are no normal intervals",
+            *bounds_sentences(net.schema, [one.name for one in net.schema.synthesized]),
             *self._said,
         )
 

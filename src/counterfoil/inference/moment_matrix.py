@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from counterfoil.features.moments import Moments
+from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.finding import Unanswerable
 from counterfoil.inference.moment_basis import MomentBasis
 from counterfoil.inference.noise_law import NoiseLaw
@@ -152,7 +153,7 @@ class MomentMatrix:
         size = "an estimate with noise" if self.counted else "public"
         return (
             f"{bought} the sums of products of features; the number of records, {self.records:,.0f}, is {size}",
-            "numbers beyond the declared bounds count as the nearest bound",
+            *bounds_sentences(self.basis.schema, self.basis.columns),
         )
 
 

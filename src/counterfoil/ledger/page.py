@@ -130,7 +130,8 @@ def _open(releases: Sequence[ReleaseRecord]) -> list[str]:
         said.append(
             f"open, and charged: {', '.join(used)}. Where the run was killed, all that it reserved stays spent, for "
             "its answers may have been seen; the same command with --resume finishes it for no further cost, if "
-            "answers or a checkpoint were kept."
+            "answers or a checkpoint were kept. Where its receipt is written, `counterfoil ledger close L --release "
+            f"{used[0]} --receipt R.json` ends it."
         )
     return said
 

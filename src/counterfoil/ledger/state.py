@@ -189,9 +189,14 @@ class LedgerState:
         """
         before = self.release(within)
         if before.status != "closed" or not before.charges or before.within is not None:
+            advice = (
+                " Where its run was killed, or the ledger was busy at its end, `counterfoil ledger close L --release "
+                f"{within} --receipt R.json` ends it by the receipt of the schema."
+            )
             raise LedgerError(
                 f"What is left of a reservation is spent once its release is closed. Release {within} is "
                 f"{before.status}{', and spends the rest of another one' if before.within else ''}."
+                + (advice if before.status == "open" and before.charges else "")
             )
         if before.budget != budget or before.relation != relation:
             raise LedgerError(

@@ -51,7 +51,7 @@ _PROBES = 7
 def plan(
     schema: Schema | str | Path,
     *,
-    rows: int,
+    rows: int | None = None,
     epsilons: Iterable[float] = (),
     like: Any = None,
     wants: Iterable[Want | str] = (),
@@ -76,7 +76,8 @@ def plan(
 
     Args:
         schema: the public facts, or the path of the TOML file that states them.
-        rows: about how many records the sensitive table has, as far as that is public.
+        rows: about how many records the sensitive table has, as far as that is public; as many as `like` has where
+            None.
         epsilons: what the release may cost, above 0 and at most 100 each.
         like: a public table with the same columns: a path or a frame. It must not be the sensitive table or a part of
             it.
@@ -108,7 +109,13 @@ def plan(
     facts = facts if like is None else schema_for(like, facts)
     facts.require_confirmed()
     require_possible(facts)
-    require_whole("rows", rows, least=1)
+    if rows is not None:
+        require_whole("rows", rows, least=1)
+    elif like is None:
+        raise ValueError(
+            "A plan needs the number of records. Found none: give `rows`, about how many there are, or rehearse on a "
+            "public table of as many (`like`)."
+        )
     runs = (2 if like is None else 3) if runs is None else runs
     require_whole("runs", runs, least=1, most=MOST_RUNS)
     require_whole("jobs", jobs, least=1)
@@ -121,9 +128,15 @@ def plan(
     goal = target_for(facts, target, wanted)
     if goal is not None:
         require_scikit_learn()
-    require_memory(rows, len(facts.domain.attributes), jobs)
     setting, name = _setting(facts, method, delta, relation, goal, focus, parameters or {}, fidelity, check_schema)
+    if rows is not None:
+        require_memory(rows, len(facts.domain.attributes), jobs)
     known = None if like is None else read_like(like, facts)
+    notes = _notes(known, rows, tested=goal is not None)
+    if rows is None:
+        assert known is not None
+        rows = len(next(iter(known.values())))
+        require_memory(rows, len(facts.domain.attributes), jobs)
     worlds = (World.WEAK, World.STRONG) if known is None else (World.PUBLIC,)
     tables = [_table(facts, known, rows, world, run, seed, target=goal) for world in worlds for run in range(runs)]
     rehearsing = _Rehearsing(setting, tables, seed, progress)
@@ -145,7 +158,7 @@ def plan(
         rehearsals=tuple(rehearsing.rehearsals),
         references=tuple(rehearsing.references),
         answers=tuple(search.answer() for search in searches),
-        notes=_notes(known, rows, tested=goal is not None),
+        notes=notes,
     )
 
 
@@ -243,7 +256,7 @@ def _table(
     return simulated(schema, rows, world, run, seed=seed, target=target, test_rows=test_rows)
 
 
-def _notes(known: Codes | None, rows: int, *, tested: bool) -> tuple[str, ...]:
+def _notes(known: Codes | None, rows: int | None, *, tested: bool) -> tuple[str, ...]:
     """What to know about the records, in sentences."""
     if known is None:
         notes = [
@@ -254,7 +267,12 @@ def _notes(known: Codes | None, rows: int, *, tested: bool) -> tuple[str, ...]:
     else:
         there = len(next(iter(known.values())))
         notes = [LIKE_IS_PUBLIC]
-        if there < rows:
+        if rows is None:
+            notes.append(
+                f"The sensitive table is taken to have as many records as the public one, {there:,}. Give `rows` where "
+                "it has fewer or more: errors fall with the number of records."
+            )
+        elif there < rows:
             notes.append(
                 f"The public table has {there:,} records, fewer than {rows:,}: they are drawn with replacement, so "
                 "that what is chance among them counts as a relation."

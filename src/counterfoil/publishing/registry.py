@@ -15,6 +15,7 @@ from typing import Any
 
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert_document
+from counterfoil.receipt.canonical import digest_of
 from counterfoil.receipt.schema_bought import describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.receipt.text import (
@@ -24,6 +25,7 @@ from counterfoil.receipt.text import (
     protection_sentences,
     warning_sentences,
 )
+from counterfoil.schema.bought import Bought
 
 CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
 DATA_SOURCES = ("Static", "Dynamic")
@@ -72,17 +74,21 @@ class StewardFacts:
             raise ValueError(f"`--data-source` must be {' or '.join(DATA_SOURCES)}. Found {self.data_source!r}.")
 
 
-def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str, Any]:
+def registry_entry(
+    document: Mapping[str, Any], facts: StewardFacts, *, purchase: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The entry, as the registry's schema has it. Its texts are inert.
 
     Args:
         document: the receipt.
         facts: the steward's.
+        purchase: the receipt of the schema, where that was bought; its mechanisms are then listed too.
 
     Raises:
-        ValueError: for a release whose noise came from a seed, which protects nobody, and for one that has no figure
-            for what it cost together with its schema.
+        ValueError: for a release whose noise came from a seed, which protects nobody, for one that has no figure for
+            what it cost together with its schema, and for a purchase that is not that of its schema.
     """
+    require_purchase(document, purchase)
     if not document["private"]:
         raise ValueError(
             "A release whose noise came from a seed is not differentially private, and has no place in a registry of "
@@ -101,7 +107,7 @@ def registry_entry(document: Mapping[str, Any], facts: StewardFacts) -> dict[str
             "dp_variant": _variant(document),
             "privacy_loss": _privacy_loss(document),
             "deployment_model": _model(facts),
-            "implementation": _implementation(document),
+            "implementation": _implementation(document, purchase),
             "administrative": {
                 "status": "Draft",
                 "registry_authors": [facts.author or f"{_TO_WRITE}: who fills in this entry"],
@@ -285,11 +291,11 @@ def _model(facts: StewardFacts) -> dict[str, Any]:
     }
 
 
-def _implementation(document: Mapping[str, Any]) -> dict[str, Any]:
+def _implementation(document: Mapping[str, Any], purchase: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "preprocessing_and_hyperparameter_tuning": f"{_TO_WRITE}: how the schema, epsilon and the method's parameters "
         "were chosen, and that nothing was tried on the same records without being charged",
-        "mechanisms": " ".join(mechanism_sentences(document)),
+        "mechanisms": " ".join(mechanism_sentences(document, purchase)),
         "composition": document["composition"]["sentence"],
         "post_processing": f"Everything but the noisy answers follows from them: {_what_follows(document)}.",
         "justification": f"{_TO_WRITE}: why this epsilon, this delta and this privacy unit",
@@ -314,8 +320,52 @@ def warnings_of_use(document: Mapping[str, Any]) -> list[str]:
     return [sentence for sentence in warning_sentences(document) if sentence != WITHOUT_LEDGER]
 
 
-def mechanism_sentences(document: Mapping[str, Any]) -> Iterator[str]:
-    """Each kind of question with the noise that its answers got, and by which library it was drawn."""
+def purchase_of(document: Mapping[str, Any]) -> Bought | None:
+    """What bought the schema of a release, with a budget of its own or with a share; None where nothing did."""
+    return bought_of(document) or share_of(document)
+
+
+def require_purchase(document: Mapping[str, Any], purchase: Mapping[str, Any] | None) -> None:
+    """Refuses a receipt that is not the one by which the schema of a release was bought.
+
+    Raises:
+        ValueError: for another receipt, and where no schema was bought.
+    """
+    if purchase is None:
+        return
+    if (bought := purchase_of(document)) is None:
+        raise ValueError("The schema of this release was not bought, so that it has no receipt: leave it out.")
+    if (found := digest_of(purchase)) != bought.receipt:
+        raise ValueError(
+            f"The schema of this release was bought by the receipt whose SHA-256 is {bought.receipt}. Found one whose "
+            f"SHA-256 is {found}: give the former."
+        )
+
+
+def mechanism_sentences(document: Mapping[str, Any], purchase: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """Each kind of question with the noise that its answers got, and by which library it was drawn.
+
+    Args:
+        document: the receipt.
+        purchase: the receipt of the schema, where that was bought and the receipt is at hand.
+    """
+    yield from _questions(document)
+    if purchase is not None:
+        yield f"The schema was bought, by the receipt whose SHA-256 is {digest_of(purchase)}, with these:"
+        yield from _questions(purchase)
+    elif (bought := purchase_of(document)) is not None:
+        yield (
+            "Noisy answers bought the schema: their mechanisms are on the receipt whose SHA-256 is "
+            f"{bought.receipt}, and not among these."
+        )
+    programs = ", ".join(f"{name} {version}" for name, version in document["program"].items())
+    yield (
+        f"Noise: {document['noise_source']}. What floating point can change is bounded in the proofs of Counterfoil "
+        f"and held back from the budget. Programs: {programs}."
+    )
+
+
+def _questions(document: Mapping[str, Any]) -> Iterator[str]:
     known = shipped_queries()
     found: dict[tuple[str, str], int] = {}
     for charge in document["charges"]:
@@ -325,8 +375,3 @@ def mechanism_sentences(document: Mapping[str, Any]) -> Iterator[str]:
         asked = known[query].question if query in known else "a noisy statistic"
         often = "once" if times == 1 else f"{times} times"
         yield f"{query} ({asked}), {often}, by {noise.replace('_', ' ')}."
-    programs = ", ".join(f"{name} {version}" for name, version in document["program"].items())
-    yield (
-        f"Noise: {document['noise_source']}. What floating point can change is bounded in the proofs of Counterfoil "
-        f"and held back from the budget. Programs: {programs}."
-    )

@@ -38,6 +38,43 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
     if document.get("ledger") is False:
         yield "The receipt states that no ledger counts its release. This one does."
     release = ledger.releases()[number - 1]
+    yield from _differences(document, release)
+    yield from _purchase(document, ledger, known, release)
+
+
+def close_by_receipt(ledger: Ledger, number: int, document: Mapping[str, Any]) -> None:
+    """Ends an open release whose receipt is at hand, as its own run would have: it was killed, or the ledger was busy.
+
+    Formal guarantee: nothing is given back, and nothing more can be charged to the release. What it reserved stays
+    reserved, so that all releases stay within the total. Where it bought a schema with a share of its budget, what may
+    be spent of the rest, by one release, follows from its plan and not from this receipt (`Ledger.require_rest`).
+
+    Args:
+        ledger: of the source.
+        number: of the release.
+        document: a receipt that holds.
+
+    Raises:
+        ValueError: for a receipt that is not the release's.
+        LedgerError: where there is no such release, it is not open, or the receipt is another release's.
+    """
+    release = ledger.resume(number)
+    record = next(one for one in ledger.releases() if one.id == number)
+    problems = list(_differences(document, record))
+    if document["source"] not in _names(ledger):
+        problems.append(
+            f"The ledger is of the source {ledger.source.name!r}. The receipt states {document['source']!r}."
+        )
+    if problems:
+        raise ValueError(f"Only its own receipt ends a release. {problems[0]}")
+    digests = (digest_of(document), digest_of(unsigned(document)))
+    if not any(ledger.receipts().get(digest) == number for digest in digests):
+        release.record_receipt(digests[0])
+    release.close("finished")
+
+
+def _differences(document: Mapping[str, Any], release: ReleaseRecord) -> Iterator[str]:
+    """What differs between a receipt and a release of a ledger."""
     rule, charges = _counted(document)
     stated = {
         "budget": (Budget(**document["budget"]), release.budget),
@@ -46,14 +83,12 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
     }
     for what, (of_receipt, of_ledger) in stated.items():
         if of_receipt != of_ledger:
-            yield f"The {what} of release {number} in the ledger is {of_ledger}. The receipt states {of_receipt}."
+            yield f"The {what} of release {release.id} in the ledger is {of_ledger}. The receipt states {of_receipt}."
     if charges != release.charges:
         yield (
-            f"The ledger has {len(release.charges)} charges of release {number}, and the receipt "
+            f"The ledger has {len(release.charges)} charges of release {release.id}, and the receipt "
             f"{len(charges)}: they are not the same, in the same order."
         )
-
-    yield from _purchase(document, ledger, known, release)
 
 
 _UNKNOWN = (

@@ -24,6 +24,7 @@ from counterfoil.synthesis.saved import (
     load_kept,
     load_table,
     receipt_beside,
+    require_own_table,
     require_receipts_table,
 )
 from counterfoil.synthesis.saved_rows import SavedRows
@@ -81,6 +82,7 @@ class ReleaseFacts:
                     f"A saved folder has its receipt in it. Found the folder {path} with `--receipt`: leave it out."
                 )
             saved = load_folder(path)
+            require_own_table(path, saved.receipt)
             return cls(_rows(saved), saved.receipt, saved.schema, saved, ledger, path.name)
         if not path.is_file():
             raise ValueError(f"There is no release at {path}: name a table that synth wrote, or a saved folder.")

@@ -64,9 +64,12 @@ class DecimalGrid:
             least = least + taken
         while (taken := (lows < highs) & (least <= greatest) & np.isin(greatest, own)).any():
             greatest = greatest - taken
-        # Where points are all that a bin holds, they stay its numbers too, for it has no others.
-        some = least <= greatest
-        return np.where(some, least, before[0]), np.where(some, greatest, before[1])
+        # Where points are all that a bin holds, they stay its numbers too, for it has no others; so does one at its
+        # beginning, right above which it starts.
+        some, first = least <= greatest, np.rint(lows * self._units)
+        alone = (before[0] > before[1]) & (lows < highs) & np.isin(first, own)
+        least, greatest = np.where(some, least, before[0]), np.where(some, greatest, before[1])
+        return np.where(alone, first, least), np.where(alone, first, greatest)
 
     def counts(self, least: np.ndarray, greatest: np.ndarray, points: np.ndarray) -> np.ndarray:
         """float64 [bins]: how many numbers lie in each bin, from its first to its last place without points."""

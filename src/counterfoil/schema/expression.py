@@ -34,6 +34,13 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
 
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
+_SLIPS: Mapping[str, str] = {
+    r"\b\d{4}-\d\d-\d\d\b": 'dates go between quotes, as texts do, such as "2020-01-31"',
+    r"(?<![=!<>])=(?!=)": "equality is written `==`",
+    r"<>": "inequality is written `!=`",
+    r"&&|\|\||!(?!=)|\b(?:AND|OR|NOT|IN|IS)\b": "conditions are joined by `and`, `or`, `not`, in small letters",
+}
+"""What other languages write, by a pattern of it outside of quotes."""
 _ARITHMETIC: Mapping[type, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -247,7 +254,9 @@ class Expression:
             raise self._mistake("each comparison must name a column.")
         unlike = [column for column in named if column.comparable != named[0].comparable]
         if unlike:
-            raise self._mistake(f"columns {named[0].name!r} and {unlike[0].name!r} can't be compared.")
+            raise self._mistake(
+                f"columns {named[0].name!r} and {unlike[0].name!r} can't be compared." + _alike(named[0], unlike[0])
+            )
         return named[0]
 
     def _range(self, node: ast.expr, owner: Column, ranges: Mapping[str, Range]) -> Range:
@@ -268,7 +277,9 @@ class Expression:
 
     def _require_numbers(self, owner: Column) -> None:
         if owner.comparable != "number":
-            raise self._mistake(f"there is no arithmetic on column {owner.name!r} ({owner.kind}).")
+            raise self._mistake(
+                f"there is no arithmetic on column {owner.name!r} ({owner.kind}).{_counted_in_days(owner)}"
+            )
 
     def _arithmetic(self, node: ast.BinOp, owner: Column, ranges: Mapping[str, Range]) -> Range:
         self._require_numbers(owner)
@@ -298,7 +309,12 @@ def parse(text: str, mistake: Callable[[str], SchemaError]) -> tuple[ast.expr, d
     try:
         return ast.parse(_TOKENS.sub(unquote, text).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise mistake("it is not an expression") from None
+        raise mistake(f"it is not an expression{_slip(text)}") from None
+
+
+def _slip(text: str) -> str:
+    outside = _TOKENS.sub(" ", text)
+    return next((f": {words}." for pattern, words in _SLIPS.items() if re.search(pattern, outside)), "")
 
 
 def _joined_by(kind: type[ast.And | ast.Or], node: ast.expr) -> list[ast.expr]:
@@ -325,6 +341,34 @@ def names_column(text: str, name: str) -> bool:
         return False
     found = {quoted.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return name in found
+
+
+def _alike(one: Column, other: Column) -> str:
+    """How to declare two columns of moments so that they can be compared; empty for other columns.
+
+    A date is no moment: `day <= seen` may mean the day of `seen` or midnight, so that nothing is chosen for the user.
+    """
+    kinds = {column.comparable: column.name for column in (one, other)}
+    if "date" in kinds and len(kinds) == 2 and any(kind.startswith("datetime") for kind in kinds):
+        day, moment = kinds.pop("date"), *kinds.values()
+        return (
+            f' {day!r} holds dates, {moment!r} times of day too. Declare {moment!r} with `kind = "date"` if its day '
+            f'alone matters, or {day!r} with `kind = "datetime"`, `resolution = "1d"` and `format = "%Y-%m-%d"` for '
+            "dates that count as their midnight."
+        )
+    if set(kinds) == {"datetime", "datetime with a zone"}:
+        return f" Only {kinds['datetime with a zone']!r} has a `zone`: declare one for both, or for none."
+    return ""
+
+
+def _counted_in_days(owner: Column) -> str:
+    if not owner.comparable.startswith("date"):
+        return ""
+    remedy = ': declare them with `kind = "date"`' if owner.comparable != "date" else ""
+    return (
+        ' Compare it with a text between quotes, such as "2020-01-31". The days between two columns of dates are '
+        f"compared with a number, as in `discharged - admitted <= 60`{remedy}."
+    )
 
 
 def _is_constant(node: ast.expr) -> bool:

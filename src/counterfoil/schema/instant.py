@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
@@ -18,7 +18,7 @@ from counterfoil.schema.calendar_bins import CALENDAR, bins_at_most, calendar_re
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.notation import directives, text_of
+from counterfoil.schema.notation import directives, moment_of, text_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
@@ -284,8 +284,11 @@ class Instant(NumberColumn):
 
     def constant(self, value: object) -> float:
         number = parse_instant(value, self.unit, zone=self._zone) if isinstance(value, str) else np.nan
+        if np.isnan(number) and self.format and isinstance(value, str):
+            number = self._parse_text(value.strip())
         if np.isnan(number):
-            raise self.mistake(f'it is compared with {value!r}; expected a text such as "{self.lower}"')
+            own = f', or as `format` has it, "{self._text(int(self.bounds[0]))}"' if self.format else ""
+            raise self.mistake(f'it is compared with {value!r}; expected a text such as "{self.lower}"{own}')
         return number
 
     def _spelled(self, values: pa.Array) -> pa.Array:
@@ -401,6 +404,21 @@ class Date(Instant):
         if not self.format:
             return day.isoformat()
         return text_of(datetime(day.year, day.month, day.day, tzinfo=self._zone), self.format)
+
+    def constant(self, value: object) -> float:
+        number = super().constant(value)
+        try:
+            moment = moment_of(str(value))
+        except ValueError:
+            moment = moment_of(str(value).strip(), self.format)
+        # A moment with an offset counts for the day that it was in the zone, as a cell does.
+        if moment.tzinfo is None and moment.time() != time():
+            raise self.mistake(
+                f"it is compared with {value!r}, and dates have no time of day. Write {moment.date().isoformat()!r}, "
+                'or declare it with `kind = "datetime"`, `resolution = "1d"` and `format = "%Y-%m-%d"` for dates that '
+                "count as their midnight"
+            )
+        return number
 
     @property
     def arrow_type(self) -> pa.DataType:

@@ -12,6 +12,9 @@ from datetime import UTC, datetime
 
 _DIRECTIVE = re.compile(r"%(:z|3f|.)", re.DOTALL)
 _UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|.)|[^%])*%(?:3f|[fHMSX])Z", re.DOTALL)
+_OF_CLOCKS = frozenset({"H", "I", "p", "M", "S", "f", "3f", "X", "z", ":z", "Z", "%"})
+DAY_OF_TIMES = datetime(1900, 1, 1)
+"""The day that Python gives to texts that state none."""
 _PYTHONS = {":z": "%z", "3f": "%f"}
 _DIGIT, _SIGN = re.compile(r"\d", re.ASCII), re.compile(r"[+-](?=9)")
 _ISO = re.compile(
@@ -25,6 +28,11 @@ _ISO = re.compile(
 def directives(text_format: str) -> set[str]:
     """The directives of a format, without their percent signs."""
     return set(_DIRECTIVE.findall(text_format))
+
+
+def dated(text_format: str) -> bool:
+    """Whether a format has a directive of a date, so that texts are more than times of day."""
+    return not directives(text_format) <= _OF_CLOCKS
 
 
 def states_utc(text_format: str) -> bool:

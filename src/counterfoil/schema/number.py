@@ -25,7 +25,10 @@ class NumberColumn(Column):
         low, high = self.bounds
         for text in self.missing_values:
             if low <= self._parse_text(text) <= high:
-                raise self.mistake(f"{text!r} is in `missing_values` and also within the bounds: it can't be both")
+                raise self.mistake(
+                    f"{text!r} is in `missing_values` and also within the bounds: it can't be both. Take it out of "
+                    "`missing_values` if it is a value, or give bounds that leave it out if it stands for none"
+                )
 
     @property
     def is_tilted(self) -> bool:
@@ -136,7 +139,9 @@ class NumberColumn(Column):
 
     def constant(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.mistake(f"it is compared with {value!r}; expected a number")
+            quoted = isinstance(value, str) and not np.isnan(parse_number(value.strip()))
+            remedy = f", without quotes: {value.strip()}" if isinstance(value, str) and quoted else ""
+            raise self.mistake(f"it is compared with {value!r}; expected a number{remedy}")
         try:
             return float(value)
         except OverflowError:

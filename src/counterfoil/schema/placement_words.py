@@ -115,7 +115,7 @@ class ColumnWords:
         Args:
             of: how many they are.
             offsets: those that are moments and state an offset from UTC, where no `zone` is declared.
-            clocks: those that are times of day or lengths of time, in a column of numbers.
+            clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
         """
         if offsets:
             return self._offset_remedy(offsets, of)

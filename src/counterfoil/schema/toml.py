@@ -299,7 +299,8 @@ def _moments(value: Any) -> Any:
 def _checked(place: str, key: str, value: Any, fact: Fact) -> Any:
     if not fact.fits(value):
         owner = place if place.endswith(" ") or not place else f"column {place!r}: "
-        raise SchemaError(f"{owner}`{key}` must be {fact.words}; found {value!r}.")
+        words = " Words that stand for a missing value go into `missing_values`." if key == "missing" else ""
+        raise SchemaError(f"{owner}`{key}` must be {fact.words}; found {value!r}.{words}")
     return value
 
 

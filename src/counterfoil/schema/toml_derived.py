@@ -30,6 +30,19 @@ _NOTATION: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "decimals": (int, "a whole number"),
 }
 """What a key that says how values are written must hold, by its type and in words."""
+_WORDS: Mapping[str, str] = {
+    "lookup": "the file of the lookup table, or its rows",
+    "on": "the list of the columns that are its keys",
+    "value": "the column of the file that has the results",
+}
+_NEAR: Mapping[str, Sequence[str]] = {
+    "lookup": ("lookup_from", "values_from", "file", "table", "map", "mapping", "path"),
+    "on": ("key", "keys", "by", "from", "column", "columns"),
+    "value": ("values", "result", "results", "value_column", "value_from"),
+}
+"""What people write for the keys of a lookup table."""
+_FOLLOWING = ("missing", "missing_values", "lower", "upper", "other", "bins", "edges", "resolution", "points", "step")
+"""Facts of other columns that follow, for a derived one, from what it is derived from."""
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -45,7 +58,7 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
     place = f"column {name!r} (derived): "
     for key in table:
         if key not in _KEYS:
-            raise SchemaError(f"{place}unknown key `{key}`.{did_you_mean(key, _KEYS)}")
+            raise SchemaError(f"{place}unknown key `{key}`.{_meant(key)}")
     if "kind" not in table:
         raise SchemaError(f"{place}it needs `kind`: that of its values.")
     kind, expression = (_text(place, key, table.get(key, "")) for key in ("kind", "expression"))
@@ -61,6 +74,16 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
             raise SchemaError(f"{place}`{key}` must be something; found {value!r}. Leave it out to have none.")
     lookup = _lookup(place, table, kind, lists)
     return Derived(name, kind, expression=expression, on=tuple(on), lookup=lookup, **notation)
+
+
+def _meant(key: str) -> str:
+    """A hint for an unknown key, to append to a sentence."""
+    for known, others in _NEAR.items():
+        if key.casefold() in others:
+            return f" Did you mean `{known}`, {_WORDS[known]}?"
+    if key in _FOLLOWING:
+        return " Leave it out: which values a derived column has follows from the columns that it is derived from."
+    return did_you_mean(key, _KEYS) or f" Known: {', '.join(_KEYS)}."
 
 
 def placed(items: Sequence[Item], derived: Sequence[tuple[Derived, str | None]]) -> list[Item]:
@@ -115,7 +138,9 @@ def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -
         if not all(isinstance(row, list) and all(isinstance(entry, Entry) for entry in row) for row in found):
             raise SchemaError(f'{place}`lookup` must be a file or a list of rows, such as [["a", 1]]; found another.')
         return tuple(map(tuple, found))
-    name, value = _text(place, "lookup", found), _text(place, "value", table.get("value", ""))
+    if not isinstance(found, str):
+        raise SchemaError(f'{place}`lookup` must be a file or a list of rows, such as [["a", 1]]; found {found!r}.')
+    name, value = found, _text(place, "value", table.get("value", ""))
     if not value:
         raise SchemaError(f"{place}it needs `value`: the column of {name} that has the results.")
     made: list[tuple[Entry, ...]] = []

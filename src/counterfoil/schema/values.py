@@ -12,6 +12,7 @@ own where it has none. Nothing is ever inferred from several cells.
 * An *instant* may be stored as a date, as a timestamp, or as text or digits in ISO 8601 (what `datetime.fromisoformat`
   reads) or in a declared format (`notation`). With a declared zone, what states an offset is converted to that zone,
   and what states none is what a clock there shows; where none is declared, what states an offset is not understood.
+  A time of day is one of 1900-01-01, as Python reads it, where the declared format has no directive of a date.
 
 Text is understood once per distinct value, numbers as whole arrays.
 """
@@ -28,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.notation import moment_of
+from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
 from counterfoil.schema.spelling import is_duration, spell
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
@@ -149,6 +150,8 @@ def instants_of(values: Values, unit: int, text_format: str = "", zone: ZoneInfo
 def _instants(array: pa.Array, unit: int, text_format: str, zone: ZoneInfo | None) -> np.ndarray:
     if pa.types.is_date(array.type):
         array = array.cast(pa.timestamp("s" if pa.types.is_date32(array.type) else "ms"))
+    if pa.types.is_time(array.type) and unit == 1 and directives(text_format) and not dated(text_format):
+        return _times_of_day(array, zone)
     if not pa.types.is_timestamp(array.type):
         return _by_text(array, lambda text: parse_instant(text, unit, text_format, zone))
     if array.type.tz is not None and zone is None:
@@ -159,6 +162,16 @@ def _instants(array: pa.Array, unit: int, text_format: str, zone: ZoneInfo | Non
         # Days are those on the wall, seconds those of all the world; the cells are what the column doesn't count.
         seconds = (wall_seconds if unit == SECONDS_PER_DAY else instant_seconds)(seconds, zone)
     return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, (seconds // unit).astype(float))
+
+
+def _times_of_day(array: pa.Array, zone: ZoneInfo | None) -> np.ndarray:
+    """Seconds since 1970-01-01T00:00 of times of day, which are those of 1900-01-01; a fraction is left out."""
+    whole = pa.int32() if pa.types.is_time32(array.type) else pa.int64()
+    raw = array.cast(whole).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    seconds = raw // _TICKS_PER_SECOND[array.type.unit] + seconds_since_epoch(DAY_OF_TIMES)
+    if zone is not None:
+        seconds = instant_seconds(seconds, zone)
+    return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, seconds.astype(float))
 
 
 def parse_instant(text: str, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from counterfoil.files import sha256_of
+from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.wording import drawn_later
 from counterfoil.synthesis.folder import INDEX, RECEIPT, load_csv, load_parquet
@@ -112,6 +113,20 @@ def require_receipts_table(path: Path, receipt: Receipt, *, remedy: str = "") ->
     if sha256_of(path) not in {output["sha256"] for output in receipt.document["outputs"]}:
         differs = f"{path} is not the table that its receipt was made for: its SHA-256 differs."
         raise ValueError(f"{differs} {remedy}".rstrip())
+
+
+def require_own_table(folder: Path, receipt: Receipt) -> None:
+    """Refuses the folder of a release whose table was changed: what is said of the release would not be of that one.
+
+    Args:
+        folder: of the release; a table need not be in it.
+        receipt: of the release.
+
+    Raises:
+        ValueError: where a table in it is not the receipt's.
+    """
+    for problem in output_problems(receipt.document, folder):
+        raise ValueError(f"{folder}: {problem} Copy the whole folder again.")
 
 
 def receipt_beside(table: Path) -> Path:

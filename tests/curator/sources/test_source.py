@@ -366,6 +366,48 @@ def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:
         assert [*batch.rows.schema.types] == [pa.large_string(), pa.large_binary()][: len(source.column_names)]
 
 
+LINES = "a,b\n" * 30 + "z"
+"""A cell whose lines look like records: where a block of 8 MB begins within it, threads can't tell."""
+
+
+def long_table(path: Path, *more: str) -> tuple[Path, int]:
+    records = 9_000_000 // len(LINES)
+    path.write_text("a,t\n" + "".join(f'{i},"{LINES}"\n' for i in range(records)) + "".join(more))
+    return path, records
+
+
+def test_quoted_cells_of_several_lines_are_read_where_threads_refuse_them(tmp_path: Path) -> None:
+    path, records = long_table(tmp_path / "t.csv")
+    columns = "header=true, auto_detect=false, columns={'a': 'VARCHAR', 't': 'VARCHAR'}"
+    with duckdb.connect() as opened, pytest.raises(duckdb.Error):  # else this test shows nothing
+        opened.sql(f"SELECT count(a) FROM read_csv('{path}', {columns}, quote='\"', strict_mode=true)").fetchall()
+    source = open_source(path)
+    for skipped in (0, 10, records):  # the second time it knows
+        found = [
+            value_of(b.column("a"), i) for b in source.batches(("a",), skip_rows=skipped) for i in range(b.num_rows)
+        ]
+        assert found == [str(i) for i in range(skipped, records)]
+    (first, *_) = source.batches(("t",), 1)
+    assert value_of(first.column("t"), 0) == LINES
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ('9,"unclosed\n', "t.csv, line {line}: a quoted value is not closed"),
+        ("9\n", "t.csv, line {line}: expected 2 fields, found 1"),
+        ("9,8,7\n", "t.csv, line {line}: expected 2 fields, found 3"),
+    ],
+)
+def test_a_long_file_that_is_broken_is_refused_with_the_right_line(more: str, sentence: str, tmp_path: Path) -> None:
+    path, records = long_table(tmp_path / "t.csv", more)
+    source = open_source(path)
+    line = 2 + 31 * records
+    for _ in range(2):
+        with pytest.raises(SourceError, match=sentence.format(line=line)):
+            list(source.batches(("a", "t")))
+
+
 def test_a_file_larger_than_a_batch_comes_in_order(tmp_path: Path) -> None:
     n_rows = 300_000
     text = "\n".join(f'{i},"x\ny"' if i % 97 == 0 else f"{i},x" for i in range(n_rows))

@@ -15,6 +15,8 @@ from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import unique_names
 
 DELIMITERS = ",;\t|"
+_LONGEST = 2**22
+"""Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -102,6 +104,38 @@ def require_whole_gzip(path: Path) -> None:
         ) from None
     except OSError as error:
         raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many records a file has, the header not counted, before the first that is none; and the line, from 1, on
+    which that one begins, None where the file is CSV from end to end."""
+
+    records: int
+    fault: int | None
+
+
+def count_records(path: Path, header: CSVHeader) -> Counted:
+    """Counts records up to a quote that is misplaced or not closed, a record with another number of fields than the
+    header. Bytes that are no text are DuckDB's to report."""
+    longest = csv.field_size_limit(_LONGEST)
+    records, line, width = 0, 1, len(header.names)
+    try:
+        with _open(path, "surrogateescape") as stream:
+            reader = csv.reader(stream, delimiter=header.delimiter, strict=True)
+            next(reader)
+            line = reader.line_num + 1
+            for cells in reader:
+                if cells and len(cells) != width:
+                    return Counted(records, line)
+                # A blank line is a record only where there is a single column.
+                records += bool(cells) or width == 1
+                line = reader.line_num + 1
+            return Counted(records, None)
+    except (csv.Error, OSError, *_BROKEN_GZIP):
+        return Counted(records, line)
+    finally:
+        csv.field_size_limit(longest)
 
 
 def _delimiter(line: str) -> str:

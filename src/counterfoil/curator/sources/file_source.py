@@ -16,7 +16,13 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources.csv_text import CSVHeader, line_of_record, read_header, require_whole_gzip
+from counterfoil.curator.sources.csv_text import (
+    CSVHeader,
+    count_records,
+    line_of_record,
+    read_header,
+    require_whole_gzip,
+)
 from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.spelling import is_duration
@@ -68,7 +74,12 @@ def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
 
 @dataclass
 class FileSource:
-    """One relation that DuckDB can scan. `internal` are its own column names, which it folds and makes distinct."""
+    """One relation that DuckDB can scan. `internal` are its own column names, which it folds and makes distinct.
+
+    In parallel, DuckDB refuses some files with a quoted cell of several lines at a border of 8 MB. With one thread it
+    reads such cells, but leaves out in silence a last record whose quote is not closed. So `in_one_thread`, a relation
+    that does so, is for a file that was refused and that is CSV from end to end, and has to give all its records.
+    """
 
     path: Path
     name: str
@@ -80,6 +91,8 @@ class FileSource:
     setup: str = ""
     header: CSVHeader | None = None
     unchecked_gzip: bool = False
+    in_one_thread: str = ""
+    _records: int | None = field(init=False, default=None)
     _stamp: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,17 +116,52 @@ class FileSource:
             if is_duration(kind := self.column_types[name]):
                 raise unreadable(name, self.name, kind, pa.ArrowNotImplementedError())
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
+        past = skip_rows
+        if self._records is None:
+            try:
+                for rows in self._scanned(self.relation, chosen, past, batch_rows):
+                    past += rows.num_rows
+                    yield TableBatch(rows.rename_columns(list(names)))
+                return
+            except failures() as error:
+                self._require_whole(error, chosen)
         try:
-            with connection() as opened:
-                # Texts of a batch may be longer together than offsets of 32 bits can count.
-                opened.execute("SET arrow_large_buffer_size = true")
-                if self.setup:
-                    opened.execute(self.setup)
-                rows = opened.sql(f"SELECT {chosen} FROM {self.relation} OFFSET {skip_rows}")
-                for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
-                    yield TableBatch(batch.rows.rename_columns(list(names)))
+            for rows in self._scanned(self.in_one_thread, chosen, past, batch_rows):
+                past += rows.num_rows
+                yield TableBatch(rows.rename_columns(list(names)))
         except failures() as error:
             raise explained(error, self.name) from None
+        if past != max(self._records or 0, skip_rows):
+            raise SourceError(f"{self.name} can't be read: DuckDB finds other records than there are.")
+
+    def _scanned(self, relation: str, chosen: str, skip_rows: int, batch_rows: int) -> Iterator[pa.Table]:
+        with connection() as opened:
+            # Texts of a batch may be longer together than offsets of 32 bits can count.
+            opened.execute("SET arrow_large_buffer_size = true")
+            if self.setup:
+                opened.execute(self.setup)
+            rows = opened.sql(f"SELECT {chosen} FROM {relation} OFFSET {skip_rows}")
+            for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
+                yield batch.rows
+
+    def _require_whole(self, error: Exception, chosen: str) -> None:
+        """Remembers how many records a text has that DuckDB refused though it is CSV from end to end.
+
+        Raises SourceError for another failure. What is wrong with a text is what one thread finds: where several read
+        it, DuckDB may name a sound line, and it counts records in place of lines.
+        """
+        if self.header is None or not _about_text(error):
+            raise explained(error, self.name) from None
+        counted = count_records(self.path, self.header)
+        if counted.fault is None:
+            self._records = counted.records
+            return
+        try:
+            for _ in self._scanned(self.in_one_thread, chosen, 0, BATCH_ROWS):
+                pass
+        except failures() as found:
+            raise explained(found, self.name, counted.fault) from None
+        raise SourceError(f"{self.name}, line {counted.fault}: {_MARKS['unterminated quote']}.") from None
 
     def place(self, row: int) -> str:
         if self.header is not None:
@@ -128,8 +176,11 @@ def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
     internal = tuple(f"c{i}" for i in range(len(header.names)))
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
     gzipped = path.name.lower().endswith(".gz")
-    # In parallel, DuckDB may refuse a quoted cell of several lines at a border of 8 MB. With `parallel=false` it reads
-    # such cells, but leaves out a last record whose quote is not closed, in silence: a refusal is better.
+    reading = (
+        f"read_csv({literal(_plain(path))}, header=true, auto_detect=false, columns={{{columns}}},"
+        f" delim={literal(header.delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
+        f" ignore_errors=false, compression={literal('gzip' if gzipped else 'none')}"
+    )
     return FileSource(
         path,
         path.name,
@@ -137,11 +188,10 @@ def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
         header.names,
         {name: pa.string() for name in header.names},
         internal,
-        f"read_csv({literal(_plain(path))}, header=true, auto_detect=false, columns={{{columns}}},"
-        f" delim={literal(header.delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
-        f" ignore_errors=false, compression={literal('gzip' if gzipped else 'none')})",
+        f"{reading})",
         header=header,
         unchecked_gzip=gzipped,
+        in_one_thread=f"{reading}, parallel=false)",
     )
 
 
@@ -211,11 +261,17 @@ def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator
         yield TableBatch(pa.Table.from_batches(held).unify_dictionaries())
 
 
-def explained(error: Exception, name: str) -> SourceError:
-    """Our own sentence for a failure: the library's message may quote a record and is dropped."""
+def explained(error: Exception, name: str, at: int | None = None) -> SourceError:
+    """Our own sentence for a failure: the library's message may quote a record and is dropped.
+
+    Args:
+        error: what the library raised.
+        name: of the source.
+        at: the line of the file at fault, where the library may count otherwise.
+    """
     message = str(error)
     line, fields = _LINE.search(message), _FIELDS.findall(message)
-    where = f"{name}, line {line[1]}" if line else name
+    where = f"{name}, line {at or line[1]}" if line else name
     if line and fields:
         expected, present = fields[-1]
         return SourceError(f"{where}: expected {expected} fields, found {present}. Correct the line.")
@@ -224,6 +280,12 @@ def explained(error: Exception, name: str) -> SourceError:
         if mark in (message if line else message[:400]):
             return SourceError(f"{where}: {sentence}.")
     return SourceError(f"{where} can't be read: it is damaged, or not what its name says.")
+
+
+def _about_text(error: Exception) -> bool:
+    """Whether DuckDB speaks of the text of a file, and not of its place, of memory or of a disk."""
+    message = str(error)
+    return _LINE.search(message) is not None or "state machine" in message[:400]
 
 
 def literal(text: str) -> str:
