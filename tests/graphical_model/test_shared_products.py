@@ -177,7 +177,7 @@ def models(draw):
 @pytest.fixture
 def always_shared():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphical_model, "_SEVERAL", 1)
+        patch.setattr(graphical_model, "_MANY", 1)
         patch.setattr(graphical_model, "_LARGE", 0)
         yield
 
@@ -233,7 +233,7 @@ def test_many_marginals_of_a_large_model_are_computed_together(monkeypatch):
     for pair, table in model.marginals(pairs).items():
         np.testing.assert_allclose(table, expected[pair], rtol=1e-12, atol=1e-15)
     assert not queries
-    few = pairs[: graphical_model._SEVERAL - 1]
+    few = pairs[: graphical_model._MANY - 1]
     for pair, table in model.marginals(few).items():
         np.testing.assert_array_equal(table, expected[pair])
     assert len(queries) == len(few)

@@ -16,7 +16,7 @@ import numpy as np
 from counterfoil.compiled import compiled
 from counterfoil.graphical_model.elimination import Step
 
-_MOST_STARTS, _WORTH_A_START = 16, 50_000.0
+_MOST_STARTS, _WORTH_A_START = 8, 50_000.0
 """First orders, one by size and the others at random (half of these lead to the best order of a large program), and how
 many cells of all steps are worth one more; with fewer than that, nothing is searched for."""
 

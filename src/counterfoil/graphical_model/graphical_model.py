@@ -45,10 +45,9 @@ _NANOSECONDS_PER_TRIAL = 400_000
 # So many pairs are computed together; their last digits then differ from those of one pair alone.
 _MANY_PAIRS = 500
 # So many marginals of a model of so many cells share their products, which changes last digits too.
-_SEVERAL, _LARGE = 8, 10_000
-# So many pairs of a model of so many cells follow from the tables of the tree's cliques: a pass over one costs less
-# than a plan.
-_MANY, _VERY_LARGE = 24, 2_000_000
+_MANY, _LARGE = 24, 10_000
+# So many cells, and many pairs follow from the tables of the tree's cliques: a pass over one costs less than a plan.
+_VERY_LARGE = 2_000_000
 # Pairs that took a walk along the tree are kept up to so many cells: 32 MB.
 _KEPT_CELLS = 1 << 22
 # Products that wait for others to need them have at most so many cells together: 16 MB.
@@ -139,7 +138,7 @@ class GraphicalModel:
 
     def _sharing(self, cliques: Sequence[Clique]) -> dict[Clique, Table]:
         """Expected counts on those of many cliques whose products stay in the range of floats, products made once."""
-        if len(cliques) < _SEVERAL or self.tree.cells < _LARGE or len(self.domain.sizes) > MOST_AXES:
+        if len(cliques) < _MANY or self.tree.cells < _LARGE or len(self.domain.sizes) > MOST_AXES:
             return {}
         program, calibration = self._calibrated
         if calibration.logarithmic:
