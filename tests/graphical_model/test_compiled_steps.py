@@ -112,18 +112,26 @@ def test_products_far_from_one_are_rescaled_and_derivatives_with_them():
     np.testing.assert_allclose(made.derivatives[0], 1e15 / 4e30, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_order_that_is_found_is_nearly_the_best_of_all(seed, monkeypatch):
-    monkeypatch.setattr(orders, "_WORTH_A_START", 1.0)
-    rng = np.random.default_rng(seed)
-    sizes, steps = tuple(rng.integers(2, 12, 5).tolist()), []
+def random_program(rng):
+    """Sizes of five axes, and four steps of any kinds."""
+    steps = []
     for _ in range(4):
         having = rng.choice([0, 3, 5, 6, 7], 5)
-        parts = [tuple(np.flatnonzero(having & bit).tolist()) for bit in (1, 2, 4)]
-        steps.append(Step(0, 1, 2, *parts))
-    order = axis_order(sizes, steps)
-    assert sorted(order) == list(range(5))
-    found = costs(sizes, steps, order).sum()
-    every = [costs(sizes, steps, other).sum() for other in itertools.permutations(range(5))]
-    assert found <= 1.2 * min(every)
-    assert max(every) > 1.2 * min(every), "orders differ"
+        steps.append(Step(0, 1, 2, *(tuple(np.flatnonzero(having & bit).tolist()) for bit in (1, 2, 4))))
+    return tuple(rng.integers(2, 12, 5).tolist()), steps
+
+
+def test_orders_that_are_found_are_nearly_the_best_of_all(monkeypatch):
+    monkeypatch.setattr(orders, "_WORTH_A_START", 1.0)
+    found, best, worst = [], [], []
+    for seed in range(30):
+        sizes, steps = random_program(np.random.default_rng(seed))
+        order = axis_order(sizes, steps)
+        assert sorted(order) == list(range(5))
+        every = [costs(sizes, steps, other).sum() for other in itertools.permutations(range(5))]
+        found.append(costs(sizes, steps, order).sum())
+        best.append(min(every))
+        worst.append(max(every))
+    assert np.median(np.array(found) / best) <= 1.01
+    assert np.max(np.array(found) / best) <= 1.5
+    assert np.median(np.array(worst) / best) > 3.0, "orders differ"

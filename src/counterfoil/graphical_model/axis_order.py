@@ -17,7 +17,7 @@ from counterfoil.compiled import compiled
 from counterfoil.graphical_model.elimination import Step
 
 _MOST_STARTS, _WORTH_A_START = 8, 50_000.0
-"""First orders, one by size and the others at random (half of these lead to the best order of a large program), and how
+"""First orders, one by size and the others at random (half of these led to the best order of large programs), and how
 many cells of all steps are worth one more; with fewer than that, nothing is searched for."""
 
 _WORTH = 0.02
@@ -79,26 +79,28 @@ def _described(sizes: Sequence[int], steps: Sequence[Step]) -> tuple[np.ndarray,
 @compiled
 def _search(starts, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """The best order that is reached from one of `starts` by moves of single axes."""
-    best, least = starts[0].copy(), np.inf
+    best, least, other = starts[0].copy(), np.inf, starts[0].copy()
     for start in starts:
         order, now, improved = start.copy(), _total(start, having, cells, sizes), True
         while improved:
             improved = False
             for x in start:
                 for place in range(len(order)):
-                    other = _moved(order, x, place)
+                    _move(order, x, place, other)
                     cost = _total(other, having, cells, sizes)
                     if cost < now * (1 - 1e-9):
-                        order, now, improved = other, cost, True
+                        order[:] = other
+                        now, improved = cost, True
         if now < least * (1 - 1e-9):
-            best, least = order, now
+            best[:] = order
+            least = now
     return best
 
 
 @compiled
-def _moved(order, axis, place):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """The order with an axis at another place."""
-    out, next_one = np.empty_like(order), 0
+def _move(order, axis, place, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Writes the order with an axis at another place."""
+    next_one = 0
     for i in range(len(order)):
         if i == place:
             out[i] = axis
@@ -107,45 +109,58 @@ def _moved(order, axis, place):  # type: ignore[no-untyped-def]  # pragma: no co
                 next_one += 1
             out[i] = order[next_one]
             next_one += 1
-    return out
 
 
 @compiled
 def _total(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    return _costs(order, having, cells, sizes).sum()
+    total = 0.0
+    for step in range(len(cells)):
+        total += _cost(order, having, step, cells[step], sizes)
+    return total
 
 
 @compiled
 def _costs(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     out = np.empty(len(cells))
     for step in range(len(cells)):
-        out[step] = _cost(order, having[step], cells[step], sizes)
+        out[step] = _cost(order, having, step, cells[step], sizes)
     return out
 
 
 @compiled
-def _cost(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _cost(order, having, step, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Of a step whose tensors lie in this order, from its last three groups of axes that the same tensors have."""
-    kinds, counts, groups = np.zeros(3, dtype=np.int64), np.ones(3), 0
+    first, second, third, groups = 0, 0, 0, 0
+    run, matrix, own = 1.0, 1.0, 1.0
     for i in range(len(order) - 1, -1, -1):
-        kind = having[order[i]]
-        if kind > 0:
-            if groups == 0 or kind != kinds[groups - 1]:
-                if groups == 3:
-                    break
-                kinds[groups] = kind
-                groups += 1
-            counts[groups - 1] *= sizes[order[i]]
-    if not _is_of_two(kinds[0]):
-        return cells * (_CELL + _RUN / counts[0])
-    matrix = 1.0
-    if _is_of_two(kinds[1]):
-        matrix *= counts[1]
-        if kinds[2] == kinds[0] ^ kinds[1]:
-            matrix *= counts[2]
+        kind = having[step, order[i]]
+        if kind == 0:
+            continue
+        if groups == 0 or kind != (first if groups == 1 else second if groups == 2 else third):
+            groups += 1
+            if groups == 1:
+                first = kind
+            elif groups == 2:
+                second = kind
+            elif groups == 3:
+                third = kind
+            else:
+                break
+        if groups == 1:
+            run *= sizes[order[i]]
+        elif groups == 2:
+            matrix *= sizes[order[i]]
+        else:
+            own *= sizes[order[i]]
+    if not _is_of_two(first):
+        return cells * (_CELL + _RUN / run)
+    if not _is_of_two(second):
+        matrix = 1.0
+    elif third == first ^ second:
+        matrix *= own
     of_cell = _MATRIX_CELL + (_LONE_CELL - _MATRIX_CELL) / matrix
     of_run = _MATRIX_RUN + (_LONE_RUN - _MATRIX_RUN) / matrix
-    return cells * (of_cell + of_run / counts[0])
+    return cells * (of_cell + of_run / run)
 
 
 @compiled
