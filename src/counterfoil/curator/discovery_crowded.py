@@ -12,21 +12,23 @@ import numpy as np
 from counterfoil.curator.discovery_points import integers_standing_out
 from counterfoil.curator.queries.column_ranges import Intervals
 
-_MOST = 4096
-"""Integers of a column that are counted one by one, those of the fullest intervals."""
+FEW, MANY = 4096, 2**17
+"""Integers of a column that are counted one by one, those of the fullest intervals: of most columns, and of those whose
+numbers may be codes of many digits."""
 
 
-def opened(intervals: Intervals, counts: np.ndarray, least: float) -> Intervals:
+def opened(intervals: Intervals, counts: np.ndarray, least: float, most: int = FEW) -> Intervals:
     """The same intervals, of which those that hold at least so many records are opened, the fullest first.
 
     Args:
         intervals: of a column of integers.
         counts: float64 [size], noisy.
         least: what a single number must hold to be seen.
+        most: integers that are counted one by one.
     """
     edges = np.array(intervals.edges)
     widths, inner = np.diff(edges), counts[1 : len(edges)]
-    chosen, left = np.zeros(len(widths), dtype=bool), float(_MOST)
+    chosen, left = np.zeros(len(widths), dtype=bool), float(most)
     for place in np.argsort(-inner).tolist():
         if inner[place] < least:
             break
@@ -90,3 +92,19 @@ def crowded(intervals: Intervals, counts: np.ndarray, deviation: float, least: f
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
         for found in integers_standing_out(edges[start:stop], counts[start + 1 : stop + 1], deviation, least)
     )
+
+
+def seen_alone(intervals: Intervals, counts: np.ndarray, least: float) -> tuple[tuple[float, int], ...]:
+    """The integers with at least so many records among those that are counted by themselves, ascending, with counts.
+
+    Args:
+        intervals: some of them opened.
+        counts: float64 [size], noisy.
+        least: records.
+    """
+    edges = np.array(intervals.edges)
+    alone = np.flatnonzero(np.diff(edges) == 1)
+    numbers = np.append(edges[alone], intervals.points)
+    own = np.append(counts[alone + 1], counts[len(edges) + 1 :])
+    found = np.flatnonzero(own >= least)
+    return tuple(sorted((float(numbers[i]), round(float(own[i]))) for i in found.tolist()))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
-from counterfoil.curator.discovery_crowded import closed, crowded, opened, opens, singles
+from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_in, reach_of
+from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.curator.discovery_days import Years
 from counterfoil.curator.discovery_points import MOST, Points, integers_standing_out, tried
 from counterfoil.curator.discovery_reach import worthwhile
@@ -199,7 +199,7 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
     if last - first + 1 > min(_SINGLES, (records / (_QUIET_AGAIN * deviation)) ** 2):
         if bounds.upper is None or bounds.upper < CHEAP:
             return counted.intervals  # each number has a code of its own, and will have
-        return opened(counted.intervals, counted.counts, least * deviation)
+        return opened(counted.intervals, counted.counts, least * deviation, MANY if bounds.lumps else FEW)
     return Intervals(counted.intervals.column, counted.intervals.codes, tuple(np.arange(first, last + 2).tolist()))
 
 
@@ -260,6 +260,10 @@ def bounds_from(
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
     lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[inside], noise[inside], records, least)
+    if lumps and counted.singles is not None:
+        found = seen_alone(one.intervals, one.counts, least_point * one.deviation)
+        codes = codes_among(found, one.deviation, (shown.lower, shown.upper), vote, records)
+        lumps = 0 if codes else lumps
     return replace(roomy, codes=codes, lumps=lumps)
 
 
