@@ -11,12 +11,12 @@ from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_
 from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.curator.discovery_days import Years
 from counterfoil.curator.discovery_points import MOST, Points, integers_standing_out, tried
-from counterfoil.curator.discovery_reach import worthwhile
 from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
+from counterfoil.schema.reach_of_bounds import worthwhile
 from counterfoil.schema.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
