@@ -20,13 +20,13 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery import discover, need_foreseen
 from counterfoil.curator.discovery_plan import SHARES, plan_discovery
 from counterfoil.curator.discovery_ranges import _beside
-from counterfoil.curator.discovery_reach import BLURRED, PLACE, worthwhile
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.raw_cell import CLASSES, CODES
+from counterfoil.schema.reach_of_bounds import BLURRED, PLACE, worthwhile
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.value_grid import CELLS, REACH, WHOLE_PLACES, places_of
 

@@ -169,20 +169,20 @@ def test_codes_of_a_wide_range_are_counted_once_more_one_by_one():
     bounds = bounds_from(first, "integer", vote, len(numbers), sure_of(wide.size))
     assert bounds.lower <= 1110 < 1210 <= bounds.upper
     assert bounds.codes == ()
-    fine = again(first, "integer", bounds, len(numbers), 100.0)
+    fine = again(first, "integer", bounds, len(numbers), 100.0, 5.0)
     assert set(np.diff(fine.edges)) == {1.0}
     assert fine.edges[0] < bounds.lower < bounds.upper < fine.edges[-1]
     second = Counted(fine, fine.counts(kinds, numbers) + rng.normal(0, 100, fine.size).round(), 100.0)
     both = first.beside(second)
     found = bounds_from(both, "integer", vote, len(numbers), sure_of(wide.size))
     assert {1110, 1121, 1122, 1210} <= {code for code, _ in found.codes}
-    assert again(both, "integer", bounds, len(numbers), 100.0) == fine
+    assert again(both, "integer", bounds, len(numbers), 100.0, 5.0) == fine
     third = both.beside(second)
     assert third.singles.deviation == pytest.approx(100.0 / math.sqrt(2))
     assert third.singles.counts == pytest.approx(second.counts)
-    assert again(first, "integer", bounds, len(numbers), 3000.0) == wide, "too noisy for integers one by one"
-    assert again(first, "real", bounds, len(numbers), 100.0) == wide
-    assert again(first, "integer", Bounds(), len(numbers), 100.0) == wide
+    assert again(first, "integer", bounds, len(numbers), 3000.0, 20.0) == wide, "too noisy for integers one by one"
+    assert again(first, "real", bounds, len(numbers), 100.0, 5.0) == wide
+    assert again(first, "integer", Bounds(), len(numbers), 100.0, 5.0) == wide
 
 
 def test_a_few_far_numbers_that_the_coarse_answer_hides_move_the_bounds():

@@ -268,8 +268,9 @@ class _Discovery:
         else:
             deviation = self._account.deviation(ColumnPlaces(tuple(self._counted)), noise)
             bounds = self._bounds()
+            least = sure_of(sum(counted.sums for counted in self._counted.values()))
             asked = [
-                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation)
+                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation, least)
                 for name, counted in self._counted.items()
             ]
         if not asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri
@@ -68,10 +69,33 @@ def codes_of(
     between = int((certain & (codes >= ends[0]) & (codes <= ends[1])).sum())
     if not certain.any() or len(codes) > MOST or 2 * between >= ends[1] - ends[0] + 1:
         return ()
-    rest, error = records - float(held[certain].sum()), deviation * math.sqrt(int(certain.sum()))
-    if max(rest, 0.0) + error > REST * records or not _explained(codes[certain], held[certain], deviation, vote, ends):
+    if not _are_all(codes[certain], held[certain], deviation, ends, vote, records):
         return ()
     return tuple((int(code), round(float(count))) for code, count in zip(codes, held, strict=True))
+
+
+def codes_among(
+    found: Sequence[tuple[float, int]], deviation: float, ends: tuple[float, float], vote: Votes, records: float
+) -> tuple[tuple[int, int], ...]:
+    """The same of integers too large to be counted one by one everywhere, of which these surely show; none where they
+    are not all that shows.
+
+    Args:
+        found: the integers with their noisy counts, ascending.
+        deviation, ends, vote, records: as for `codes_of`.
+    """
+    codes, held = np.array(found, dtype=float).reshape(-1, 2).T
+    if not 0 < len(found) <= MOST or not _are_all(codes, held, deviation, ends, vote, records):
+        return ()
+    return tuple((int(code), count) for code, count in found)
+
+
+def _are_all(
+    codes: np.ndarray, held: np.ndarray, deviation: float, ends: tuple[float, float], vote: Votes, records: float
+) -> bool:
+    """Whether codes that surely show leave few records, and at no place."""
+    rest, error = records - float(held.sum()), deviation * math.sqrt(len(held))
+    return max(rest, 0.0) + error <= REST * records and _explained(codes, held, deviation, vote, ends)
 
 
 def integers_in(intervals: Intervals, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfoil.curator.discovery_codes import codes_of, integers_in, reach_of
+from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_in, reach_of
+from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.curator.discovery_days import Years
-from counterfoil.curator.discovery_points import Points, integers_standing_out, tried
-from counterfoil.curator.discovery_reach import worthwhile
+from counterfoil.curator.discovery_points import MOST, Points, integers_standing_out, tried
 from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
+from counterfoil.schema.reach_of_bounds import worthwhile
 from counterfoil.schema.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
@@ -69,7 +70,7 @@ class Counted:
         intervals: where its numbers were counted.
         counts: float64 [size], noisy.
         deviation: of the noise of each.
-        singles: later counts of integers, one by one, between the bounds and about them.
+        singles: later counts of integers, one by one: between the bounds and about them, or of crowded intervals.
     """
 
     intervals: Intervals
@@ -93,17 +94,31 @@ class Counted:
 
     def candidates(self, kind: Kind) -> int:
         """How many single numbers may stand out: points, and integers that were counted one by one."""
-        singles = int((np.diff(self.intervals.edges) == 1).sum()) if kind == "integer" else 0
-        later = 0 if self.singles is None else self.singles.candidates(kind)
-        return len(self.intervals.points) + (singles if singles >= MANY_NUMBERS else 0) + later
+        alone = singles(self.intervals) if kind == "integer" else 0
+        later = 0 if self.singles is None else singles(self.singles.intervals)
+        return len(self.intervals.points) + (alone if alone >= MANY_NUMBERS else 0) + later
 
     def beside(self, other: Counted) -> Counted:
         """With another answer to the same question, each weighted by its precision, or with one about integers."""
-        if other.intervals != self.intervals:
-            return replace(self, singles=other if self.singles is None else self.singles.beside(other))
-        one, two = self.deviation**-2.0, other.deviation**-2.0
+        if other.intervals == self.intervals:
+            return self._together(other.counts, other.deviation, 1.0)
+        both = self
+        if opens(other.intervals, self.intervals):
+            counts, parts = closed(other.intervals, other.counts, self.intervals)
+            both = self._together(counts, other.deviation, parts)
+        return replace(both, singles=other if self.singles is None else self.singles.beside(other))
+
+    def _together(self, counts: np.ndarray, deviation: float, parts: float | np.ndarray) -> Counted:
+        """With counts each of which is the sum of so many that have noise of their own.
+
+        The deviation is that where a count is no sum. The others have up to that of the first answer: they are of
+        intervals that surely hold records, and end no bounds.
+        """
+        one, two = self.deviation**-2.0, deviation**-2.0 / np.asarray(parts)
         return replace(
-            self, counts=(one * self.counts + two * other.counts) / (one + two), deviation=(one + two) ** -0.5
+            self,
+            counts=(one * self.counts + two * counts) / (one + two),
+            deviation=(one + deviation**-2.0) ** -0.5,
         )
 
 
@@ -162,8 +177,10 @@ def intervals_of(
     return Intervals(name, codes, edges, () if alone else tried(kind, vote, coarse, records, deviation))
 
 
-def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviation: float) -> Intervals:
+def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviation: float, least: float) -> Intervals:
     """Where to count once more: in the same intervals, or integers one by one where that may show codes.
+
+    Where these are too many, those of crowded intervals are counted one by one, for numbers that many records hold.
 
     Args:
         counted: what was answered so far.
@@ -171,6 +188,7 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
         bounds: that follow from it.
         records: about how many cells are not missing.
         deviation: of the noise that a count will have.
+        least: deviations that it must exceed.
     """
     if counted.singles is not None:
         return counted.singles.intervals
@@ -179,7 +197,9 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
     beyond = reach_of(bounds.shown)
     first, last = bounds.shown[0] - beyond, bounds.shown[1] + beyond
     if last - first + 1 > min(_SINGLES, (records / (_QUIET_AGAIN * deviation)) ** 2):
-        return counted.intervals
+        if bounds.upper is None or bounds.upper < CHEAP:
+            return counted.intervals  # each number has a code of its own, and will have
+        return opened(counted.intervals, counted.counts, least * deviation, MANY if bounds.lumps else FEW)
     return Intervals(counted.intervals.column, counted.intervals.codes, tuple(np.arange(first, last + 2).tolist()))
 
 
@@ -240,6 +260,10 @@ def bounds_from(
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
     lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[inside], noise[inside], records, least)
+    if lumps and counted.singles is not None:
+        found = seen_alone(one.intervals, one.counts, least_point * one.deviation)
+        codes = codes_among(found, one.deviation, (shown.lower, shown.upper), vote, records)
+        lumps = 0 if codes else lumps
     return replace(roomy, codes=codes, lumps=lumps)
 
 
@@ -279,7 +303,12 @@ def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: boo
         values, places = integers_in(one.intervals, bounds.shown)
         found = integers_standing_out(values, one.counts[places], one.deviation, points.least)
         return replace(bounds, points=found, points_deviation=one.deviation)
-    return replace(bounds, points=points.frequent, points_deviation=points.deviation)
+    frequent, deviation = dict(points.frequent), points.deviation
+    if whole and (later := counted.singles) is not None:
+        frequent |= dict(crowded(later.intervals, later.counts, later.deviation, points.least))
+        deviation = max(deviation, later.deviation)
+    most = sorted(sorted(frequent.items(), key=lambda pair: -pair[1])[:MOST])
+    return replace(bounds, points=tuple(most), points_deviation=deviation)
 
 
 def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:

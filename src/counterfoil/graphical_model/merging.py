@@ -18,6 +18,9 @@ from counterfoil.graphical_model.smoothing import Smoothed
 MOST_CODES, LEAST_CODES = 48, 4
 """The most codes of a column of numbers while marginals are measured, and the fewest that the noise leaves it."""
 
+DEVIATIONS = 3.0
+"""Of its noise, below which a count is rare."""
+
 _PAIR_SHARE = 0.5
 """Two columns of .5 sqrt(n / scale) codes have a noise of .25 sqrt(2 / pi) n, a fifth of the records, in L1."""
 
@@ -35,7 +38,7 @@ def merge_rare(
     ordered: Mapping[str, int],
     groups: Mapping[str, np.ndarray] | None = None,
     smoothed: Mapping[str, Smoothed] | None = None,
-    deviations: float = 3.0,
+    deviations: float = DEVIATIONS,
 ) -> Coarsening:
     """Merges values whose noisy count is below `deviations` standard deviations of its noise.
 
@@ -185,6 +188,7 @@ def refine(
     columns: GraphicalModel,
     fine_zeros: Mapping[Clique, np.ndarray],
     smoothed: Mapping[str, Smoothed] | None = None,
+    told: Mapping[str, np.ndarray] | None = None,
 ) -> GraphicalModel:
     """A model on the fine domain: `model` between coarse codes, and within each as `columns` has it.
 
@@ -193,12 +197,13 @@ def refine(
         columns: on the fine domain; only its one-way marginals are used.
         fine_zeros: cells that no record can be in.
         smoothed: the counts of the first codes of some columns, which are used instead of those of `columns`.
+        told: the same for single codes of some columns, NaN for the others.
     """
     potentials: dict[Clique, np.ndarray] = {
         clique: table[np.ix_(*(coarsening.codes[name] for name in clique))]
         for clique, table in model.potentials.items()
     }
-    for name, share in shares_within(coarsening, columns, smoothed or {}).items():
+    for name, share in shares_within(coarsening, columns, smoothed or {}, told or {}).items():
         with np.errstate(divide="ignore"):
             within = np.log(share)
         potentials[(name,)] = potentials[(name,)] + within if (name,) in potentials else within
@@ -209,7 +214,10 @@ def refine(
 
 
 def shares_within(
-    coarsening: Coarsening, columns: GraphicalModel, smoothed: Mapping[str, Smoothed]
+    coarsening: Coarsening,
+    columns: GraphicalModel,
+    smoothed: Mapping[str, Smoothed],
+    told: Mapping[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """The share of each fine code within its coarse one; equal shares where the model has nothing."""
     shares = {}
@@ -218,6 +226,8 @@ def shares_within(
             first = smoothed[name].counts
             # What is impossible has no record in the model of the columns, however its neighbors smooth it.
             counts = np.append(np.where(counts[: len(first)] > 0, first, 0.0), counts[len(first) :])
+        if name in told:
+            counts = np.where(np.isnan(told[name]) | (counts <= 0), counts, told[name])
         group = coarsening.codes[name]
         totals, members = np.bincount(group, counts)[group], np.bincount(group)[group]
         shares[name] = np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / members)

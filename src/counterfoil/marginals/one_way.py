@@ -16,8 +16,16 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.graphical_model.merging import merge_column, merge_rare, merge_runs, refine, shares_within
+from counterfoil.graphical_model.merging import (
+    DEVIATIONS,
+    merge_column,
+    merge_rare,
+    merge_runs,
+    refine,
+    shares_within,
+)
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
+from counterfoil.graphical_model.precautions import join_hidden, without_doubtful_tails
 from counterfoil.graphical_model.runs import Runs
 from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
@@ -33,7 +41,7 @@ from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_no
 from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.schema import Categorical, Column, Schema
+from counterfoil.schema import Categorical, Column, Integer, Schema
 
 _MANY = 64
 """A column of numbers with more codes is measured repeatedly."""
@@ -51,6 +59,8 @@ class OneWay:
         smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
         warnings: public sentences for the receipt on what the noise hides.
         sums: of columns of numbers whose means the counts left in doubt.
+        told: by column, float64 [codes]: what is believed of values that are listed by precaution and do not show, NaN
+            for all others.
     """
 
     estimator: WarmEstimator
@@ -58,6 +68,7 @@ class OneWay:
     smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sums: Mapping[str, ColumnSum] = field(default_factory=dict)
+    told: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def model(self) -> GraphicalModel:
@@ -96,7 +107,7 @@ class OneWay:
 
     def within(self) -> dict[str, np.ndarray]:
         """By column, float64 [codes]: the share of each code within its coarse one."""
-        return shares_within(self.coarsening, self.model, self.smoothed)
+        return shares_within(self.coarsening, self.model, self.smoothed, self.told)
 
     def groups(self, schema: Schema, refined: GraphicalModel) -> dict[str, Groups]:
         """By column, the values that later queries count together, with the shares of the `refined` model."""
@@ -105,15 +116,18 @@ class OneWay:
 
     def _smooth(self, marginal: NoisyMarginal) -> NoisyMarginal:
         (name,) = marginal.clique
-        if name not in self.smoothed:
-            return marginal
-        first = self.smoothed[name].counts
-        return NoisyMarginal((name,), np.append(first, marginal.counts[len(first) :]), marginal.scale)
+        counts = marginal.counts
+        if name in self.smoothed:
+            first = self.smoothed[name].counts
+            counts = np.append(first, counts[len(first) :])
+        if name in self.told:
+            counts = np.where(np.isnan(self.told[name]), counts, self.told[name])
+        return NoisyMarginal((name,), counts, marginal.scale)
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
         zeros = self.estimator.structural_zeros
-        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed)
+        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed, self.told)
         return settle(refined, self.smoothed, self.sums)
 
 
@@ -167,10 +181,43 @@ def measure_one_way(
         runs = runs_of_columns(schema, marginals, spans)
         smoothed, sums = smoothed_columns(schema, runs, marginals, total), {}
     estimator.fit(marginals)
-    merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
-    coarsening = kept_apart(merged, schema.structural_zeros)
     warnings = _warnings(schema, marginals, runs, smoothed, estimator.counted, sums)
-    return OneWay(estimator, coarsening, smoothed, warnings, sums)
+    if schema.bought is not None:
+        smoothed = _without_doubtful_tails(schema, marginals, smoothed)
+    merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
+    told = dict[str, np.ndarray]()
+    if schema.bought is not None:
+        merged, told = _without_precautions(schema, marginals, merged)
+    return OneWay(estimator, kept_apart(merged, schema.structural_zeros), smoothed, warnings, sums, told)
+
+
+def _without_doubtful_tails(
+    schema: Schema, marginals: Sequence[NoisyMarginal], smoothed: Mapping[str, Smoothed]
+) -> dict[str, Smoothed]:
+    """The smoothed counts of columns, where bounds that may be too wide leave no records in tails that do not show."""
+    found = dict(smoothed)
+    for one in marginals:
+        (name,) = one.clique
+        if name in smoothed and _has_each_number(schema[name]):
+            bins = len(smoothed[name].counts)
+            found[name] = without_doubtful_tails(smoothed[name], one.counts[:bins], one.scale)
+    return found
+
+
+def _has_each_number(column: Column) -> bool:
+    """Whether it is one of whole numbers of which each has a code."""
+    return isinstance(column, Integer) and column.n_bins == column.upper - column.lower + 1
+
+
+def _without_precautions(
+    schema: Schema, marginals: Sequence[NoisyMarginal], merged: Coarsening
+) -> tuple[Coarsening, dict[str, np.ndarray]]:
+    """Values in no order that do not show, such as missing ones, joined with others, and what is believed of them."""
+    ordered, codes, told = _ordered(schema), dict(merged.codes), {}
+    for one in marginals:
+        (name,) = one.clique
+        codes[name], told[name] = join_hidden(codes[name], one.counts, ordered.get(name, 0), one.scale, DEVIATIONS)
+    return Coarsening(merged.fine, codes), told
 
 
 def left_for_pairs(account: FilterAccount, before: float, planned: float) -> float:

@@ -1,0 +1,104 @@
+"""Values that a schema lists by precaution: what is believed of their noisy counts where none of them stands out.
+
+A bought schema has a place for each cell: a code for missing cells, `other`, whole numbers up to generous bounds. Most
+of these places are empty. No count is below zero, so that the noise of an empty one leaves records in it, .4 deviations
+in the mean, and each pair with such a column has cells that hold noise alone. Two beliefs about a count of n deviations
+are weighed by how well they explain it: that the place is empty, which nine of ten are, and that its records are
+exponentially distributed with a mean of two deviations. Post-processing of noisy counts: no record is read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from counterfoil.graphical_model.smoothing import Smoothed
+
+_EMPTY = 0.9
+"""How probable it is, before anything is counted, that such a place is empty."""
+_MEAN = 2.0
+"""Deviations of noise that another one holds in the mean."""
+_BULK = 0.9
+"""A part of a tail's records: the cells that hold them say whether it has any."""
+_SURE = 5.0
+"""Deviations of noise by which what stands out must do so, before anything is said of what lies beyond."""
+_FAR = 25.0
+"""Deviations beyond which one of the two beliefs is certain."""
+_HALF_LOG_TAU = math.log(2 * math.pi) / 2
+
+
+def believed(deviations: float) -> float:
+    """How many deviations of noise are believed of a count of `deviations` that may be noise alone; none below 0."""
+    if deviations > _FAR:
+        return deviations - 1 / _MEAN
+    count = max(deviations, -_FAR)
+    mean = count - 1 / _MEAN  # of the normal law whose positive part the count leaves of the exponential one
+    log_above = float(log_ndtr(mean))
+    # The log of how much better the count is explained by records than by none.
+    log_odds = math.log((1 - _EMPTY) / _EMPTY / _MEAN) + _HALF_LOG_TAU + log_above + mean**2 / 2
+    if_any = mean + math.exp(-(mean**2) / 2 - _HALF_LOG_TAU - log_above)
+    return max(if_any / (1 + math.exp(-log_odds)), 0.0)
+
+
+def join_hidden(
+    codes: np.ndarray, counts: np.ndarray, ordered: int, scale: float, deviations: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joins the values of a column in no order that do not stand out with those that most records have.
+
+    Values that were merged as rare are judged together. They take the relations of the most frequent value and keep
+    what is believed of their counts. Where only one code would be left, they stay apart.
+
+    Args:
+        codes: int64 [n], the coarse code of each value.
+        counts: float64 [n], noisy.
+        ordered: how many of the first values are in order, and stay as they are.
+        scale: the standard deviation of the noise of each count.
+        deviations: below so many of its noise a sum does not stand out.
+
+    Returns:
+        int64 [n], and float64 [n]: what is believed of the counts of those values, NaN for all others.
+    """
+    size = int(codes.max()) + 1
+    totals, members = np.bincount(codes, counts, size), np.bincount(codes, minlength=size)
+    noises = scale * np.sqrt(members)
+    hidden = totals < deviations * noises
+    hidden[codes[:ordered]] = False
+    told = np.full(len(codes), math.nan)
+    for code in np.flatnonzero(hidden).tolist():
+        told[codes == code] = believed(totals[code] / noises[code]) * noises[code] / members[code]
+    if (~hidden).sum() < 2:
+        return codes, told
+    fullest = int(np.argmax(np.where(hidden, -np.inf, totals)))
+    joined = np.where(hidden, fullest, np.arange(size))
+    return np.unique(joined[codes], return_inverse=True)[1].reshape(-1).astype(np.int64), told
+
+
+def without_doubtful_tails(smoothed: Smoothed, counts: np.ndarray, scale: float) -> Smoothed:
+    """The smoothed counts of single whole numbers, where what lies beyond all that stands out holds what is believed.
+
+    A tail falls as what lies beside it does, and beyond the last of a few codes there is none. A tail that its own
+    counts show keeps its records.
+
+    Args:
+        smoothed: of numbers each of which has a code.
+        counts: float64 [n], noisy, of the same.
+        scale: the standard deviation of the noise of each.
+    """
+    out = np.flatnonzero(smoothed.stands_out)
+    if not len(out):
+        return smoothed
+    runs, found = smoothed.runs.of_cell, smoothed.counts.copy()
+    body = (runs >= out[0]) & (runs <= out[-1])
+    if counts[body].sum() < _SURE * scale * math.sqrt(int(body.sum())):
+        return smoothed
+    for tail in (np.flatnonzero(runs > out[-1]), np.flatnonzero(runs < out[0])[::-1]):
+        mass = float(found[tail].sum())
+        if mass <= 0:
+            continue
+        bulk = tail[: int(np.searchsorted(np.cumsum(found[tail]), _BULK * mass)) + 1]
+        noise = scale * math.sqrt(len(bulk))
+        found[tail] *= min(believed(float(counts[bulk].sum()) / noise) * noise / mass, 1.0)
+    return replace(smoothed, counts=found)

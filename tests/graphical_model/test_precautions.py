@@ -1,0 +1,94 @@
+"""Values that a schema lists by precaution: what is believed of their counts, and whom they join."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import expon, norm
+
+from counterfoil.graphical_model.precautions import believed, join_hidden, without_doubtful_tails
+from counterfoil.graphical_model.runs import runs_of
+from counterfoil.graphical_model.smoothing import Smoothed, spread
+
+
+@pytest.mark.parametrize("count", [-4.0, -1.0, 0.0, 0.7, 2.0, 3.0, 6.0, 20.0])
+def test_what_is_believed_is_the_mean_of_the_two_beliefs(count: float) -> None:
+    def with_records(t: float) -> float:
+        return float(0.1 * expon.pdf(t, scale=2.0) * norm.pdf(count - t))
+
+    points = [max(count, 0.0)]
+    mass, first = (quad(f, 0, 40, points=points)[0] for f in (with_records, lambda t: t * with_records(t)))
+    assert believed(count) == pytest.approx(first / (mass + 0.9 * norm.pdf(count)), rel=1e-6, abs=1e-9)
+
+
+def test_noise_alone_leaves_a_fifth_of_what_a_bound_at_zero_does() -> None:
+    left, _ = quad(lambda z: believed(z) * norm.pdf(z), -6, 6)
+    assert left < 0.2 / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize("count", [-1e200, -60.0, 60.0, 1e9])
+def test_far_counts_are_finite(count: float) -> None:
+    assert believed(count) == pytest.approx(max(count - 0.5, 0.0), abs=1e-3)
+
+
+def test_a_missing_value_that_does_not_show_joins_the_most_frequent_one() -> None:
+    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 12.0]), 0, 10.0, 3.0)
+    assert codes.tolist() == [0, 1, 1]
+    assert np.isnan(told).tolist() == [True, True, False]
+    assert told[2] == pytest.approx(10 * believed(1.2))
+
+
+def test_what_shows_stays_by_itself() -> None:
+    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 31.0]), 0, 10.0, 3.0)
+    assert codes.tolist() == [0, 1, 2]
+    assert np.isnan(told).all()
+
+
+def test_rare_values_are_judged_together() -> None:
+    """Two of 25 are below 30 each, and above 30 sqrt(2) together."""
+    for counts, expected in (([700.0, 25, 25, 900], [0, 2, 2, 1]), ([700.0, 20, 5, 900], [0, 1, 1, 1])):
+        codes, told = join_hidden(np.array([0, 2, 2, 1]), np.array(counts), 0, 10.0, 3.0)
+        assert codes.tolist() == expected
+        if max(expected) == 1:
+            assert told[1] == told[2] == pytest.approx(10 * believed(2.5 / math.sqrt(2)) / math.sqrt(2))
+
+
+def test_numbers_stay_and_one_code_alone_is_never_left() -> None:
+    codes, _ = join_hidden(np.array([0, 0, 1, 2]), np.array([5.0, 3.0, 900.0, -4.0]), 3, 10.0, 3.0)
+    assert codes.tolist() == [0, 0, 1, 1], "the numbers 0 and 1 do not show, and are in order"
+    codes, told = join_hidden(np.array([0, 1]), np.array([900.0, 4.0]), 0, 10.0, 3.0)
+    assert codes.tolist() == [0, 1]
+    assert told[1] == pytest.approx(10 * believed(0.4))
+
+
+def smoothed_of(counts: np.ndarray, scale: float = 20.0) -> Smoothed:
+    return spread(runs_of(counts, scale), np.ones(len(counts)), np.arange(len(counts), dtype=float))
+
+
+def cut(counts: np.ndarray, scale: float = 20.0) -> Smoothed:
+    return without_doubtful_tails(smoothed_of(counts, scale), counts, scale)
+
+
+def test_a_tail_beyond_two_codes_holds_little_in_the_mean() -> None:
+    rng, before, after = np.random.default_rng(0), [], []
+    for _ in range(40):
+        counts = np.round(np.append([0.0, 4000.0, 3000.0], np.zeros(13)) + rng.normal(0, 20.0, 16))
+        before.append(smoothed_of(counts).counts[3:].sum())
+        after.append(cut(counts).counts[3:].sum())
+    assert np.mean(before) > 20
+    assert np.mean(after) < np.mean(before) / 4
+
+
+def test_a_tail_that_shows_keeps_its_records() -> None:
+    falling = np.round(3000 * 0.7 ** np.arange(16))
+    before, after = smoothed_of(falling).counts, cut(falling).counts
+    assert after == pytest.approx(before, abs=25)
+    assert (after <= before + 1e-9).all()
+
+
+def test_where_nothing_stands_out_nothing_is_cut() -> None:
+    noise = np.round(np.random.default_rng(1).normal(0, 20.0, 16))
+    assert np.array_equal(cut(noise, 200.0).counts, smoothed_of(noise, 200.0).counts)
