@@ -337,7 +337,7 @@ def _report(
     """What was found with which noise, what it cost, and the next command."""
     from counterfoil.cli.schema_file import facts_of
     from counterfoil.cli.schema_table import findings
-    from counterfoil.schema.bought_columns import may_number_rows
+    from counterfoil.schema.bought_columns import may_number_rows, public_names
     from counterfoil.schema.toml import UNKNOWN
 
     budget, (out, receipt) = purchase.budget, places
@@ -389,6 +389,14 @@ def _report(
             "otherwise."
         )
         terminal.alarm(textwrap.fill(advice, WIDTH))
+    for column in made.discovered.columns:
+        public, names = public_names(column)
+        if names and set(names) <= set(tables[column.name].get("values", ())):
+            advice = (
+                f"{column.name} also lists the {len(names)} other names of a public list ({public}), for which no "
+                f"record was read: delete those from {out} that can't occur."
+            )
+            terminal.say(textwrap.fill(advice, WIDTH))
     dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
     if len(dates) > 1:
         named = ", ".join(dates[:4]) + (f" and {len(dates) - 4} more" if len(dates) > 4 else "")

@@ -15,6 +15,7 @@ from counterfoil.schema.discovered import DiscoveredColumn, Kind, count_range, p
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
+from counterfoil.schema.public_lists import public_list_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.spelling import BYTES, strip
 from counterfoil.schema.values import parse_number
@@ -149,8 +150,12 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
         seen = f"its {len(listed):,} frequent texts cover about {share} of the cells" if listed else _NO_TEXT
         return BoughtColumn(column.name, {}, seen)
     rest = 1 - covered > STANDARD_ERRORS * error
+    why = f"bought: their noisy counts passed the threshold; they cover about {share}"
+    public, others = public_names(column) if rest else ("", [])
+    if others := [name for name in others if name not in words]:
+        why += f". The other {len(others)} are of a public list ({public}); no record was read for them"
     facts: Facts = {
-        "values": (list(listed), f"bought: their noisy counts passed the threshold; they cover about {share}"),
+        "values": ([*listed, *others], why),
         "other": (True, "bought: the rest of the cells" if rest else CAUTION),
     }
     absent = [text for text in column.missing_words if _can_be_listed(text) and text not in listed]
@@ -160,6 +165,16 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     elif column.shows_missing:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
+
+
+def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
+    """The name of the public list that its categories are of, and the other names of that list; nothing where none is.
+
+    Post-processing of what was bought: who knows the categories knows the list.
+    """
+    found = [text for text, _ in column.categories if _can_be_listed(text)]
+    public = public_list_of(found)
+    return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
 
 _NO_TEXT = "none of its texts is frequent enough to be told from noise"
