@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binom
 
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.domain.domain import Clique
 from counterfoil.inference.evidence import Evidence
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAnswers, RecordedAverages, RecordedMarginal
@@ -59,9 +60,10 @@ def evidence_of(
     records: int | None = None,
     first_look: int | None = None,
     rows: pa.Table | None = None,
+    unit: PrivacyUnit | None = None,
 ) -> Evidence:
     """Evidence with these answers and rows; what rests on a receipt, or on rows that are not given, can't be asked."""
-    answers = RecordedAnswers(schema, tuple(marginals), tuple(averages), tuple(error_bars), records, first_look)
+    answers = RecordedAnswers(schema, tuple(marginals), tuple(averages), tuple(error_bars), records, first_look, unit)
     return Evidence(rows, UNMARKED, answers)  # type: ignore[arg-type]
 
 

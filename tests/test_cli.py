@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -292,6 +293,16 @@ def test_version_and_help(office: Office) -> None:
         assert max(map(len, ended.out.splitlines())) <= 80
     assert office.run().status == 0
     assert office.run("ledger").status == 2
+
+
+@pytest.mark.parametrize("command", ["plan", "check", "schema", "predict"])
+def test_help_fills_its_lines(office: Office, command: str) -> None:
+    """A line ends only where the next word would not fit, but for the last one of a paragraph."""
+    said = office.run(command, "--help").out.split("\u256d")[0]
+    paragraphs = [part.split("\n") for part in re.sub(r" +$", "", said, flags=re.M).split("\n\n")]
+    for lines in paragraphs:
+        for line, following in itertools.pairwise(lines):
+            assert not (line and following) or len(line) + 1 + len(following.split()[0]) >= 79, line
 
 
 def test_help_imports_nothing_heavy() -> None:

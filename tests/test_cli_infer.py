@@ -265,3 +265,10 @@ def test_help_names_the_kinds(office):
     ):
         assert kind in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_an_unknown_kind_is_told_what_there_is_once(released):
+    said = released.run("infer", MADE, "quantile", "age")
+    assert said.status != 0
+    assert said.err.count("m-estimate") == 1
+    assert "Did you mean 'mean'?" in released.run("infer", MADE, "means", "age").err

@@ -11,7 +11,7 @@ import pytest
 from counterfoil.features.functions import UNIT, Functions, Share, Value
 from counterfoil.inference import chi2, mean, proportion
 from counterfoil.inference.clamped import bounds_sentences
-from counterfoil.inference.group_means import POPULATION
+from counterfoil.inference.related_rows import POPULATION
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAverages, RecordedMarginal
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
 from noisy_tables import GAUSSIAN, evidence_of

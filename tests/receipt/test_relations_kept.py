@@ -34,7 +34,7 @@ def test_it_is_said_with_the_flag_that_buys_them(document, flag):
 @pytest.mark.parametrize(
     "document",
     [
-        pytest.param(receipt("aim", COLUMNS, PAIRS, workload=3), id="asked for"),
+        pytest.param(receipt("aim", COLUMNS, PAIRS, [["age", "job", "pay"]], workload=3), id="asked for"),
         pytest.param(receipt("aim", COLUMNS, PAIRS, [["age", "job", "pay"]], workload=2), id="counted"),
         pytest.param(receipt("aim", COLUMNS, workload=2), id="no pair"),
         pytest.param(receipt("aim", COLUMNS[:2], PAIRS[:1], workload=2), id="two columns"),
@@ -45,6 +45,15 @@ def test_it_is_said_with_the_flag_that_buys_them(document, flag):
 )
 def test_it_is_not_said_where_it_is_not_so(document):
     assert three_columns(document) == ""
+
+
+@pytest.mark.parametrize("workload", [3, 4, [["age", "job", "pay"], ["age"]]])
+def test_it_is_said_where_larger_sets_were_asked_for_and_none_was_counted(workload):
+    said = three_columns(receipt("aim", COLUMNS, PAIRS, workload=workload))
+    assert "the workload has larger sets, and noisy scores chose none of them" in said
+    assert "`--workload 3`" not in said
+    counted = receipt("aim", COLUMNS, PAIRS, [["age", "job", "pay"]], workload=workload)
+    assert three_columns(counted) == ""
 
 
 WIDE = [[f"q{i}"] for i in range(20)]

@@ -50,7 +50,7 @@ def test_digits_that_can_not_be_written_are_refused(lower: int, digits: int, mes
 
 
 @pytest.mark.parametrize(
-    "name", ["zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10"]
+    "name", ["zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10", "branch_no"]
 )
 def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -> None:
     assert may_be_code(name)

@@ -77,7 +77,20 @@ def counterfoil(
 @cache
 def _command() -> Callable[..., Any]:
     """All commands, put together once: `app` would read every option's annotation anew for each that is run."""
-    return typer.main.get_command(app)
+    return _filled(typer.main.get_command(app))
+
+
+def _filled(command: Any) -> Any:
+    """The command, whose help has paragraphs of one line: the lines of the source are longer than 80 characters.
+
+    Paragraphs of commands, which begin with a backspace as `click` wants it, stay as they are.
+    """
+    if command.help:
+        parts = command.help.split("\n\n")
+        command.help = "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in parts)
+    for inner in getattr(command, "commands", {}).values():
+        _filled(inner)
+    return command
 
 
 def run(arguments: Sequence[str]) -> int:

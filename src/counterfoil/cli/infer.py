@@ -159,10 +159,10 @@ def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> 
     Raises:
         ValueError: for an unknown kind, too few or too many arguments, or an option that it does not take.
     """
-    from counterfoil.schema.errors import did_you_mean
+    from counterfoil.schema.errors import closest
 
     if kind not in KINDS:
-        raise ValueError(f"KIND must be one of {', '.join(KINDS)}. Found {kind!r}.{did_you_mean(kind, KINDS)}")
+        raise ValueError(f"KIND must be one of {', '.join(KINDS)}. Found {kind!r}.{closest(kind, KINDS)}")
     wanted = KINDS[kind]
     if not wanted.least <= len(arguments) <= wanted.most:
         raise ValueError(

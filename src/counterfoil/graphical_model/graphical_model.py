@@ -214,7 +214,8 @@ class GraphicalModel:
             if where is None:
                 raise
             raise ValueError(
-                "The condition in `where` must have a positive probability in the model. Found zero."
+                "The condition in `where` must have a positive probability in the model. Found zero: impossible "
+                "cells, such as those by the rules of a schema, exclude all such rows."
             ) from error
 
         def draw(n: int, rng: np.random.Generator) -> Codes:

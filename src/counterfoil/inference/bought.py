@@ -55,7 +55,7 @@ def bought_by_name(answers: RecordedAnswers, name: str, level: float) -> list[Fi
         return []
     best, bounds, share, columns = min(known, key=lambda one: one[0].preference)
     about = f"share of records with {name}" if share else f"mean of {name}"
-    found = findings(best, level, about=about, bounds=bounds, total=total_of(answers), share=share)
+    found = findings(best, level, about=about, bounds=bounds, total=total_of(answers), share=share, unit=answers.unit)
     if share:
         return with_clamping(found, answers.schema, columns)
     return with_clamping(found, answers.schema, columns, averaged="".join(columns), within=bounds)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from counterfoil.inference.finding import Finding
-from counterfoil.inference.group_means import POPULATION
+from counterfoil.inference.related_rows import is_population
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
 from counterfoil.schema.column import Column
@@ -79,4 +79,4 @@ def _counted(column: Column, clamping: Clamping) -> str:
 
 def _among(basis: tuple[str, ...], said: Sequence[str]) -> tuple[str, ...]:
     """The sentence about the population stays the last one."""
-    return (*basis[:-1], *said, POPULATION) if basis[-1:] == (POPULATION,) else (*basis, *said)
+    return (*basis[:-1], *said, basis[-1]) if basis and is_population(basis[-1]) else (*basis, *said)

@@ -15,6 +15,7 @@ from counterfoil.inference.group_means import total_sentence
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals
 from counterfoil.inference.proportions import require_column
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import alike_sentences, most_related
 from counterfoil.inference.unmeasured import never_measured
 
 _MOST_RECORDS = 2**53
@@ -31,8 +32,9 @@ def chi2(
     With counts c whose noise has the variance v in each cell, E the product of their margins over their sum, the
     statistic is the sum over cells of (c - E)**2 / (E + v). Its law where the columns are independent is simulated: as
     many records as are estimated, in cells with the product of the estimated margins, plus noise of the recorded law;
-    the margins of each simulated table are estimated anew. The p-value is (1 + the number of simulated statistics that
-    are at least the observed one) / (1 + simulations).
+    the margins of each simulated table are estimated anew. Where up to K records of a privacy unit were used, they are
+    simulated K at a time in one cell: no relation of such records gives counts a larger covariance. The p-value is
+    (1 + the number of simulated statistics that are at least the observed one) / (1 + simulations).
 
     Where the release chose by noisy scores which pairs to count, it chose pairs that look dependent in these very
     records: the p-value is then multiplied by the number of pairs that it chose among (Bonferroni), so that one of all
@@ -75,16 +77,18 @@ def chi2(
     if not 1 <= records < _MOST_RECORDS:
         raise Unanswerable("The number of records can't be told from none with this noise: no test is possible.")
     counts, variance = pooled.counts, pooled.variance
+    related = most_related(evidence.answers.unit)
     statistic, shares = _statistic(counts[None], variance)[0], _null_shares(counts, records)
-    simulated = _simulated(pooled, shares, round(records), simulations, np.random.default_rng(seed))
+    simulated = _simulated(pooled, shares, round(records), simulations, np.random.default_rng(seed), related)
     alone = (1 + int((simulated >= statistic).sum())) / (1 + simulations)
     p_value = min(chosen_among * alone, 1.0)
-    noise_share = _noise_share(shares * records, variance)
+    noise_share = _noise_share(shares * records, variance, related)
     said = "rejected" if p_value <= 1 - level else "not rejected"
     basis = (
         f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",
         total_sentence(pooled.total),
         *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in bounds_sentences(evidence.schema, (one, other))),
+        *alike_sentences(evidence.answers.unit),
         *_choice_sentences(chosen_among, alone, simulations, 1 - level),
         f"At the significance level {1 - level:.3g} independence is {said}, by {simulations:,} simulated tables.",
     )
@@ -162,13 +166,22 @@ def _shares(margin: np.ndarray, records: float) -> np.ndarray:
 
 
 def _simulated(
-    pooled: PooledMarginal, shares: np.ndarray, records: int, simulations: int, rng: np.random.Generator
+    pooled: PooledMarginal,
+    shares: np.ndarray,
+    records: int,
+    simulations: int,
+    rng: np.random.Generator,
+    related: int,
 ) -> np.ndarray:
-    """float64 [simulations]: statistics of tables of independent columns with noise as on the receipt."""
+    """float64 [simulations]: statistics of tables of independent columns with noise as on the receipt.
+
+    Of `related` records at a time, which are the same.
+    """
+    draws = max(round(records / related), 1)
     at_once, found = max(_CELLS_AT_ONCE // shares.size, 1), []
     for start in range(0, simulations, at_once):
         size = (min(at_once, simulations - start), *shares.shape)
-        tables = rng.multinomial(records, shares.ravel(), size=size[0]).reshape(size)
+        tables = related * rng.multinomial(draws, shares.ravel(), size=size[0]).reshape(size)
         noisy = tables + sum(noise(rng, size) for noise in _noises(pooled))
         found.append(_statistic(noisy, pooled.variance))
     return np.concatenate(found)
@@ -195,11 +208,11 @@ def _laplace(summed: float, scale: float) -> Callable[[np.random.Generator, tupl
     return lambda rng, size: scale * (rng.gamma(summed, size=size) - rng.gamma(summed, size=size))
 
 
-def _noise_share(expected: np.ndarray, variance: float) -> float:
+def _noise_share(expected: np.ndarray, variance: float, related: int) -> float:
     """The share of noise in the statistic's expectation: v against E (1 - row's share) (1 - column's share)."""
     total = max(float(expected.sum()), 1.0)
     left = np.outer(1 - expected.sum(axis=1) / total, 1 - expected.sum(axis=0) / total)
     shrunk = (1 - 1 / expected.shape[0]) * (1 - 1 / expected.shape[1])
     weights = np.maximum(expected + variance, np.finfo(float).tiny)
-    noise, sampling = float((variance * shrunk / weights).sum()), float((expected * left / weights).sum())
+    noise, sampling = float((variance * shrunk / weights).sum()), related * float((expected * left / weights).sum())
     return noise / (noise + sampling) if noise + sampling > 0 else 0.0

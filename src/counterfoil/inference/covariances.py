@@ -17,6 +17,7 @@ from counterfoil.inference.moment_basis import Variable
 from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 
 _COVARIANCE_BASIS = (
     "sampling is bounded without fourth moments: the variance of (u - mean)(v - mean) is at most the variance of one "
@@ -46,10 +47,9 @@ def covariance(release: Any, columns: Sequence[str], *, level: float = 0.95) -> 
     moments = MomentMatrix.of(evidence.answers, columns)
     variables = [moments.basis.variable(name, "A covariance") for name in moments.basis.columns]
     own = {one: centered(moments, one, one) for one in variables}
-    return [
-        _covariance(moments, one, other, (own[one], own[other]), level)
-        for one, other in combinations_with_replacement(variables, 2)
-    ]
+    pairs = combinations_with_replacement(variables, 2)
+    found = (_covariance(moments, one, other, (own[one], own[other]), level) for one, other in pairs)
+    return with_unrelated(found, evidence.answers.unit)
 
 
 def _covariance(
@@ -110,9 +110,11 @@ def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) ->
         ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
     """
     require_level(level)
-    matrix = CovarianceMatrix.of(Evidence.of(release), columns, "A correlation")
+    evidence = Evidence.of(release)
+    matrix = CovarianceMatrix.of(evidence, columns, "A correlation")
     _require_variances(matrix)
-    return [_correlation(matrix, u, v, level) for u, v in combinations(range(len(matrix.variables)), 2)]
+    found = (_correlation(matrix, u, v, level) for u, v in combinations(range(len(matrix.variables)), 2))
+    return with_unrelated(found, evidence.answers.unit)
 
 
 def _require_variances(matrix: CovarianceMatrix) -> None:

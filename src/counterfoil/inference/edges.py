@@ -15,6 +15,7 @@ from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.noise_matrices import FEW_DRAWS, inflation, public_generator
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 
 _BASIS = (
     "sampling is that of normal columns (Fisher's z); of others, an edge is a linear relation given the other columns",
@@ -38,7 +39,8 @@ def graph(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[
         ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
     """
     require_level(level)
-    matrix = CovarianceMatrix.of(Evidence.of(release), columns, "A graph")
+    evidence = Evidence.of(release)
+    matrix = CovarianceMatrix.of(evidence, columns, "A graph")
     size = len(matrix.variables)
     if matrix.records <= size + 2:
         raise Unanswerable(f"{matrix.records:,.0f} records are too few for the graph of {size} columns: name fewer.")
@@ -46,7 +48,7 @@ def graph(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[
     each = 1 - (1 - level) / (size * (size - 1) / 2)
     precision = np.linalg.inv(matrix.values)
     found = [_pair(matrix, precision, (u, v), each, larger) for u, v in combinations(range(size), 2)]
-    return [replace(finding, level=level) for finding in found]
+    return with_unrelated((replace(finding, level=level) for finding in found), evidence.answers.unit)
 
 
 def _pair(

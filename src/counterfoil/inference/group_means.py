@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import PooledMarginal
 from counterfoil.inference.ratio import Ratio
-
-POPULATION = (
-    "Assumed: the records are independent draws from the population; the noise alone speaks of the table itself."
-)
-
+from counterfoil.inference.related_rows import most_related, population_sentence
 
 _FIRST = 0.9
 """The share of the probability to fail that the way to tell a mean has which public numbers prefer."""
@@ -133,7 +130,14 @@ def total_sentence(total: LinearAnswer) -> str:
 
 
 def findings(
-    answer: GroupMeans, level: float, *, about: str, bounds: tuple[float, float], total: LinearAnswer, share: bool
+    answer: GroupMeans,
+    level: float,
+    *,
+    about: str,
+    bounds: tuple[float, float],
+    total: LinearAnswer,
+    share: bool,
+    unit: PrivacyUnit | None,
 ) -> list[Finding]:
     """The findings of one way to tell the means.
 
@@ -144,12 +148,22 @@ def findings(
         bounds: the numbers that 0 and 1 stand for.
         total: the number of records.
         share: whether the number says if a record has an event.
+        unit: whose records may be alike; None where records are independent draws.
     """
-    return [_finding(one, answer, level, about=about, bounds=bounds, total=total, share=share) for one in answer.means]
+    return [
+        _finding(one, answer, level, about=about, bounds=bounds, total=total, share=share, unit=unit)
+        for one in answer.means
+    ]
 
 
 def narrowest(
-    known: Sequence[GroupMeans], level: float, *, about: str, bounds: tuple[float, float], total: LinearAnswer
+    known: Sequence[GroupMeans],
+    level: float,
+    *,
+    about: str,
+    bounds: tuple[float, float],
+    total: LinearAnswer,
+    unit: PrivacyUnit | None,
 ) -> list[Finding]:
     """The findings of several ways to tell the same means: for each group, of the way that tells it most narrowly.
 
@@ -165,7 +179,7 @@ def narrowest(
     Args:
         known: the ways, at least one.
         level: of each interval.
-        about, bounds, total: as in `findings`.
+        about, bounds, total, unit: as in `findings`.
     """
     ways: list[GroupMeans] = []
     for way in sorted(known, key=lambda one: one.preference):
@@ -175,7 +189,7 @@ def narrowest(
     rest = (1 - _FIRST) * (1 - level) / max(len(ways) - 1, 1)
     levels = [1 - _FIRST * (1 - level), *[1 - rest] * (len(ways) - 1)] if len(ways) > 1 else [level]
     found = [
-        findings(way, one, about=about, bounds=bounds, total=total, share=False)
+        findings(way, one, about=about, bounds=bounds, total=total, share=False, unit=unit)
         for way, one in zip(ways, levels, strict=True)
     ]
     if len(ways) == 1:
@@ -202,8 +216,9 @@ def _finding(
     bounds: tuple[float, float],
     total: LinearAnswer,
     share: bool,
+    unit: PrivacyUnit | None,
 ) -> Finding:
-    both, noise, sampling = _intervals(mean, level)
+    both, noise, sampling = _intervals(mean, level, most_related(unit))
     width = bounds[1] - bounds[0]
     estimate, lower, upper = (bounds[0] + width * number for number in both)
     basis = [*answer.basis, total_sentence(total)]
@@ -234,7 +249,7 @@ def _finding(
         basis.append(cut_sentence(f"{mean.group}: the" if mean.group else "The", estimate))
     charges = tuple(sorted({*mean.low.top.charges, *mean.high.top.charges, *below.charges}))
     said = f"{about}, where {mean.group}" if mean.group else about
-    said_of_all = (*basis, POPULATION)
+    said_of_all = (*basis, population_sentence(unit))
     halves = width * noise, width * sampling
     return Finding(said, estimate, lower, upper, level, *halves, charges, said_of_all, bins=width * mean.opened / 2)
 
@@ -254,7 +269,7 @@ def cut_sentence(the: str, estimate: float) -> str:
     )
 
 
-def _intervals(mean: GroupMean, level: float) -> tuple[tuple[float, float, float], float, float]:
+def _intervals(mean: GroupMean, level: float, related: int) -> tuple[tuple[float, float, float], float, float]:
     """The estimate with the ends of its interval; half the widths for noise alone and for sampling alone.
 
     The mean mu of the numbers lies between the means mu_low and mu_high of the least and the greatest numbers that the
@@ -264,10 +279,12 @@ def _intervals(mean: GroupMean, level: float) -> tuple[tuple[float, float, float
     probability `level` where those of the ratios have it. It does not depend on the estimate, which lies in it.
     """
     estimate = mean.estimate
+    low_ratio = replace(mean.low, related=related)
+    high_ratio = low_ratio if mean.high is mean.low else replace(mean.high, related=related)
     halves = []
     for noise, sampling in ((True, True), (True, False), (False, True)):
-        low = mean.low.interval(level, noise=noise, sampling=sampling)
-        high = low if mean.high is mean.low else mean.high.interval(level, noise=noise, sampling=sampling)
+        low = low_ratio.interval(level, noise=noise, sampling=sampling)
+        high = low if high_ratio is low_ratio else high_ratio.interval(level, noise=noise, sampling=sampling)
         halves.append((low.lower, high.upper, (low.estimate - low.lower + high.upper - high.estimate) / 2))
     (lower, upper, _), (_, _, noise_half), (_, _, sampling_half) = halves
     # Noise can order the two ratios the other way round; a wider interval covers no less.

@@ -17,6 +17,7 @@ from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.inference.noise_matrices import FEW_DRAWS, inflation, public_generator
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 
 
 def ols(release: Any, target: str, predictors: Sequence[str], *, level: float = 0.95) -> list[Finding]:
@@ -54,7 +55,8 @@ def ols(release: Any, target: str, predictors: Sequence[str], *, level: float = 
         )
     fit = LeastSquares(moments, answer, named)
     larger = inflation(fit.matrix, fit.errors(FEW_DRAWS), f"these predictors of {target!r}")
-    return [fit.finding(row, level, larger) for row in range(len(fit.labels))]
+    found = (fit.finding(row, level, larger) for row in range(len(fit.labels)))
+    return with_unrelated(found, evidence.answers.unit)
 
 
 @dataclass(frozen=True, eq=False)

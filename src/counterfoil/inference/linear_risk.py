@@ -19,6 +19,7 @@ from counterfoil.inference.label_moments import LabelMoments
 from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_matrices import DRAWS, public_generator, quantile_of, spectral_norms
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.theory.bound import Bound
@@ -64,7 +65,8 @@ def risk(
     # Indicators of all categories of a column add up to the constant: there is no curvature to certify with them.
     names = [column.name for column in features.scaled]
     second = MomentMatrix.of(evidence.answers, names) if names and not features.listed else None
-    return _TrainedModel(moments, second, *_rows(evidence, features), features, float(norm), level).findings()
+    model = _TrainedModel(moments, second, *_rows(evidence, features), features, float(norm), level)
+    return with_unrelated(model.findings(), evidence.answers.unit)
 
 
 def _features(schema: Schema, target: str, positive: str | None) -> FeatureMap:

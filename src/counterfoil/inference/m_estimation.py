@@ -18,6 +18,7 @@ from counterfoil.inference.finding import Finding
 from counterfoil.inference.local_risks import LocalRisks
 from counterfoil.inference.loss_polynomials import PolynomialFit
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 from counterfoil.inference.risk_fit import RiskFit
 
 
@@ -47,13 +48,15 @@ def m_estimate(release: Any, target: str | None = None, *, penalty: float = 0.0,
     require_level(level)
     if isinstance(penalty, bool) or not isinstance(penalty, (int, float)) or not 0 <= penalty < math.inf:
         raise ValueError(f"`penalty` must be a number of at least 0. Found {penalty!r}.")
-    losses = BoughtLosses.of(Evidence.of(release).answers, target)
+    answers = Evidence.of(release).answers
+    losses = BoughtLosses.of(answers, target)
     failure = 1 - level
     certify, way = _way(losses, failure)
     records = certify(failure, None, float(penalty), None)
     alone = certify(None, failure, float(penalty), records.weights)
     population = certify(failure / 2, failure / 2, float(penalty), records.weights)
-    return list(_Report(losses, records, alone, population, float(penalty), level, way).findings())
+    report = _Report(losses, records, alone, population, float(penalty), level, way)
+    return with_unrelated(report.findings(), answers.unit)
 
 
 Certify = Callable[[float | None, float | None, float, np.ndarray | None], Certified]

@@ -55,7 +55,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     known += _from_moments(answers, column, by) + (_averaged(answers, numbers, bounds) if by is None else [])
     about = f"mean of {column}"
     if known:
-        found = narrowest(known, level, about=about, bounds=bounds, total=total_of(answers))
+        found = narrowest(known, level, about=about, bounds=bounds, total=total_of(answers), unit=answers.unit)
         return with_clamping(found, schema, columns, averaged=column)
     if pooled_marginals(answers, columns):
         raise Unanswerable(

@@ -14,6 +14,7 @@ from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.noise_matrices import DRAWS, public_generator, quantile_of, spectral_norms
 from counterfoil.inference.ratio import require_level
+from counterfoil.inference.related_rows import with_unrelated
 
 _SMALLEST_LOADING = 0.1
 _SHARE_OF_THE_MEANS = 0.1
@@ -39,14 +40,15 @@ def pca(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Fi
     Sources: Weyl's inequality for the variances; Davis and Kahan 1970 for the directions; Tropp 2015 for sampling.
     """
     require_level(level)
-    matrix = CovarianceMatrix.of(Evidence.of(release), columns, "A principal component analysis")
+    evidence = Evidence.of(release)
+    matrix = CovarianceMatrix.of(evidence, columns, "A principal component analysis")
     together, noise, sampling = _bounds(matrix, level)
     values, vectors = np.linalg.eigh(matrix.values)
     findings = []
     for number, k in enumerate(reversed(range(len(values))), 1):
         component = _Component(matrix, number, values, vectors[:, k], k, level)
         findings += [component.variance(together, noise, sampling), component.angle(together, noise, sampling)]
-    return findings
+    return with_unrelated(findings, evidence.answers.unit)
 
 
 def _bounds(matrix: CovarianceMatrix, level: float) -> tuple[float, float, float]:

@@ -72,7 +72,8 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         known += _bought(evidence.answers, event)
     if known:
         best = min(known, key=lambda answer: answer.preference)
-        found = findings(best, level, about=about, bounds=(0.0, 1.0), total=total_of(evidence.answers), share=True)
+        total, unit = total_of(evidence.answers), evidence.answers.unit
+        found = findings(best, level, about=about, bounds=(0.0, 1.0), total=total, share=True, unit=unit)
         names = [one.group for one in best.means]
     else:
         require_bar(evidence.answers, columns)

@@ -45,6 +45,7 @@ class Ratio:
         below: the noisy number of records.
         spread: the variance s of the number in the population; None for theta (1 - theta), that of an indicator, and
             the most that a number between 0 and 1 can have.
+        related: how many records may be one and the same draw; N s(theta) is then multiplied by it (related_rows.py).
 
     Sources: Wilson 1927; Fieller 1954; Bhatia and Davis 2000 for the bound on the variance.
     """
@@ -52,6 +53,7 @@ class Ratio:
     top: LinearAnswer
     below: LinearAnswer
     spread: float | None = None
+    related: int = 1
 
     @property
     def estimate(self) -> float:
@@ -98,7 +100,7 @@ class Ratio:
             return -float(ndtri((1 - level) / 2))
         law = (self.top - self.below * theta).law
         spread = theta * (1 - theta) if self.spread is None else self.spread
-        law = law.plus_normal(max(self.below.value, 0.0) * spread if sampling else 0.0)
+        law = law.plus_normal(max(self.below.value, 0.0) * self.related * spread if sampling else 0.0)
         return law.quantile(level) / law.deviation if law.deviation else -float(ndtri((1 - level) / 2))
 
     def _end_for(self, critical: float, upper: bool, noise: bool, sampling: bool) -> float:
@@ -108,7 +110,7 @@ class Ratio:
         if records <= 0 or records**2 <= q * of_below:
             return float(upper)
         top = self.estimate * records
-        drawn = records if sampling else 0.0
+        drawn = records * self.related if sampling else 0.0
         constant, linear, square = (self.spread, 0.0, 0.0) if self.spread is not None else (0.0, 1.0, -1.0)
         a = records**2 - q * (of_below + drawn * square)
         b = -2 * top * records + q * (2 * of_both - drawn * linear)

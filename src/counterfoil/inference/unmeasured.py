@@ -11,10 +11,11 @@ import numpy as np
 from counterfoil.domain.domain import Clique
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
-from counterfoil.inference.group_means import POPULATION, total_sentence
+from counterfoil.inference.group_means import total_sentence
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import counted_tables, total_of
 from counterfoil.inference.ratio import Ratio
+from counterfoil.inference.related_rows import most_related, population_sentence
 from counterfoil.receipt.answers import ErrorBarEntry, RecordedAnswers
 
 _LEAST = 0.001
@@ -66,9 +67,10 @@ def from_error_bar(
     one becomes the other by moving a share of at most f / 2. For a group with the share g of the rows and the mean m of
     a number in [0, 1], moving d changes the mean most within the group, from rows with 0 to rows with 1: by d / g; mass
     that enters or leaves the group changes the mean by less, as (m g + d) / (g + d) <= m + d / g. So the mean among the
-    real records lies within f / (2 g) of m. With sampling of at least n (g - f / 2) records, Wilson's interval around
-    each end holds the population's. The bar fails with probability beta and the sampling with alpha = 1 - level -
-    beta; where that is not positive alpha is 0.001, and the level that is stated is what is left.
+    real records lies within f / (2 g) of m. With sampling of at least n (g - f / 2) records (of a K-th of them, where K
+    records may be one and the same draw), Wilson's interval around each end holds the population's. The bar fails with
+    probability beta and the sampling with alpha = 1 - level - beta; where that is not positive alpha is 0.001, and the
+    level that is stated is what is left.
 
     Raises:
         Unanswerable: where no error bar is recorded, or the rows were drawn under a condition.
@@ -87,12 +89,12 @@ def from_error_bar(
         f"by at most {bar.fraction:.3g} in all, which fails with probability {bar.beta:g}: known from {bar.source}.",
         "The estimate is the synthetic rows' own.",
         total_sentence(total),
-        POPULATION,
+        population_sentence(evidence.answers.unit),
     )
     stated, width = 1 - bar.beta - alpha, bounds[1] - bounds[0]
     found = []
     for group in groups:
-        ends = _ends(group, bar.fraction / 2, total.value, 1 - alpha)
+        ends = _ends(group, bar.fraction / 2, total.value / most_related(evidence.answers.unit), 1 - alpha)
         estimate, lower, upper = (bounds[0] + width * end for end in ends[:3])
         said = f"{about}, where {group.group}" if group.group else about
         noise, sampling, bins = (width * half for half in ends[3:])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
@@ -23,6 +24,7 @@ from counterfoil.features.function_family import FunctionFamily
 from counterfoil.features.functions import Functions, function_of
 from counterfoil.features.losses import LossNet
 from counterfoil.features.moments import Moments
+from counterfoil.receipt.terms import neighbors_of
 from counterfoil.schema import Schema
 
 if TYPE_CHECKING:
@@ -122,6 +124,7 @@ class RecordedAnswers:
         records: the number of real records where it is public (`replace_one`, one row a unit), else None.
         first_look: the first charge, from 1, after which it was known where a model is wrong: what was counted later
             may have been counted for what the records looked like. None where there is no such charge.
+        unit: whose records were protected together, several of which may be alike; None for single records.
     """
 
     schema: Schema
@@ -130,6 +133,7 @@ class RecordedAnswers:
     error_bars: tuple[ErrorBarEntry, ...] = ()
     records: int | None = None
     first_look: int | None = None
+    unit: PrivacyUnit | None = None
 
 
 def deviation_of(noise: str, scale: float) -> float:
@@ -187,16 +191,17 @@ def read_answers(document: Mapping[str, Any]) -> RecordedAnswers:
         averages = tuple(_averages(entry, document, schema) for entry in section["averages"])
         records = None if section.get("records") is None else int(section["records"])
         _require_once(marginals, document)
+        unit = neighbors_of(document).unit
         if len({one.charge for one in averages}) < len(averages):
             raise ValueError("the averages of a charge are there twice.")
-        public = document["neighboring_relation"] == "replace_one" and document["privacy_unit"] is None
+        public = document["neighboring_relation"] == "replace_one" and unit is None
         if records is not None and not public:
             raise ValueError("the number of records is there, which is not public under this relation.")
         bars = tuple(_bar(entry, schema) for entry in section.get("error_bars", ()))
         first_look = next((i + 1 for i, one in enumerate(document["charges"]) if one["query"] in LOOKS_AT_ERRORS), None)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The answers on this receipt can't be read: {error}") from None
-    return RecordedAnswers(schema, marginals, averages, bars, records, first_look)
+    return RecordedAnswers(schema, marginals, averages, bars, records, first_look, unit)
 
 
 LOOKS_AT_ERRORS = frozenset(one.name for one in (WorstApproximatedMarginal, WorstOfManyMarginals, MarginalDistances))

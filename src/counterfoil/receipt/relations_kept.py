@@ -12,20 +12,24 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 def three_columns(document: Mapping[str, Any]) -> str:
     """That relations of three columns follow from those of two, and what would buy them; empty where that is not so.
 
-    It is so where a method that counts marginals counted pairs, and no larger ones.
+    It is so where a method that counts marginals counted pairs, and no larger ones: also where its workload has larger
+    ones, for noisy scores choose what is counted, and may choose none of them.
     """
     method = document.get("method", {})
     flags = {"aim": "`--workload 3`", "mst": "`--method aim --workload 3`"}
-    workload = method.get("parameters", {}).get("workload", 2)
-    if method.get("name") not in flags or not (isinstance(workload, list) or workload in (1, 2)):
-        return ""
     counted = list(_counted(document))
-    if max(map(len, counted), default=0) != 2 or len({name for clique in counted for name in clique}) < 3:
+    if method.get("name") not in flags or max(map(len, counted), default=0) != 2:
         return ""
-    return (
-        "Relations of three or more columns are only what those of one and two columns imply; "
-        f"{flags[method['name']]} buys counts of three."
-    )
+    if len({name for clique in counted for name in clique}) < 3:
+        return ""
+    implied = "Relations of three or more columns are only what those of one and two columns imply"
+    workload = method.get("parameters", {}).get("workload", 2)
+    if max(map(len, workload), default=0) > 2 if isinstance(workload, list) else workload not in (1, 2):
+        return (
+            f"{implied}: the workload has larger sets, and noisy scores chose none of them to be counted. "
+            "`--method direct --workload FILE` counts the sets that it lists."
+        )
+    return f"{implied}; {flags[method['name']]} buys counts of three."
 
 
 _FEW = 0.25

@@ -47,10 +47,14 @@ class UnplacedValue(ValueError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint to append to a sentence: the closest known name, or all of them when they are few."""
     names = [str(other) for other in known]
+    return closest(name, names) or (f" Known: {', '.join(names)}." if 0 < len(names) <= 12 else "")
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """The closest known name as a hint, or nothing: for a sentence that lists all of them itself."""
+    names = [str(other) for other in known]
     close = difflib.get_close_matches(name, names, n=1)
     if not close and name:
         folded = {other.casefold(): other for other in names}
         close = [folded[name.casefold()]] if name.casefold() in folded else []
-    if close:
-        return f" Did you mean {close[0]!r}?"
-    return f" Known: {', '.join(names)}." if 0 < len(names) <= 12 else ""
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.errors import SchemaError, closest
 
 REPLACEMENTS = ("drop", "sequence", "uuid")
 
@@ -30,7 +30,7 @@ class Identifier:
         if self.replace not in REPLACEMENTS:
             raise SchemaError(
                 f"Column {self.name!r} (identifier): `replace` must be one of {', '.join(REPLACEMENTS)};"
-                f" found {self.replace!r}.{did_you_mean(self.replace, REPLACEMENTS)}"
+                f" found {self.replace!r}.{closest(self.replace, REPLACEMENTS)}"
             )
 
     def generate(self, n_rows: int, rng: np.random.Generator, *, before: int = 0) -> pa.Array | None:

@@ -8,7 +8,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
 
 _CODES = re.compile(
-    r"(^|[_\W\d])(codes?|zip|zipcode|postal|postcode|plz|fips|naics|sic|icd|ndc|ean|upc|gtin|isbn|siren|siret|account|acct"
+    r"(^|[_\W\d])(codes?|zip|zipcode|postal|postcode|plz|fips|naics|sic|icd|ndc|ean|upc|gtin|isbn|siren|siret|account|acct|branch"
     r"|phone|tel|telephone|mobile|fax)([_\W\d]|$)",
     re.I,
 )

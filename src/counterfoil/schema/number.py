@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.errors import SchemaError, closest
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.values import Values, numbers_of, parse_number
 
@@ -67,9 +67,7 @@ class NumberColumn(Column):
         if not scale:
             return
         if scale not in SCALES:
-            raise self.mistake(
-                f"`scale` must be one of {', '.join(SCALES)}; found {scale!r}.{did_you_mean(scale, SCALES)}"
-            )
+            raise self.mistake(f"`scale` must be one of {', '.join(SCALES)}; found {scale!r}.{closest(scale, SCALES)}")
         taken = [key for key in ("edges", "resolution") if getattr(self, key, None)]
         if taken:
             raise self.mistake(f"`{taken[0]}` says where bins are: leave `scale` out, or give it with `bins` or alone")

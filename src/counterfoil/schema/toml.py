@@ -18,7 +18,7 @@ from counterfoil.schema.bought import Bought
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError, Unconfirmed, did_you_mean
+from counterfoil.schema.errors import SchemaError, Unconfirmed, closest, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Datetime
 from counterfoil.schema.integer import Integer
@@ -245,7 +245,7 @@ def read_column(
     """
     kind = str(table.get("kind", ""))
     if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS)
+        hint = closest(kind, KINDS)
         raise SchemaError(f"column {name!r}: `kind` must be one of {', '.join(KINDS)}; found {kind!r}.{hint}")
     make, keys, required = KINDS[kind]
     listing = LIST_KEYS if make is Categorical else ()
