@@ -188,7 +188,7 @@ def refine(
     columns: GraphicalModel,
     fine_zeros: Mapping[Clique, np.ndarray],
     smoothed: Mapping[str, Smoothed] | None = None,
-    told: Mapping[str, np.ndarray] | None = None,
+    posterior: Mapping[str, np.ndarray] | None = None,
 ) -> GraphicalModel:
     """A model on the fine domain: `model` between coarse codes, and within each as `columns` has it.
 
@@ -197,13 +197,13 @@ def refine(
         columns: on the fine domain; only its one-way marginals are used.
         fine_zeros: cells that no record can be in.
         smoothed: the counts of the first codes of some columns, which are used instead of those of `columns`.
-        told: the same for single codes of some columns, NaN for the others.
+        posterior: the same for single codes of some columns, NaN for the others.
     """
     potentials: dict[Clique, np.ndarray] = {
         clique: table[np.ix_(*(coarsening.codes[name] for name in clique))]
         for clique, table in model.potentials.items()
     }
-    for name, share in shares_within(coarsening, columns, smoothed or {}, told or {}).items():
+    for name, share in shares_within(coarsening, columns, smoothed or {}, posterior or {}).items():
         with np.errstate(divide="ignore"):
             within = np.log(share)
         potentials[(name,)] = potentials[(name,)] + within if (name,) in potentials else within
@@ -217,7 +217,7 @@ def shares_within(
     coarsening: Coarsening,
     columns: GraphicalModel,
     smoothed: Mapping[str, Smoothed],
-    told: Mapping[str, np.ndarray],
+    posterior: Mapping[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """The share of each fine code within its coarse one; equal shares where the model has nothing."""
     shares = {}
@@ -226,8 +226,8 @@ def shares_within(
             first = smoothed[name].counts
             # What is impossible has no record in the model of the columns, however its neighbors smooth it.
             counts = np.append(np.where(counts[: len(first)] > 0, first, 0.0), counts[len(first) :])
-        if name in told:
-            counts = np.where(np.isnan(told[name]) | (counts <= 0), counts, told[name])
+        if name in posterior:
+            counts = np.where(np.isnan(posterior[name]) | (counts <= 0), counts, posterior[name])
         group = coarsening.codes[name]
         totals, members = np.bincount(group, counts)[group], np.bincount(group)[group]
         shares[name] = np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / members)

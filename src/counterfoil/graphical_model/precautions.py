@@ -66,14 +66,14 @@ def join_hidden(
     noises = scale * np.sqrt(members)
     hidden = totals < deviations * noises
     hidden[codes[:ordered]] = False
-    told = np.full(len(codes), math.nan)
+    posterior = np.full(len(codes), math.nan)
     for code in np.flatnonzero(hidden).tolist():
-        told[codes == code] = believed(totals[code] / noises[code]) * noises[code] / members[code]
+        posterior[codes == code] = believed(totals[code] / noises[code]) * noises[code] / members[code]
     if (~hidden).sum() < 2:
-        return codes, told
+        return codes, posterior
     fullest = int(np.argmax(np.where(hidden, -np.inf, totals)))
     joined = np.where(hidden, fullest, np.arange(size))
-    return np.unique(joined[codes], return_inverse=True)[1].reshape(-1).astype(np.int64), told
+    return np.unique(joined[codes], return_inverse=True)[1].reshape(-1).astype(np.int64), posterior
 
 
 def without_doubtful_tails(smoothed: Smoothed, counts: np.ndarray, scale: float) -> Smoothed:

@@ -59,8 +59,8 @@ class OneWay:
         smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
         warnings: public sentences for the receipt on what the noise hides.
         sums: of columns of numbers whose means the counts left in doubt.
-        told: by column, float64 [codes]: what is believed of values that are listed by precaution and do not show, NaN
-            for all others.
+        posterior: by column, float64 [codes]: posterior means of the counts of values that are listed by precaution and
+            do not show, NaN for all others.
     """
 
     estimator: WarmEstimator
@@ -68,7 +68,7 @@ class OneWay:
     smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sums: Mapping[str, ColumnSum] = field(default_factory=dict)
-    told: Mapping[str, np.ndarray] = field(default_factory=dict)
+    posterior: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def model(self) -> GraphicalModel:
@@ -107,7 +107,7 @@ class OneWay:
 
     def within(self) -> dict[str, np.ndarray]:
         """By column, float64 [codes]: the share of each code within its coarse one."""
-        return shares_within(self.coarsening, self.model, self.smoothed, self.told)
+        return shares_within(self.coarsening, self.model, self.smoothed, self.posterior)
 
     def groups(self, schema: Schema, refined: GraphicalModel) -> dict[str, Groups]:
         """By column, the values that later queries count together, with the shares of the `refined` model."""
@@ -120,14 +120,14 @@ class OneWay:
         if name in self.smoothed:
             first = self.smoothed[name].counts
             counts = np.append(first, counts[len(first) :])
-        if name in self.told:
-            counts = np.where(np.isnan(self.told[name]), counts, self.told[name])
+        if name in self.posterior:
+            counts = np.where(np.isnan(self.posterior[name]), counts, self.posterior[name])
         return NoisyMarginal((name,), counts, marginal.scale)
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
         zeros = self.estimator.structural_zeros
-        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed, self.told)
+        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed, self.posterior)
         return settle(refined, self.smoothed, self.sums)
 
 
@@ -185,10 +185,10 @@ def measure_one_way(
     if schema.bought is not None:
         smoothed = _without_doubtful_tails(schema, marginals, smoothed)
     merged = merge_rare(domain, marginals, ordered=_ordered(schema), groups=_groups(schema), smoothed=smoothed)
-    told = dict[str, np.ndarray]()
+    posterior = dict[str, np.ndarray]()
     if schema.bought is not None:
-        merged, told = _without_precautions(schema, marginals, merged)
-    return OneWay(estimator, kept_apart(merged, schema.structural_zeros), smoothed, warnings, sums, told)
+        merged, posterior = _without_precautions(schema, marginals, merged)
+    return OneWay(estimator, kept_apart(merged, schema.structural_zeros), smoothed, warnings, sums, posterior)
 
 
 def _without_doubtful_tails(
@@ -213,11 +213,11 @@ def _without_precautions(
     schema: Schema, marginals: Sequence[NoisyMarginal], merged: Coarsening
 ) -> tuple[Coarsening, dict[str, np.ndarray]]:
     """Values in no order that do not show, such as missing ones, joined with others, and what is believed of them."""
-    ordered, codes, told = _ordered(schema), dict(merged.codes), {}
+    ordered, codes, posterior = _ordered(schema), dict(merged.codes), {}
     for one in marginals:
         (name,) = one.clique
-        codes[name], told[name] = join_hidden(codes[name], one.counts, ordered.get(name, 0), one.scale, DEVIATIONS)
-    return Coarsening(merged.fine, codes), told
+        codes[name], posterior[name] = join_hidden(codes[name], one.counts, ordered.get(name, 0), one.scale, DEVIATIONS)
+    return Coarsening(merged.fine, codes), posterior
 
 
 def left_for_pairs(account: FilterAccount, before: float, planned: float) -> float:
