@@ -758,12 +758,23 @@ def test_a_model_that_was_changed_since_is_refused(office: Office, name: str) ->
     assert "p.csv" not in office.files()
 
 
-def test_a_model_of_another_machine_is_refused_by_its_device(office: Office) -> None:
+def test_a_model_of_another_machine_is_applied_by_the_cpu(office: Office) -> None:
     assert train(office, "dp-sgd", "--target", "income").status == 0
-    path = Path("model", "model.json")
-    path.write_text(path.read_text().replace('"device": "cpu"', '"device": "cuda:99"'))
-    ended = office.run("predict", "model", "others.csv", "--out", "p.csv")
+    assert office.run("predict", "model", "others.csv", "--out", "here.csv").status == 0
+    model = loaded_model(Path("model"))
+    model.device = "cuda:99"
+    model.save("there")
+    assert '"device": "cuda:99"' in Path("there", "model.json").read_text()
+    assert office.run("predict", "there", "others.csv", "--out", "there.csv").status == 0
+    assert Path("there.csv").read_bytes() == Path("here.csv").read_bytes()
+    ended = office.run("predict", "there", "others.csv", "--out", "p.csv", "--device", "cuda:99")
     assert (ended.status, "`device` must be one that this machine has: cpu" in said(ended)) == (2, True)
+
+
+def test_votes_have_no_device(office: Office) -> None:
+    assert train(office, "pate", *MADE["pate"][0]).status == 0
+    ended = office.run("predict", "model", "others.csv", "--out", "p.csv", "--device", "cpu")
+    assert (ended.status, "A model of kind pate has none: leave it out" in said(ended)) == (2, True)
 
 
 def test_both_sides_of_a_table_are_protected(office: Office) -> None:

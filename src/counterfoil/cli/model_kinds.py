@@ -118,26 +118,26 @@ def kind_named(name: str) -> ModelKind:
     return KINDS[name]
 
 
-def loaded_model(folder: Path) -> Any:
-    """The model that `counterfoil train` wrote to `folder`.
+def loaded_model(folder: Path, device: str | None = None) -> Any:
+    """The model that `counterfoil train` wrote to `folder`, on `device`: see `PrivateModel.load`.
 
     Raises:
-        ValueError: for any other folder, one that was changed since, or without the package that the model needs.
+        ValueError: for any other folder, one that was changed since, a device that this machine lacks or the model has
+            no use for, or without the package that the model needs.
     """
     from counterfoil.json_text import json_file
 
     try:
         facts = json_file(folder / "model.json", "the description of a model", finite=False)
         kind = KINDS[facts["kind"]]
-        device = facts["parameters"].get("device", "cpu")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"MODEL must be a folder that `counterfoil train` wrote. Found {str(folder)!r}.") from None
     kind.require_installed()
-    if kind.package == "torch":
-        from counterfoil.networks.devices import require_device
-
-        require_device(device)
-    return kind.type.load(folder)
+    if device is None:
+        return kind.type.load(folder)
+    if kind.package != "torch":
+        raise ValueError(f"--device is for networks. A model of kind {kind.name} has none: leave it out.")
+    return kind.type.load(folder, device=device)
 
 
 def _dashed(option: str) -> str:

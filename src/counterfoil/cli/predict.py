@@ -29,6 +29,12 @@ def predict(
         str, typer.Argument(help="Your own rows: a CSV or Parquet file, or FILE.db::TABLE.", metavar="ROWS")
     ],
     out: Annotated[Path, typer.Option("--out", help="A .csv or .parquet file.", metavar="F")],
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", help="cpu or cuda. The device of the training where this machine has it, else cpu.", metavar="D"
+        ),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -48,7 +54,7 @@ def predict(
     kept = [KeptFile(file.path, "the table of rows") for file in kept_source(rows)]
     require_harmless([out], [*kept, *(KeptFile(path, "a file of the model") for path in _files(model))])
     require_free([out], force=force)
-    trained = loaded_model(model)
+    trained = loaded_model(model, device)
     require_harmless([out], table_of(trained.receipt, out))
     with showing_values(rows, show=show_values), _noting_changed() as found:
         table = predictions(trained, rows)

@@ -288,20 +288,23 @@ class PrivateModel(Parameters, ABC):
 
         Args:
             folder: where it is.
-            device: "cpu" or "cuda"; None takes the one that it was trained on.
+            device: "cpu" or "cuda"; None takes the one that it was trained on where this machine has it, and the CPU
+                elsewhere.
 
         Raises:
-            ValueError: for another folder, a changed one, or a model of another kind.
+            ValueError: for another folder, a changed one, a model of another kind, or a device that is not here.
         """
         require_torch()
         from counterfoil.networks import files
+        from counterfoil.networks.devices import device_or_cpu
 
         source = Path(folder)
         _FOLDER.require_whole(source)
         facts = json_file(source / "model.json", "the description of a model", finite=False)
         if facts["kind"] != cls.kind:
             raise ValueError(f"{str(source)!r} holds a {facts['kind']}. Found a {cls.kind} to load it: use its class.")
-        model = cls(**facts["parameters"] | ({} if device is None else {"device": device}))
+        place = device_or_cpu(facts["parameters"]["device"]) if device is None else device
+        model = cls(**facts["parameters"] | {"device": place})
         schema = Schema.from_release(source / "schema.toml")
         model.features_ = TrainingFeatures(schema, **{name: tuple(v) for name, v in facts["features"].items()})
         model.network_ = files.load(source, device=model.device)
