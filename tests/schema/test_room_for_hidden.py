@@ -70,6 +70,31 @@ def test_where_noise_hides_much_each_of_few_integers_has_a_place():
         assert with_room(line, (32.0, 64.0), coarse, 7600.0) == (0.0, 256.0)
 
 
+def uppers(numbers: np.ndarray, shown: float, deviation: float, top: int = 0) -> list[float]:
+    """The upper bounds of 60 answers, where the greatest number that surely shows is just below `shown`."""
+    found = []
+    for seed in range(60):
+        line, coarse = line_of(numbers, deviation, seed=seed)
+        last = int(places_of(np.array([float(top)]))[0]) if top else coarse[1]
+        found.append(with_room(line, (0.0, shown), (coarse[0], last), float(len(numbers)))[1])
+    return found
+
+
+def test_a_tail_of_counts_that_falls_slowly_is_kept():
+    """Of 7,200 counts 3.6% are 16 or more, which the noise hides: of rows at the bound they would be a heap."""
+    rng = np.random.default_rng(4)
+    numbers = np.minimum(rng.geometric(0.19, 7200) - 1, 40).astype(float)
+    assert 0.03 < (numbers >= 16).mean() < 0.04
+    found = uppers(numbers, 16.0, 60.0, top=15)
+    assert np.mean(np.array(found) >= 32) > 0.9
+    assert np.mean(np.array(found) <= 64) > 0.8, "and not far beyond what there is"
+
+
+def test_codes_that_end_as_if_cut_off_stay_as_they_show():
+    numbers = np.repeat([0.0, 1.0], [4000, 3200])
+    assert np.mean(np.array(uppers(numbers, 2.0, 60.0)) == 2) > 0.9
+
+
 def test_wide_bounds_reach_only_as_far_as_noise_does_not_exclude():
     """Nothing lies in three quarters of the place, and nothing below; in about one seed of three noise says else."""
     numbers = np.random.default_rng(2).integers(256, 512, 7600).astype(float)

@@ -19,6 +19,13 @@ SMALL = 0.03
 CHEAP = 256
 """Whole numbers: each of so few has a code of its own, and codes that nobody needs are merged by noisy counts."""
 
+_SMALL_CHEAP = 0.01
+"""The same above whole numbers that each have a code of their own and become rarer outwards: some codes too many cost
+less than a heap at the bound."""
+
+_FALLING = 0.1
+"""Of what the last octave within the bounds holds: where what lies beyond is less, numbers end there as if cut off."""
+
 _OCTAVES = 12
 
 _NEXT_CHEAP, _NEXT = 1.0, 2.0
@@ -87,9 +94,9 @@ class Line:
 def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], records: float) -> tuple[float, float]:
     """Bounds further out, up to those of the places that show, as far as noise may hide records beyond.
 
-    Nothing changes where the noise hides less than `SMALL` of the records. Else bounds move outwards from one
-    power of two to the next until what lies beyond is excluded, and up to the end of the last place, or down to 0,
-    where each number has a code of its own.
+    Nothing changes where the noise hides less than `SMALL` of the records, or, above numbers that each have a code of
+    their own, less than a tail of counts may hold. Else bounds move outwards from one power of two to the next until
+    what lies beyond is excluded, and up to the end of the last place, or down to 0, where each number has a code.
 
     Args:
         line: the answers.
@@ -100,9 +107,11 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     lower, upper = ends
     if lower < 0 or coarse[1] < REACH:
         return ends  # what lies on both sides of zero reaches as far as it shows
-    top = _top(line, coarse[1], records)
+    top = _top(line, coarse[1], records, upper)
+    cheap = line.whole and top <= CHEAP
     for corner in _upwards(upper, top):
-        if _is_excluded(line.between(upper, top), records, cheap=line.whole and top <= CHEAP):
+        excluded = _is_excluded(line.between(upper, top), records, cheap=cheap)
+        if excluded and not (cheap and _falls_slowly(line, upper, ends[1], top, records)):
             break
         upper = corner
     for corner in _downwards(lower):
@@ -112,8 +121,15 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     return float(lower), float(upper)
 
 
-def _top(line: Line, last: int, records: float) -> float:
-    """The end of the last place that shows, or of the next one, where it is likely that some numbers are there."""
+def _top(line: Line, last: int, records: float, shown: float) -> float:
+    """The end of the last place that shows, or of the next one, where it is likely that some numbers are there.
+
+    Args:
+        line: the answers.
+        last: the last place that shows.
+        records: about how many cells are not missing.
+        shown: the edge above the greatest number that surely shows.
+    """
     possible = line.possible
     top = line.ends(last)[1]
     following = possible[possible.index(last) + 1 :][:1]
@@ -123,8 +139,30 @@ def _top(line: Line, last: int, records: float) -> float:
     count, noise = line.between(top, end)
     if line.whole and end <= BASE:
         return end
-    least = _NEXT_CHEAP if line.whole and end <= CHEAP else _NEXT
-    return end if count > max(least * noise, SMALL * records) else top
+    if line.whole and end <= CHEAP:
+        return end if count > max(_NEXT_CHEAP * noise, _least_of_tail(line, shown, records)) else top
+    return end if count > max(_NEXT * noise, SMALL * records) else top
+
+
+def _falls_slowly(line: Line, upper: float, shown: float, top: float, records: float) -> bool:
+    """Whether numbers, each with a code of its own, may become rarer beyond a bound rather than end there.
+
+    Args:
+        line: the answers.
+        upper: the bound, the edge above.
+        shown: the edge above the greatest number that surely shows.
+        top: up to where there may be numbers.
+        records: about how many cells are not missing.
+    """
+    count, noise = line.between(upper, top)
+    if upper > shown and count <= noise:
+        return False
+    return max(count, 0.0) + noise > _least_of_tail(line, upper, records)
+
+
+def _least_of_tail(line: Line, upper: float, records: float) -> float:
+    """How many numbers beyond a bound are worth codes: more where the last octave within it holds more."""
+    return max(_FALLING * line.between(upper / 2, upper)[0], _SMALL_CHEAP * records)
 
 
 def _is_excluded(part: tuple[float, float], records: float, cheap: bool) -> bool:
