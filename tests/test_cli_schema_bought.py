@@ -118,6 +118,18 @@ def test_a_run_is_finished_though_its_receipt_was_written(office: Office, monkey
     assert rest_of(office, "rows.csv", "--resume", "--force").status == 0
 
 
+def test_the_printed_table_says_that_codes_may_be_noise(office: Office) -> None:
+    """Of a thousand integers that nobody has up to three pass, on average; of texts none does."""
+    rng = np.random.default_rng(2)
+    lines = [f"{rng.choice([1, 5, 111, 600, 888])},{rng.choice(['x', 'y'])}" for _ in range(ROWS)]
+    Path("codes.csv").write_text("\n".join(["sector,town", *lines]) + "\n")
+    said = office.run("schema", "codes.csv", "--epsilon", "20", "--out", "codes.toml")
+    assert said.status == 0, said.err
+    assert re.search(r"^sector +categorical ", said.out, re.MULTILINE)
+    assert re.search(r"some\s+may\s+be\s+noise", said.out[said.out.index("sector") : said.out.index("town ")])
+    assert "some" not in said.out[said.out.index("town ") :].split("\n")[0]
+
+
 def test_the_rest_is_said_to_need_a_share(office: Office) -> None:
     out = bought(office)
     ended = office.run("synth", "town.csv", "--schema", str(out), "--rest")

@@ -269,6 +269,8 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     bounds = _kept(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     facts |= (_alone(column) if not {"lower", "upper"} & set(given) else {}) | _bounds(column, *bounds)
+    if "lower" not in given and bounds[0] >= 0 and not (storage is not None and pa.types.is_unsigned_integer(storage)):
+        facts["lower"] = (bounds[0], facts["lower"][1] + _negatives(column))
     inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
     inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
     if inside and decimals is None and "scale" not in given:
@@ -457,6 +459,20 @@ def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
 def _tail(share: float) -> str:
     """How many lie beyond a bound, in words: nobody knows of those that the noise hides."""
     return f"about {percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
+
+
+NEGATIVES = "negative ones"
+_FEW = 0.001
+"""A share of the cells: where noise hides fewer negative numbers nothing is said of them."""
+
+
+def _negatives(column: DiscoveredColumn) -> str:
+    """How many negative numbers, such as refunds among amounts, nobody would have seen."""
+    if column.negatives is None or column.negatives <= _FEW * column.records:
+        return ""
+    most = min(column.negatives, max(column.records, 1))
+    share = percent(most / max(column.records, 1))
+    return f"; up to {most:,.0f} {NEGATIVES} ({share}) would not have shown"
 
 
 def _missing(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
