@@ -15,6 +15,7 @@ from counterfoil.schema.discovered import DiscoveredColumn, Kind, count_range, p
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
+from counterfoil.schema.precautions import place_of_bound, place_of_value
 from counterfoil.schema.public_lists import public_list_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.spelling import BYTES, strip
@@ -88,6 +89,24 @@ def bought_column(
     )
     kind = {"kind": (name, why)}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
+
+
+def precautions_of(column: DiscoveredColumn, made: BoughtColumn) -> list[str]:
+    """The places of a column that were bought and that nothing shows to hold records (`schema.precautions`).
+
+    Those of integers that are codes are among them, for some may be noise, and both truths of a boolean, of which one
+    may never occur. Texts are not, for each passed a threshold.
+    """
+    facts = made.facts
+    found: list[str] = [key for key in ("other", "missing") if key in facts and facts[key][1] == CAUTION]
+    listed = facts.get("values", ((), ""))[0]
+    doubtful = {code for code, _ in column.codes} | set(public_names(column)[1] if column.kind == "text" else ())
+    found += [place_of_value(value) for value in listed if value in doubtful]
+    if column.kind == "boolean" and "kind" in facts:
+        found += ["false", "true"]
+    if column.kind == "integer":
+        found += [place_of_bound(key, facts[key][0]) for key in ("lower", "upper") if key in facts]
+    return found
 
 
 def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:

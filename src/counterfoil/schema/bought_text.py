@@ -10,11 +10,19 @@ import pyarrow as pa
 
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_columns import CAUTION, NEGATIVES, BoughtColumn, boolean_words, bought_column
+from counterfoil.schema.bought_columns import (
+    CAUTION,
+    NEGATIVES,
+    BoughtColumn,
+    boolean_words,
+    bought_column,
+    precautions_of,
+)
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
 from counterfoil.schema.patterns import is_pattern
+from counterfoil.schema.precautions import digests
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_value
@@ -99,7 +107,7 @@ def schema_of(
         + _noise(discovered)
         + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
         + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else ""),
-        _top(bought, partial, name, order, made, ignored),
+        _top(_with_places(bought, discovered, made, ignored), partial, name, order, made, ignored),
     ]
     parts = []
     for column in order:
@@ -113,6 +121,23 @@ def schema_of(
         elif column == unit and not partial.covers(column):
             parts.append(_UNIT.format(header=_header(column)))
     return "\n".join(part.rstrip("\n") + "\n" for part in [*head, *parts, *partial.others] if part.strip())
+
+
+def _with_places(
+    bought: Bought, discovered: Discovered, made: Mapping[str, BoughtColumn], ignored: Sequence[str]
+) -> Bought:
+    """What it cost, with the places of its columns that are there by precaution."""
+    answers = {column.name: column for column in discovered.columns}
+    found = [
+        digests(name, precautions_of(answers[name], one) if name in answers else _UNASKED.intersection(one.facts))
+        for name, one in made.items()
+        if name not in ignored
+    ]
+    return replace(bought, places="".join(found))
+
+
+_UNASKED = frozenset(("missing",))
+"""Places by precaution of a column that its storage describes."""
 
 
 def _why(made: BoughtColumn, key: str) -> str:
