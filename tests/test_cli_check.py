@@ -53,6 +53,42 @@ def test_all_columns_are_listed_with_counts_lines_and_remedies(office: Office) -
     assert {cell["placement"] for cell in age["cells"]} == {"above", "unreadable"}
 
 
+def survey(columns: int) -> None:
+    """A survey with the same slip in each column, of 1 to as many rows as its number."""
+    names = [f"q{number:02d}" for number in range(1, columns + 1)]
+    rows = [[9 if row < number else 1 for number in range(1, columns + 1)] for row in range(40)]
+    lines = [",".join(names), *(",".join(map(str, row)) for row in rows)]
+    Path("survey.csv").write_text("\n".join(lines) + "\n")
+    tables = [f'[columns.{name}]\nkind = "categorical"\nvalues = [1, 2]\nmissing = true' for name in names]
+    Path("survey.toml").write_text("\n".join(f'{table}\nmissing_values = ["-1"]' for table in tables) + "\n")
+
+
+def test_what_many_columns_have_in_common_is_said_once(office: Office) -> None:
+    survey(31)
+    ended = office.run("check", "survey.csv", "--schema", "survey.toml")
+    assert ended.status == 1
+    shown = " ".join(ended.out.split())
+    named = "n 31 columns: q01, q02, q03 and 28 others"
+    assert f"I{named} (categorical) 496 in all (at most 77.5% of one column) are none of the listed" in shown
+    assert "most in q31, lines 2, 3, 4, 5, 6, ...; --json lists each column" in shown
+    assert f"i{named}: 1 declared category never occurs: 2." in shown
+    assert f"i{named}: 1 declared word for missing never occurs: -1." in shown
+    assert len(ended.out.splitlines()) < 20
+    assert max(map(len, ended.out.splitlines())) <= 80
+    document = office.run("check", "survey.csv", "--schema", "survey.toml", "--json").document
+    assert [column["cells"][0]["count"] for column in document["columns"]] == list(range(1, 32))
+    assert len(document["notes"]) == 62
+    values = office.run("check", "survey.csv", "--schema", "survey.toml", "--show-values").out
+    assert values.count("most often '9'") == 31
+
+
+def test_two_columns_have_a_paragraph_each(office: Office) -> None:
+    survey(2)
+    shown = office.run("check", "survey.csv", "--schema", "survey.toml").out
+    assert "columns:" not in shown
+    assert shown.count("are none of the listed categories") == 2
+
+
 def test_nothing_is_charged_and_the_ledger_keeps_the_look(office: Office) -> None:
     assert office.run("check", "people.csv", "--schema", "people.toml", "--ledger", "people.ledger").status == 0
     shown = office.run("ledger", "show", "people.ledger", "--json").document

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import counterfoil
-from command_line import Office, make_office
+from command_line import Ended, Office, make_office
 from counterfoil.cli.schema_bought import default_receipt
 from counterfoil.curator.account import Account
 from counterfoil.fidelity.bought_schema import BoughtSchema
@@ -72,6 +72,62 @@ def test_two_commands_within_one_budget(office: Office) -> None:
     )
     assert again.status == 2
     assert "is for one release. Found release 2, which has it already" in " ".join(again.err.split())
+
+
+def rest_of(office: Office, out: str, *arguments: str) -> Ended:
+    schema = ("--schema", "town.schema.toml", "--rest", "--method", "independent")
+    return office.run("synth", "town.csv", *schema, "--out", out, *arguments)
+
+
+def test_a_rest_without_a_ledger_is_said_and_not_spent_again_beside_its_receipt(office: Office) -> None:
+    bought(office, "--share", "0.3")
+    first = rest_of(office, "rows.csv")
+    assert first.status == 0, first.err
+    assert "No ledger will remember that this release has the rest of epsilon 10" in " ".join(first.err.split())
+    page = " ".join(office.run("receipt", "show", "rows.receipt.json").out.split())
+    assert "No ledger remembers that this release had the rest of its budget" in page
+    for out in ("rows.csv", "more.csv", "folder/"):
+        again = rest_of(office, out, "--force")
+        assert again.status == 2
+        assert "is for one release. Found the receipt of one that has it already" in " ".join(again.err.split())
+        assert "rows.receipt.json" in again.err
+    assert not Path("more.csv").exists()
+    assert not list(Path().glob("*.answers")), "nothing was begun"
+    Path("elsewhere").mkdir()
+    assert rest_of(office, "elsewhere/rows.csv").status == 2, "the receipt lies beside the schema"
+    Path("rows.receipt.json").unlink()
+    assert rest_of(office, "folder/").status == 0, "nothing can be remembered for sure"
+    assert rest_of(office, "more.csv").status == 2, "a saved release is found too"
+
+
+def test_a_ledger_does_not_lend_a_rest_that_a_release_without_it_has(office: Office) -> None:
+    bought(office, "--ledger", "town.ledger", "--share", "0.3")
+    assert rest_of(office, "rows.csv").status == 0
+    again = rest_of(office, "more.csv", "--ledger", "town.ledger")
+    assert again.status == 2
+    assert "rows.receipt.json" in again.err
+    assert "Looks" not in (page := office.run("ledger", "show", "town.ledger").out)
+    assert "of 1 " not in page, "the ledger lent nothing"
+
+
+def test_a_run_is_finished_though_its_receipt_was_written(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers of a release outlive its files for a moment, in which a run may be killed."""
+    bought(office, "--share", "0.3")
+    monkeypatch.setattr("counterfoil.cli.synth_run.remove", lambda log, _: log.close())
+    assert rest_of(office, "rows.csv").status == 0
+    assert rest_of(office, "rows.csv", "--resume", "--force").status == 0
+
+
+def test_the_printed_table_says_that_codes_may_be_noise(office: Office) -> None:
+    """Of a thousand integers that nobody has up to three pass, on average; of texts none does."""
+    rng = np.random.default_rng(2)
+    lines = [f"{rng.choice([1, 5, 111, 600, 888])},{rng.choice(['x', 'y'])}" for _ in range(ROWS)]
+    Path("codes.csv").write_text("\n".join(["sector,town", *lines]) + "\n")
+    said = office.run("schema", "codes.csv", "--epsilon", "20", "--out", "codes.toml")
+    assert said.status == 0, said.err
+    assert re.search(r"^sector +categorical ", said.out, re.MULTILINE)
+    assert re.search(r"some\s+may\s+be\s+noise", said.out[said.out.index("sector") : said.out.index("town ")])
+    assert "some" not in said.out[said.out.index("town ") :].split("\n")[0]
 
 
 def test_the_rest_is_said_to_need_a_share(office: Office) -> None:

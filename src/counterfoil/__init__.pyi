@@ -17,6 +17,7 @@ from counterfoil.geometry.euclidean import Box as Box
 from counterfoil.geometry.table_space import TableSpace as TableSpace
 from counterfoil.ledger.ledger import Ledger as Ledger
 from counterfoil.ledger.no_ledger import NoLedgerWarning as NoLedgerWarning
+from counterfoil.ledger.no_ledger import RestWithoutLedgerWarning as RestWithoutLedgerWarning
 from counterfoil.ledger.no_ledger import UncountedPurchaseWarning as UncountedPurchaseWarning
 from counterfoil.methods.aim import AIM as AIM
 from counterfoil.methods.direct import Direct as Direct

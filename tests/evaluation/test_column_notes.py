@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from counterfoil.evaluation.column_notes import exchangeable, states_offset
+from counterfoil.evaluation.impossible_dates import is_impossible
 from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
@@ -243,6 +244,36 @@ def test_the_remedy_for_times_among_numbers_is_another_kind():
     assert dates.columns[0].remedy(dates.columns[0].irregular[0]).startswith("they are times of day, or lengths of")
     other = checked(Real("at", 0.0, 9.0, missing=True), ["1:2", "20-05"])
     assert "times of day" not in other.columns[0].remedy(other.columns[0].irregular[0])
+
+
+@pytest.mark.parametrize(
+    ("text_format", "impossible", "other"),
+    [
+        (
+            "%d/%m/%Y",
+            ["31/02/2019", "00/05/2019", "29/02/2019", "00/00/0000", "45/01/2019"],
+            ["05/31/2019", "31.02.2019"],
+        ),
+        ("%m/%d/%Y", ["02/31/2019"], ["31/02/2019"]),
+        ("", ["2019-02-30", "0000-00-00"], ["31/02/2019", "unknown", "2019"]),
+    ],
+)
+def test_impossible_dates_are_named_and_not_sent_to_another_format(text_format, impossible, other):
+    column = Date("on", dt.date(2018, 1, 1), dt.date(2020, 12, 31), format=text_format, missing=True)
+    assert [is_impossible(text, column) for text in impossible] == [True] * len(impossible)
+    assert [is_impossible(text, column) for text in other] == [False] * len(other)
+    report = checked(column, impossible)
+    (cells,) = report.columns[0].irregular
+    assert (cells.way, cells.count, cells.impossible) == (Placement.UNREADABLE, len(impossible), len(impossible))
+    remedy = report.columns[0].remedy(cells)
+    assert remedy.startswith("they are written as declared, and such a day or time does not exist")
+    assert "`format`" not in remedy
+    mixed = checked(column, [*impossible, "whenever"])
+    both = mixed.columns[0].remedy(mixed.columns[0].irregular[0])
+    assert both.startswith(f"{len(impossible)} of them are written as declared")
+    assert "For the others, state the notation in `format`" in both
+    listed = Date("on", column.lower, column.upper, format=text_format, missing=True, missing_values=tuple(impossible))
+    assert checked(listed, impossible).holds, "the remedy works"
 
 
 def test_offsets_are_told_in_iso_and_in_the_stated_notation():

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from counterfoil import AIM, Receipt, Schema, buy_schema, synthesize
+from counterfoil import AIM, Receipt, RestWithoutLedgerWarning, Schema, buy_schema, synthesize
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import ApproximateGaussianEvent, event_from_json
@@ -114,6 +114,13 @@ def test_what_was_planned_is_paid_whatever_was_asked(people: Path, ledger: Ledge
     assert schema.bought is not None
     assert schema.bought.epsilon == pytest.approx(PrivacyLossPlan().epsilon(plan, DELTA), rel=1e-6)
     assert schema.bought.epsilon >= PrivacyLossPlan().epsilon(plan, DELTA) * (1 - 1e-9)
+
+
+def test_a_rest_without_a_ledger_is_warned_of_each_time(people: Path) -> None:
+    schema, _ = bought(people, None)  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.warns(RestWithoutLedgerWarning, match="has the rest of epsilon 2: spend it once"):
+            synthesize(people, schema, epsilon=EPSILON, rest=True, method="independent", rows=50)
 
 
 def test_a_second_release_has_a_budget_of_its_own(people: Path, ledger: Ledger) -> None:

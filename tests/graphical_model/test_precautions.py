@@ -35,14 +35,14 @@ def test_far_counts_are_finite(count: float) -> None:
 
 
 def test_a_missing_value_that_does_not_show_joins_the_most_frequent_one() -> None:
-    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 12.0]), 0, 10.0, 3.0)
+    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 12.0]), np.ones(3, dtype=bool), 10.0, 3.0)
     assert codes.tolist() == [0, 1, 1]
     assert np.isnan(told).tolist() == [True, True, False]
     assert told[2] == pytest.approx(10 * believed(1.2))
 
 
 def test_what_shows_stays_by_itself() -> None:
-    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 31.0]), 0, 10.0, 3.0)
+    codes, told = join_hidden(np.array([0, 1, 2]), np.array([700.0, 900.0, 31.0]), np.ones(3, dtype=bool), 10.0, 3.0)
     assert codes.tolist() == [0, 1, 2]
     assert np.isnan(told).all()
 
@@ -50,16 +50,28 @@ def test_what_shows_stays_by_itself() -> None:
 def test_rare_values_are_judged_together() -> None:
     """Two of 25 are below 30 each, and above 30 sqrt(2) together."""
     for counts, expected in (([700.0, 25, 25, 900], [0, 2, 2, 1]), ([700.0, 20, 5, 900], [0, 1, 1, 1])):
-        codes, told = join_hidden(np.array([0, 2, 2, 1]), np.array(counts), 0, 10.0, 3.0)
+        codes, told = join_hidden(np.array([0, 2, 2, 1]), np.array(counts), np.ones(4, dtype=bool), 10.0, 3.0)
         assert codes.tolist() == expected
         if max(expected) == 1:
             assert told[1] == told[2] == pytest.approx(10 * believed(2.5 / math.sqrt(2)) / math.sqrt(2))
 
 
+def test_what_a_person_wrote_stays_apart_though_it_was_merged_as_rare_with_what_is_likely_empty() -> None:
+    """The last two values are rare and were merged: the third is by hand, the fourth a place for missing cells."""
+    counts = np.array([700.0, 900.0, 12.0, 5.0])
+    listed = np.array([False, False, False, True])
+    codes, told = join_hidden(np.array([0, 1, 2, 2]), counts, listed, 10.0, 3.0)
+    assert codes.tolist() == [0, 1, 2, 1]
+    assert np.isnan(told).tolist() == [True, True, True, False]
+    codes, told = join_hidden(np.array([0, 1, 2, 2]), counts, np.zeros(4, dtype=bool), 10.0, 3.0)
+    assert codes.tolist() == [0, 1, 2, 2], "as in a schema by hand"
+    assert np.isnan(told).all()
+
+
 def test_numbers_stay_and_one_code_alone_is_never_left() -> None:
-    codes, _ = join_hidden(np.array([0, 0, 1, 2]), np.array([5.0, 3.0, 900.0, -4.0]), 3, 10.0, 3.0)
+    codes, _ = join_hidden(np.array([0, 0, 1, 2]), np.array([5.0, 3.0, 900.0, -4.0]), np.arange(4) == 3, 10.0, 3.0)
     assert codes.tolist() == [0, 0, 1, 1], "the numbers 0 and 1 do not show, and are in order"
-    codes, told = join_hidden(np.array([0, 1]), np.array([900.0, 4.0]), 0, 10.0, 3.0)
+    codes, told = join_hidden(np.array([0, 1]), np.array([900.0, 4.0]), np.ones(2, dtype=bool), 10.0, 3.0)
     assert codes.tolist() == [0, 1]
     assert told[1] == pytest.approx(10 * believed(0.4))
 
@@ -68,8 +80,19 @@ def smoothed_of(counts: np.ndarray, scale: float = 20.0) -> Smoothed:
     return spread(runs_of(counts, scale), np.ones(len(counts)), np.arange(len(counts), dtype=float))
 
 
-def cut(counts: np.ndarray, scale: float = 20.0) -> Smoothed:
-    return without_doubtful_tails(smoothed_of(counts, scale), counts, scale)
+def cut(counts: np.ndarray, scale: float = 20.0, doubtful: tuple[bool, bool] = (True, True)) -> Smoothed:
+    return without_doubtful_tails(smoothed_of(counts, scale), counts, scale, doubtful)
+
+
+def test_a_tail_up_to_a_bound_that_a_person_stated_keeps_its_records() -> None:
+    counts = np.array([900.0, 1800.0, *np.full(13, 9.0)])
+    whole, none = smoothed_of(counts).counts, (False, False)
+    assert np.array_equal(cut(counts, doubtful=none).counts, whole)
+    assert np.array_equal(cut(counts, doubtful=(True, False)).counts, whole)
+    assert cut(counts, doubtful=(False, True)).counts[2:].sum() < whole[2:].sum()
+    mirrored = smoothed_of(counts[::-1]).counts
+    assert np.array_equal(cut(counts[::-1], doubtful=(False, True)).counts, mirrored)
+    assert cut(counts[::-1], doubtful=(True, False)).counts.sum() < mirrored.sum()
 
 
 def test_a_tail_beyond_two_codes_holds_little_in_the_mean() -> None:

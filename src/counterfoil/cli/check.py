@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.alike import columns_named, grouped
 from counterfoil.cli.facts_list import show_broken, show_notes
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
@@ -129,9 +131,12 @@ def show_report(terminal: Terminal, report: SchemaReport) -> None:
         # That every value of none is as declared would be true, and would pass for a check.
         terminal.alarm(_wrapped(_NO_ROWS))
     wrong = [column for column in report.columns if column.found or column.problem]
-    for column in wrong:
+    for columns_alike in grouped(wrong, _slips):
         terminal.say("")
-        _show_column(terminal, column, report)
+        if len(columns_alike) == 1:
+            _show_column(terminal, columns_alike[0], report)
+        else:
+            _show_alike(terminal, columns_alike, report)
     show_broken(terminal, report)
     terminal.say("")
     fine = len(report.columns) - len(wrong)
@@ -147,6 +152,31 @@ def show_report(terminal: Terminal, report: SchemaReport) -> None:
     if missing:
         terminal.say(_wrapped(f"Missing, as declared: {', '.join(missing)}."))
     show_notes(terminal, report)
+
+
+def _slips(column: ColumnReport) -> Hashable | None:
+    """What is said of a column but its name, its numbers and its lines; None where its values are shown."""
+    if column.problem or any(one.values for one in column.found):
+        return None
+    words = column.words
+    said = tuple((words.happened(one.way), column.remedy(one)) for one in column.found)
+    return words.kind, words.lower, words.upper, said
+
+
+def _show_alike(terminal: Terminal, columns: Sequence[ColumnReport], report: SchemaReport) -> None:
+    """One paragraph for columns of which the same is said, with the column that has most of it."""
+    words = columns[0].words
+    bounds = f", {words.lower} to {words.upper}" if words.lower else ""
+    named = columns_named([column.words.name for column in columns])
+    terminal.say(_wrapped(f"{named[0].upper()}{named[1:]} ({words.kind}{bounds})"))
+    for place, first in enumerate(columns[0].found):
+        worst = max(columns, key=lambda column: column.found[place].count)
+        most, total = worst.found[place], sum(column.found[place].count for column in columns)
+        share = f"at most {_percent(most.count, report.rows)} of one column"
+        said = f"{words.happened(first.way)}: {columns[0].remedy(first)}"
+        terminal.say(_wrapped(f"{total:,} in all ({share}) {said}.", indent="  "))
+        where = f"most in {worst.words.name}, {_where(most, report.counted_in)}; --json lists each column"
+        terminal.say(_wrapped(where, indent="    "))
 
 
 def _show_column(terminal: Terminal, column: ColumnReport, report: SchemaReport) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from counterfoil.cli.alike import columns_named, grouped
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def show_notes(terminal: Terminal, report: SchemaReport) -> None:
     if not report.notes:
         return
     terminal.say("\nWorth a look:")
-    for note in report.notes:
-        terminal.say(_wrapped(f"{note.column}: {note.text}", "  "))
+    for notes in grouped(report.notes, lambda note: None if note.values else (note.kind, note.text)):
+        note, named = notes[0], columns_named([one.column for one in notes])
+        terminal.say(_wrapped(f"{named}: {note.text}", "  "))
         if note.values:
             listed = ", ".join(f"{text!r} ({count:,})" for text, count in note.values)
             terminal.say(_wrapped(f"most often {listed}", "    "))

@@ -14,13 +14,20 @@ from counterfoil.cli.terminal import Terminal
 from counterfoil.ledger.no_ledger import (
     NO_LEDGER,
     NoLedgerWarning,
+    RestWithoutLedgerWarning,
     UncountedPurchaseWarning,
     warn_without_ledger,
 )
 from counterfoil.training.changed_rows import ChangedRowsWarning
 from counterfoil.training.gradient_noise import NoisyGradientsWarning
 
-_NOTES = (RowCountWarning, UncountedPurchaseWarning, ChangedRowsWarning, NoisyGradientsWarning)
+_NOTES = (
+    RowCountWarning,
+    RestWithoutLedgerWarning,
+    UncountedPurchaseWarning,
+    ChangedRowsWarning,
+    NoisyGradientsWarning,
+)
 
 
 @dataclass
@@ -61,7 +68,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
         others = warnings.showwarning
 
         def shown(message: Any, category: type[Warning], *place: Any, **further: Any) -> None:
-            if issubclass(category, NoLedgerWarning):
+            if category is NoLedgerWarning:
                 state.note()
             elif issubclass(category, _NOTES):
                 # Once for all attempts of a release, whose number is not shown.

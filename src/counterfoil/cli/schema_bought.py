@@ -410,7 +410,8 @@ def _report(
         "public knowledge, correct the file.",
         f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all."
         if purchase.share == 1
-        else f"The rest of epsilon {budget.epsilon:g} is for one release, which synth --rest makes: it covers both.",
+        else f"The rest of epsilon {budget.epsilon:g} is for one release, which synth --rest makes: it covers both."
+        + ("" if wish.ledger is not None else " Without a ledger only the receipt of that release remembers it."),
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))
     terminal.say(f"Next: {_next(wish, out)}")

@@ -74,4 +74,5 @@ def _categories(answers: DiscoveredColumn) -> str:
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({share_range(covered, error)})"
+    noise = "" if answers.categories else "; some may be noise"
+    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({share_range(covered, error)}){noise}"

@@ -413,6 +413,7 @@ def synth(
         unit_sizes=unit_sizes or 0.0,
         time_limit=time_limit_for(None if time_limit is None else seconds_of(time_limit), synthesizer),
         rest=rest,
+        schema_file=schema,
     )
     key = None if sign is None else key_of(sign)
     keeping = None

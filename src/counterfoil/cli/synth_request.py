@@ -36,6 +36,7 @@ class Request:
         unit_sizes: the share of the budget that buys a histogram of rows per privacy unit; 0 for none.
         time_limit: of the fits; None for as long as they take.
         rest: whether it spends the rest of a budget of which a share bought the schema.
+        schema_file: where the schema is from; None where it is from no file.
     """
 
     source: str
@@ -51,6 +52,7 @@ class Request:
     unit_sizes: float = 0.0
     time_limit: TimeLimit | None = None
     rest: bool = False
+    schema_file: Path | None = None
 
 
 def require_seed_confirmed(seed: int | None, *, confirmed: bool) -> None:

@@ -70,6 +70,8 @@ def run(
                 curator.keep_answers(log)
             if request.rest:
                 curator.spend_rest()
+                if log is None or not log.resumed:
+                    require_rest_unspent(request, curator, outputs)
             with terminal.progress() as progress:
                 synthesis = release_from(
                     curator,
@@ -101,6 +103,29 @@ def run(
                 raise Stopped(said) from error
             raise
         return synthesis
+
+
+def require_rest_unspent(request: Request, curator: Curator, outputs: Outputs | FolderOutputs) -> None:
+    """Refuses the rest of a budget that another release has, by its receipt beside the schema or the outputs.
+
+    A ledger that counted the purchase knows whom it lent the rest, but nothing of a release without it. One that did
+    not count the purchase reserves a budget for both, which adds to that of the earlier release.
+
+    Raises:
+        ValueError: naming that receipt.
+    """
+    from counterfoil.receipt.earlier_rest import earlier_rest
+
+    rest, bought = curator.rest, request.schema.bought
+    if rest is None or bought is None or (request.ledger is not None and rest.within is None):
+        return
+    folders = [outputs.receipt.parent, *([outputs.folder.parent] if isinstance(outputs, FolderOutputs) else [])]
+    folders += [] if request.schema_file is None else [request.schema_file.parent]
+    if (receipt := earlier_rest(bought.receipt, folders)) is not None:
+        raise ValueError(
+            f"The rest of epsilon {request.budget.epsilon:g} is for one release. Found the receipt of one that has it "
+            f"already, {receipt}: leave --rest out, and give this release a budget of its own, such as --epsilon 1."
+        )
 
 
 def close(curator: Curator, receipt: Receipt, terminal: Terminal) -> None:

@@ -49,16 +49,25 @@ class Terminal:
     def show(self, table: RenderableType) -> None:
         """A table or the like, for people."""
         if not (self.quiet or self.json):
-            _console(sys.stdout).print(table)
+            console = _console(sys.stdout)
+            if console.is_terminal:
+                console.print(table)
+                return
+            with console.capture() as laid_out:
+                console.print(table)
+            # Cells of the last column are padded, which a file or another program would keep.
+            print("\n".join(line.rstrip(" ") for line in laid_out.get().splitlines()))
 
     def note(self, text: str) -> None:
         """Something to know that is not the result."""
         if not self.quiet:
-            _console(sys.stderr).print(_laid_out(text))
+            console = _console(sys.stderr)
+            console.print(_laid_out(text, console))
 
     def alarm(self, text: str) -> None:
         """Part of the result that must not be overlooked: in red, on standard error where results are not printed."""
-        _console(sys.stderr if self.quiet or self.json else sys.stdout).print(_laid_out(text), style="bold red")
+        console = _console(sys.stderr if self.quiet or self.json else sys.stdout)
+        console.print(_laid_out(text, console), style="bold red")
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The result for programs."""
@@ -105,11 +114,14 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, allow_nan=False).replace("\x7f", "\\u007f")
 
 
-def _laid_out(text: str) -> Text:
-    """A text of the program's own lines."""
+def _laid_out(text: str, console: Console) -> Text:
+    """A text of the program's own lines, wrapped, without the space at which a line was broken."""
     from rich.text import Text
 
-    return Text(text)
+    lines = Text(inert(text, keep="\n")).wrap(console, console.width)
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
 
 
 def complain(sentence: str, *, lines: bool = False) -> None:

@@ -42,7 +42,11 @@ from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
-from counterfoil.ledger.no_ledger import warn_of_uncounted_purchase, warn_without_ledger
+from counterfoil.ledger.no_ledger import (
+    warn_of_rest_without_ledger,
+    warn_of_uncounted_purchase,
+    warn_without_ledger,
+)
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -205,6 +209,11 @@ class Curator:
         self._rest = rest_of_purchase(self.schema.bought, self._ledger, self.budget, self.neighbors.describe())
         if self._release is None:
             self._require_rest(self._rest)
+
+    @property
+    def rest(self) -> Rest | None:
+        """What it spends of the budget of a purchase; None for a budget of its own."""
+        return self._rest
 
     def _require_rest(self, rest: Rest) -> None:
         described = self.neighbors.describe()
@@ -581,6 +590,8 @@ class Curator:
         bought = self.schema.bought
         if self._warns:
             warn_without_ledger()
+            if self._rest is not None:
+                warn_of_rest_without_ledger(self.budget.epsilon)
         elif self._rest is not None:
             return  # what the purchase cost is in the budget that is reserved
         elif bought is not None and self._ledger.durable and bought.receipt not in self._ledger.receipts():

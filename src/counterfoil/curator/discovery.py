@@ -252,6 +252,7 @@ class _Discovery:
             points=bounds.points,
             points_deviation=bounds.points_deviation,
             lumps=bounds.lumps,
+            negatives=bounds.negatives,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:

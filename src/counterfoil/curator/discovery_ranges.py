@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_in, reach_of
 from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.curator.discovery_days import Years
+from counterfoil.curator.discovery_negatives import negatives_hidden
 from counterfoil.curator.discovery_points import MOST, Points, integers_standing_out, tried
 from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
@@ -137,6 +138,7 @@ class Bounds:
         points: single numbers that stand out, with their noisy counts.
         points_deviation: of the noise of each of these counts.
         lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
+        negatives: where there are none between the bounds, how many noise may hide; None where nobody asks.
     """
 
     lower: float | None = None
@@ -149,6 +151,7 @@ class Bounds:
     points: tuple[tuple[float, int], ...] = ()
     points_deviation: float = 0.0
     lumps: int = 0
+    negatives: float | None = None
 
 
 def intervals_of(
@@ -251,6 +254,8 @@ def bounds_from(
     assert shown.lower is not None, "intervals show"
     assert shown.upper is not None, "intervals show"
     roomy = replace(roomy, shown=(shown.lower, shown.upper))
+    if roomy.lower is not None and roomy.lower >= 0:
+        roomy = replace(roomy, negatives=negatives_hidden(edges, inner, noise, vote, coarse[1]))
     # Of zero alone it is asked whether that is all; around another number there is room now.
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
         return replace(roomy, held=(float(inner[inside].sum()), float(np.square(noise[inside]).sum()) ** 0.5))

@@ -222,6 +222,13 @@ class Votes:
         together = np.sum([self._whole_grid(name) for name in names], axis=0)
         return together, self.deviation * len(names) ** 0.5
 
+    def numbers_between(self, first: int, last: int) -> tuple[float, float]:
+        """The noisy number of cells with a number at some places of the grid, and the deviation of its noise."""
+        part = slice(first, last + 1)
+        whole = self._whole_grid("integer")[part][_WHOLE[part]]
+        counts = np.concatenate([whole, *[self._whole_grid(name)[part] for name in _BROKEN]])
+        return float(counts.sum()), self.deviation * len(counts) ** 0.5
+
     def places(self, name: str) -> np.ndarray:
         """float64 [CELLS]: the noisy counts of a class of numbers, place by place."""
         return self._whole_grid(name)

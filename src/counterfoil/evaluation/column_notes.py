@@ -16,6 +16,7 @@ import pyarrow as pa
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
+from counterfoil.evaluation.impossible_dates import is_impossible
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
@@ -77,6 +78,7 @@ class NoteCounts:
         self.column = column
         self.offsets = 0
         self.clocks = 0
+        self.impossible = 0
         self.inexact = 0
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
@@ -158,10 +160,11 @@ class NoteCounts:
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
         if not column.format or dated(column.format):
             self._add_clocks(batch, cells)
-        if not column.zone:
-            unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
-            if len(unread):
-                texts = Counter(batch.texts(column.name, unread))
+        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
+        if len(unread):
+            texts = Counter(batch.texts(column.name, unread))
+            self.impossible += sum(count for text, count in texts.items() if is_impossible(text, column))
+            if not column.zone:
                 self.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
         assert self._notation is not None
         declared = np.flatnonzero(cells.placements == Placement.DECLARED)

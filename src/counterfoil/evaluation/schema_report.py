@@ -40,6 +40,7 @@ class Irregular:
         values: the most frequent ones with their counts, where they were asked for.
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
+        impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
@@ -51,6 +52,7 @@ class Irregular:
     values: tuple[tuple[str, int], ...] = ()
     offsets: int = 0
     clocks: int = 0
+    impossible: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
 
@@ -77,7 +79,7 @@ class ColumnReport:
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
         if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
-            return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks)
+            return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks, impossible=one.impossible)
         if one.inexact and self.words.is_wrong(one.way):
             return AS_CODES
         count, values = one.placeholders
@@ -239,6 +241,7 @@ class _Cells:
                 tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
                 self.seen.offsets if way is Placement.UNREADABLE else 0,
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
+                self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
             )

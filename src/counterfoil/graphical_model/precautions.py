@@ -44,7 +44,7 @@ def believed(deviations: float) -> float:
 
 
 def join_hidden(
-    codes: np.ndarray, counts: np.ndarray, ordered: int, scale: float, deviations: float
+    codes: np.ndarray, counts: np.ndarray, listed: np.ndarray, scale: float, deviations: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Joins the values of a column in no order that do not stand out with those that most records have.
 
@@ -54,18 +54,21 @@ def join_hidden(
     Args:
         codes: int64 [n], the coarse code of each value.
         counts: float64 [n], noisy.
-        ordered: how many of the first values are in order, and stay as they are.
+        listed: bool [n], which values are there by precaution; those in an order are not. All others stay as they are,
+            and apart from these.
         scale: the standard deviation of the noise of each count.
         deviations: below so many of its noise a sum does not stand out.
 
     Returns:
         int64 [n], and float64 [n]: what is believed of the counts of those values, NaN for all others.
     """
+    # What was merged as rare is divided: a value that a person wrote says nothing of those beside it.
+    codes = np.unique(2 * codes + listed, return_inverse=True)[1].reshape(-1).astype(np.int64)
     size = int(codes.max()) + 1
     totals, members = np.bincount(codes, counts, size), np.bincount(codes, minlength=size)
     noises = scale * np.sqrt(members)
     hidden = totals < deviations * noises
-    hidden[codes[:ordered]] = False
+    hidden[codes[~listed]] = False
     posterior = np.full(len(codes), math.nan)
     for code in np.flatnonzero(hidden).tolist():
         posterior[codes == code] = believed(totals[code] / noises[code]) * noises[code] / members[code]
@@ -76,7 +79,9 @@ def join_hidden(
     return np.unique(joined[codes], return_inverse=True)[1].reshape(-1).astype(np.int64), posterior
 
 
-def without_doubtful_tails(smoothed: Smoothed, counts: np.ndarray, scale: float) -> Smoothed:
+def without_doubtful_tails(
+    smoothed: Smoothed, counts: np.ndarray, scale: float, doubtful: tuple[bool, bool]
+) -> Smoothed:
     """The smoothed counts of single whole numbers, where what lies beyond all that stands out holds what is believed.
 
     A tail falls as what lies beside it does, and beyond the last of a few codes there is none. A tail that its own
@@ -86,6 +91,7 @@ def without_doubtful_tails(smoothed: Smoothed, counts: np.ndarray, scale: float)
         smoothed: of numbers each of which has a code.
         counts: float64 [n], noisy, of the same.
         scale: the standard deviation of the noise of each.
+        doubtful: whether the lower and the upper bound may be too wide, as one that is bought may.
     """
     out = np.flatnonzero(smoothed.stands_out)
     if not len(out):
@@ -94,9 +100,10 @@ def without_doubtful_tails(smoothed: Smoothed, counts: np.ndarray, scale: float)
     body = (runs >= out[0]) & (runs <= out[-1])
     if counts[body].sum() < _SURE * scale * math.sqrt(int(body.sum())):
         return smoothed
-    for tail in (np.flatnonzero(runs > out[-1]), np.flatnonzero(runs < out[0])[::-1]):
+    tails = (np.flatnonzero(runs < out[0])[::-1], np.flatnonzero(runs > out[-1]))
+    for tail, may_be_empty in zip(tails, doubtful, strict=True):
         mass = float(found[tail].sum())
-        if mass <= 0:
+        if mass <= 0 or not may_be_empty:
             continue
         bulk = tail[: int(np.searchsorted(np.cumsum(found[tail]), _BULK * mass)) + 1]
         noise = scale * math.sqrt(len(bulk))

@@ -181,3 +181,54 @@ def bernstein_norm(reach: float, largest: float, size: int, records: float, fail
     """
     rate = reach * math.log(2 * size / failure) / records
     return rate / 3 + math.sqrt((rate / 3) ** 2 + 2 * rate * largest)
+
+
+_COUNTED = 0.01
+"""Of the probability that a bound on sums over units may fail: for the number of records."""
+STEPS = 10
+"""In which bounds on the norm of an expectation are improved; each changes a fraction of what the one before did."""
+
+
+def bernstein_of_units(reach: float, spread: float, size: int, records: float, failure: float, related: int) -> float:
+    """By how much the mean over n records of centered matrices X may differ in spectral norm from 0, in units of rows.
+
+    Matrix Bernstein inequality (Tropp 2015, Theorem 6.1.1) for the sums over independent units, of up to K records
+    each: a norm of at most K R, and K E(n) V as the variance (`related_rows`). So with l = ln(size / failure) the t
+    with (n t)^2 / 2 = l K (E(n) V + R n t / 3) is exceeded with probability at most `failure`. The expectation of n, a
+    sum of independent numbers from 0 to K, is at most m with probability 1 - c, where m = n + sqrt(2 K ln(1 / c) m)
+    (Chernoff).
+
+    Args:
+        reach: R, the largest norm of X.
+        spread: V, an upper bound on the norms of E X X' and E X' X.
+        size: the number of rows and columns of X together.
+        records: n.
+        failure: the probability that the bound may fail.
+        related: K.
+    """
+    counted = _COUNTED * failure
+    slack = math.sqrt(2 * related * math.log(1 / counted))
+    expected = ((slack + math.sqrt(slack**2 + 4 * records)) / 2) ** 2
+    rate = related * math.log(size / (failure - counted)) / records
+    third = rate * reach / 3
+    return third + math.sqrt(third**2 + 2 * rate * spread * expected / records)
+
+
+def products_of_units(reach: float, largest: float, size: int, records: float, failure: float, related: int) -> float:
+    """By how much the mean of n matrices x x' [d, d] may differ in spectral norm from its expectation A.
+
+    Where the mean has a norm of at most `largest`, and errs by what the norm of A allows, A has a norm of at most
+    `largest` plus any bound on that error: the first one takes the squared norm of x for it, and each further one the
+    bound before.
+
+    Args:
+        reach: an upper bound on the squared norm of x.
+        largest: that of the mean.
+        size: d.
+        records, failure, related: as for `bernstein_of_units`.
+    """
+    bound = math.inf
+    for _ in range(STEPS):
+        most = min(largest + bound, reach)
+        bound = bernstein_of_units(reach, reach * most, 2 * size, records, failure, related)
+    return bound

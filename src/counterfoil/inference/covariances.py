@@ -17,7 +17,7 @@ from counterfoil.inference.moment_basis import Variable
 from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.inference.ratio import require_level
-from counterfoil.inference.related_rows import with_unrelated
+from counterfoil.inference.related_rows import most_related, with_related
 
 _COVARIANCE_BASIS = (
     "sampling is bounded without fourth moments: the variance of (u - mean)(v - mean) is at most the variance of one "
@@ -48,16 +48,23 @@ def covariance(release: Any, columns: Sequence[str], *, level: float = 0.95) -> 
     variables = [moments.basis.variable(name, "A covariance") for name in moments.basis.columns]
     own = {one: centered(moments, one, one) for one in variables}
     pairs = combinations_with_replacement(variables, 2)
-    found = (_covariance(moments, one, other, (own[one], own[other]), level) for one, other in pairs)
-    return with_unrelated(found, evidence.answers.unit)
+    unit = evidence.answers.unit
+    related = most_related(unit)
+    found = (_covariance(moments, (one, other), (own[one], own[other]), level, related) for one, other in pairs)
+    return with_related(found, unit)
 
 
 def _covariance(
-    moments: MomentMatrix, one: Variable, other: Variable, own: tuple[CenteredMoment, CenteredMoment], level: float
+    moments: MomentMatrix,
+    of: tuple[Variable, Variable],
+    own: tuple[CenteredMoment, CenteredMoment],
+    level: float,
+    related: int,
 ) -> Finding:
+    one, other = of
     part = centered(moments, one, other)
     law = moments.law(part.gradient).plus_normal(part.quadratic)
-    sampling = _sampling_variance(moments, part, own, law)
+    sampling = related * _sampling_variance(moments, part, own, law)
     unit = one.half * other.half
     lowest, highest = (0.0 if one == other else -1.0), 1.0
     half = law.plus_normal(sampling).quantile(level)
@@ -113,8 +120,9 @@ def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) ->
     evidence = Evidence.of(release)
     matrix = CovarianceMatrix.of(evidence, columns, "A correlation")
     _require_variances(matrix)
-    found = (_correlation(matrix, u, v, level) for u, v in combinations(range(len(matrix.variables)), 2))
-    return with_unrelated(found, evidence.answers.unit)
+    unit = evidence.answers.unit
+    pairs = combinations(range(len(matrix.variables)), 2)
+    return with_related((_correlation(matrix, pair, level, most_related(unit)) for pair in pairs), unit)
 
 
 def _require_variances(matrix: CovarianceMatrix) -> None:
@@ -127,7 +135,8 @@ def _require_variances(matrix: CovarianceMatrix) -> None:
             )
 
 
-def _correlation(matrix: CovarianceMatrix, u: int, v: int, level: float) -> Finding:
+def _correlation(matrix: CovarianceMatrix, pair: tuple[int, int], level: float, related: int) -> Finding:
+    u, v = pair
     deviations = np.sqrt(np.diag(matrix.values))
     raw = float(matrix.values[u, v] / (deviations[u] * deviations[v]))
     estimate = min(max(raw, -1.0), 1.0)
@@ -142,7 +151,7 @@ def _correlation(matrix: CovarianceMatrix, u: int, v: int, level: float) -> Find
         about,
         estimate,
         law,
-        spread / matrix.records,
+        related * spread / matrix.records,
         level,
         charges=matrix.moments.charges,
         basis=(*matrix.moments.sentences, *cut, _CORRELATION_BASIS),

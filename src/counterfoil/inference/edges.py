@@ -15,7 +15,7 @@ from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.noise_matrices import FEW_DRAWS, inflation, public_generator
 from counterfoil.inference.ratio import require_level
-from counterfoil.inference.related_rows import with_unrelated
+from counterfoil.inference.related_rows import most_related, with_related
 
 _BASIS = (
     "sampling is that of normal columns (Fisher's z); of others, an edge is a linear relation given the other columns",
@@ -42,19 +42,27 @@ def graph(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[
     evidence = Evidence.of(release)
     matrix = CovarianceMatrix.of(evidence, columns, "A graph")
     size = len(matrix.variables)
-    if matrix.records <= size + 2:
-        raise Unanswerable(f"{matrix.records:,.0f} records are too few for the graph of {size} columns: name fewer.")
+    unit = evidence.answers.unit
+    related = most_related(unit)
+    if matrix.records <= related * (size + 2):
+        alike = "" if related == 1 else f", where up to {related:,} may be alike"
+        raise Unanswerable(
+            f"{matrix.records:,.0f} records are too few for the graph of {size} columns{alike}: name fewer."
+        )
     larger = inflation(matrix.values, matrix.errors(FEW_DRAWS, public_generator()), "the graph of these columns")
     each = 1 - (1 - level) / (size * (size - 1) / 2)
     precision = np.linalg.inv(matrix.values)
-    found = [_pair(matrix, precision, (u, v), each, larger) for u, v in combinations(range(size), 2)]
-    return with_unrelated((replace(finding, level=level) for finding in found), evidence.answers.unit)
+    found = [_pair(matrix, precision, pair, each, larger, related) for pair in combinations(range(size), 2)]
+    return with_related((replace(finding, level=level) for finding in found), unit)
 
 
 def _pair(
-    matrix: CovarianceMatrix, precision: np.ndarray, pair: tuple[int, int], level: float, larger: float
+    matrix: CovarianceMatrix, precision: np.ndarray, pair: tuple[int, int], level: float, larger: float, related: int
 ) -> Finding:
-    """The partial correlation r = -P_uv / sqrt(P_uu P_vv) for the inverse P, of which dP = -P dC P."""
+    """The partial correlation r = -P_uv / sqrt(P_uu P_vv) for the inverse P, of which dP = -P dC P.
+
+    Sampling is that of as many independent records as there are where `related` at a time are one.
+    """
     u, v = pair
     deviations = np.sqrt(np.diag(precision))
     estimate = float(-precision[u, v] / (deviations[u] * deviations[v]))
@@ -67,7 +75,7 @@ def _pair(
         f"partial correlation of {names}",
         estimate,
         law,
-        (1 - estimate**2) ** 2 / (matrix.records - len(precision) - 1),
+        (1 - estimate**2) ** 2 / (matrix.records / related - len(precision) - 1),
         level,
         charges=matrix.moments.charges,
         basis=(*matrix.moments.sentences, *_BASIS),

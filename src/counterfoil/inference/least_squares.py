@@ -17,7 +17,7 @@ from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.inference.noise_matrices import FEW_DRAWS, inflation, public_generator
 from counterfoil.inference.ratio import require_level
-from counterfoil.inference.related_rows import with_unrelated
+from counterfoil.inference.related_rows import most_related, with_related
 
 
 def ols(release: Any, target: str, predictors: Sequence[str], *, level: float = 0.95) -> list[Finding]:
@@ -53,10 +53,11 @@ def ols(release: Any, target: str, predictors: Sequence[str], *, level: float = 
             f"The target {target!r} may be missing, and the products of the predictors where it is present were never "
             "measured: predict another column, or declare that it is never missing."
         )
-    fit = LeastSquares(moments, answer, named)
+    unit = evidence.answers.unit
+    fit = LeastSquares(moments, answer, named, most_related(unit))
     larger = inflation(fit.matrix, fit.errors(FEW_DRAWS), f"these predictors of {target!r}")
     found = (fit.finding(row, level, larger) for row in range(len(fit.labels)))
-    return with_unrelated(found, evidence.answers.unit)
+    return with_related(found, unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +73,13 @@ class LeastSquares:
         moments: of the predictors and the target.
         target: the target.
         predictors: the columns.
+        related: how many records may be one and the same draw (related_rows.py).
     """
 
     moments: MomentMatrix
     target: Variable
     predictors: tuple[str, ...]
+    related: int = 1
 
     @cached_property
     def places(self) -> np.ndarray:
@@ -115,9 +118,9 @@ class LeastSquares:
 
     @cached_property
     def error_variance(self) -> float:
-        """The mean square of the errors, 0 where noise makes it negative; divided by n - p."""
+        """The mean square of the errors, 0 where noise makes it negative; divided by n - p, or n - K p."""
         total = float(self._residual @ self.moments.matrix @ self._residual)
-        return max(total, 0.0) / max(self.moments.records - len(self.places), 1.0)
+        return max(total, 0.0) / max(self.moments.records - self.related * len(self.places), 1.0)
 
     @cached_property
     def _own(self) -> np.ndarray:
@@ -152,7 +155,7 @@ class LeastSquares:
         spread = np.zeros(len(self.moments.basis.names))
         spread[self.places] = contrast
         law = self.moments.law(larger * self.moments.gradient(np.outer(spread, self._residual)))
-        variance = max(float(contrast @ self.matrix @ contrast), 0.0) * self.error_variance
+        variance = self.related * max(float(contrast @ self.matrix @ contrast), 0.0) * self.error_variance
         shift = self.target.middle if row == 0 and self.target.stretch == 1 else 0.0
         estimate = float(self._own[row] @ self.scaled) + shift
         half = law.plus_normal(variance).quantile(level)
@@ -178,7 +181,7 @@ class LeastSquares:
         records, basis = self.moments.records, self.moments.basis
         mean_square = float(spread @ self.moments.matrix @ spread) * records
         largest = basis.largest(spread * records) ** 2, basis.largest(self._residual) ** 2
-        widest = min(largest[0] * self.error_variance, largest[1] * mean_square) / records
+        widest = self.related * min(largest[0] * self.error_variance, largest[1] * mean_square) / records
         otherwise = sampling * math.sqrt(widest / variance)
         return sentence, f"{self._about(row)}: were it otherwise, sampling alone could be up to {otherwise:.3g}"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.features.feature_map import UNIT, FeatureMap
-from counterfoil.inference.centered_moments import bernstein_norm
+from counterfoil.inference.centered_moments import bernstein_norm, bernstein_of_units, products_of_units
 from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
@@ -19,7 +19,7 @@ from counterfoil.inference.label_moments import LabelMoments
 from counterfoil.inference.moment_matrix import MomentMatrix
 from counterfoil.inference.noise_matrices import DRAWS, public_generator, quantile_of, spectral_norms
 from counterfoil.inference.ratio import require_level
-from counterfoil.inference.related_rows import with_unrelated
+from counterfoil.inference.related_rows import most_related, with_related
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.theory.bound import Bound
@@ -65,8 +65,10 @@ def risk(
     # Indicators of all categories of a column add up to the constant: there is no curvature to certify with them.
     names = [column.name for column in features.scaled]
     second = MomentMatrix.of(evidence.answers, names) if names and not features.listed else None
-    model = _TrainedModel(moments, second, *_rows(evidence, features), features, float(norm), level)
-    return with_unrelated(model.findings(), evidence.answers.unit)
+    unit = evidence.answers.unit
+    rows = _rows(evidence, features)
+    model = _TrainedModel(moments, second, *rows, features, float(norm), level, most_related(unit))
+    return with_related(model.findings(), unit)
 
 
 def _features(schema: Schema, target: str, positive: str | None) -> FeatureMap:
@@ -121,6 +123,7 @@ class _TrainedModel:
         features: the map behind them.
         norm: r.
         level: of all bounds together.
+        related: how many records may be one and the same draw (related_rows.py).
     """
 
     moments: LabelMoments
@@ -130,6 +133,7 @@ class _TrainedModel:
     features: FeatureMap
     norm: float
     level: float
+    related: int = 1
 
     def findings(self) -> list[Finding]:
         # Noise and sampling may each fail in the averages and, where there is one, in the spectral norm.
@@ -169,11 +173,18 @@ class _TrainedModel:
         return math.exp(-self.norm) / (1 + math.exp(-self.norm)) ** 2
 
     def _errors(self, noise: float | None, sampling: float | None) -> _Errors:
-        """Sampling by Hoeffding's inequality for means of numbers in [-1, 1], and the union bound over all moments."""
+        """Sampling by Hoeffding's inequality for means of numbers in [-1, 1], and the union bound over all moments.
+
+        By Bernstein's for sums over units where records are related: such numbers are at most 2 from their mean, and
+        have a variance of at most 1.
+        """
         labeled, products = (0.0, 0.0) if noise is None else self.moments.largest_noise(noise)
         drawn = 0.0
         if sampling is not None:
-            drawn = math.sqrt(2 * math.log(2 * sum(self.moments.distinct) / sampling) / self.moments.records)
+            each, records = sampling / sum(self.moments.distinct), self.moments.records
+            drawn = math.sqrt(2 * math.log(2 / each) / records)
+            if self.related > 1:
+                drawn = bernstein_of_units(2.0, 1.0, 2, records, each, self.related)
         return _Errors(labeled + drawn, products + drawn, noise, sampling)
 
     def _rounding(self, tables: int) -> float:
@@ -245,6 +256,9 @@ class _TrainedModel:
             return float(values[0]) - noise
         reach, size = 1.0 + len(self.features.scaled), len(values)
         largest = min(float(values[-1]) + noise, reach)
+        if self.related > 1:
+            drawn = products_of_units(reach, largest, size, self.second.records, errors.sampling, self.related)
+            return float(values[0]) - noise - drawn
         return float(values[0]) - noise - bernstein_norm(reach, largest, size, self.second.records, errors.sampling)
 
     def _one_sided(self, about: str, bounds: list[float], trivial: float) -> Finding:
@@ -274,7 +288,8 @@ class _TrainedModel:
                 f"the model is that for {self.features.target} = {value} with the smallest log loss on the synthetic "
                 f"rows, among those with norm1 of the weights at most {self.norm:g}; features as in the certificate",
                 *bounds_sentences(self.features.schema, [one.name for one in self.features.schema.synthesized]),
-                "sampling by Hoeffding's inequality; all bounds hold for every such model, and together",
+                f"sampling by {'Hoeffding' if self.related == 1 else 'Bernstein'}'s inequality; all bounds hold for "
+                "every such model, and together",
                 *sentences,
             ),
         )

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.inference.centered_moments import CovarianceMatrix, bernstein_norm
+from counterfoil.inference.centered_moments import STEPS, CovarianceMatrix, bernstein_norm, bernstein_of_units
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.noise_matrices import DRAWS, public_generator, quantile_of, spectral_norms
 from counterfoil.inference.ratio import require_level
-from counterfoil.inference.related_rows import with_unrelated
+from counterfoil.inference.related_rows import most_related, with_related
 
 _SMALLEST_LOADING = 0.1
 _SHARE_OF_THE_MEANS = 0.1
@@ -42,16 +42,17 @@ def pca(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Fi
     require_level(level)
     evidence = Evidence.of(release)
     matrix = CovarianceMatrix.of(evidence, columns, "A principal component analysis")
-    together, noise, sampling = _bounds(matrix, level)
+    unit = evidence.answers.unit
+    together, noise, sampling = _bounds(matrix, level, most_related(unit))
     values, vectors = np.linalg.eigh(matrix.values)
     findings = []
     for number, k in enumerate(reversed(range(len(values))), 1):
         component = _Component(matrix, number, values, vectors[:, k], k, level)
         findings += [component.variance(together, noise, sampling), component.angle(together, noise, sampling)]
-    return with_unrelated(findings, evidence.answers.unit)
+    return with_related(findings, unit)
 
 
-def _bounds(matrix: CovarianceMatrix, level: float) -> tuple[float, float, float]:
+def _bounds(matrix: CovarianceMatrix, level: float, related: int = 1) -> tuple[float, float, float]:
     """Bounds on the spectral norm of the matrix's error: in all, from noise alone, and from sampling alone.
 
     In all, noise and sampling may each exceed their part with half of the probability.
@@ -60,22 +61,41 @@ def _bounds(matrix: CovarianceMatrix, level: float) -> tuple[float, float, float
     failure = 1 - level
     half = quantile_of(norms, 1 - failure / 2)
     noise = quantile_of(norms, level)
-    return half + _sampling_norm(matrix, half, failure / 2), noise, _sampling_norm(matrix, noise, failure)
+    both = half + _sampling_norm(matrix, half, failure / 2, related)
+    return both, noise, _sampling_norm(matrix, noise, failure, related)
 
 
-def _sampling_norm(matrix: CovarianceMatrix, noise: float, failure: float) -> float:
+def _sampling_norm(matrix: CovarianceMatrix, noise: float, failure: float, related: int) -> float:
     """A bound on the spectral norm of the covariances' sampling error, which fails with probability `failure`.
 
     The covariance of n records is the mean of x x', x being centered at the population's mean, minus m m' with the mean
     m of x. For the first see `bernstein_norm`. The norm of m has mean at most sqrt(tr C / n) and moves by at most 2
-    sqrt(d) / n with one record (McDiarmid), so that it exceeds that by t with probability exp(-n t^2 / (2 d)).
+    sqrt(d) / n with one record (McDiarmid), so that it exceeds that by t with probability exp(-n t^2 / (2 d)). Where up
+    to K records are of one unit, both are sums over units, of matrices and of vectors (`bernstein_of_units`).
     """
     size, records = len(matrix.values), matrix.records
     of_means = _SHARE_OF_THE_MEANS * failure
     largest = max(float(np.linalg.eigvalsh(matrix.values)[-1]), 0.0) + noise
     reach = float(np.sum(matrix.reaches**2))
+    if related > 1:
+        return _sampling_norm_of_units(largest, reach, (size, records), (of_means, failure - of_means), related)
     mean = math.sqrt(size * largest / records) + math.sqrt(2 * size * math.log(1 / of_means) / records)
     return bernstein_norm(reach, largest, size, records, failure - of_means) + mean**2
+
+
+def _sampling_norm_of_units(
+    largest: float, reach: float, shape: tuple[int, float], failures: tuple[float, float], related: int
+) -> float:
+    """The same where up to `related` records are of one unit, improved step by step as in `products_of_units`.
+
+    The sum of the variances is at most as many times the largest one, and at most `reach`.
+    """
+    (size, records), (of_means, of_products), bound = shape, failures, math.inf
+    for _ in range(STEPS):
+        most = min(largest + bound, reach)
+        length = bernstein_of_units(math.sqrt(reach), min(size * most, reach), size + 1, records, of_means, related)
+        bound = bernstein_of_units(reach, reach * most, 2 * size, records, of_products, related) + length**2
+    return bound
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,18 @@ rows each, of which at most K are used. By the inequality of Cauchy and Schwarz 
 rows has S_u**2 <= m_u times the sum of (x_j - theta)**2, whatever relates these rows. So the sum over all n records has
 a variance of at most K n s, and with vectors in place of numbers a covariance matrix of at most K n times that of one
 record: K times what independent rows give. It is reached where the K rows of each unit are the same.
+
+A covariance, a correlation and a coefficient of least squares are, to first order, such sums too (the delta method): of
+(u - E u)(v - E v) less the covariance, of what a row adds to a correlation, and of the error times a combination of the
+predictors, whose sum has the expectation 0 at the population's coefficients (the sandwich). Each has K times the
+variance that its sentences derive for independent rows, under the same assumptions on single rows: nothing is assumed
+of how the rows of a unit are related. What the delta method leaves out is of the order of K / n. With N units, each
+squared residual is smaller in the mean by what p coefficients take up, at most K p / n of it, so that their sum is
+divided by n - K p.
+
+Of matrices S_u, sums of m_u centered matrices X_j, S_u**2 is at most m_u times the sum of X_j**2 in the order of
+Loewner, as the difference is the sum of (X_i - X_j)**2 over pairs; their norm is at most K times that of one. So matrix
+Bernstein inequalities hold with K times the variance and K times the largest norm (`bernstein_of_units`).
 """
 
 from __future__ import annotations
@@ -46,6 +58,17 @@ def alike_sentences(unit: PrivacyUnit | None) -> tuple[str, ...]:
         f"Up to {unit.max_rows:,} records of one {unit.column!r} were used, which may be all alike: chance is counted "
         "as if they were.",
     )
+
+
+def with_related(found: Iterable[Finding], unit: PrivacyUnit | None) -> list[Finding]:
+    """The findings, those with sampling, which is counted with K, saying so."""
+    if unit is None or unit.max_rows == 1:
+        return list(found)
+    sentence = (
+        f"sampling allows for up to {unit.max_rows:,} records of one {unit.column!r} being all alike, which makes it "
+        "wider than for independent records"
+    )
+    return [replace(one, basis=(*one.basis, sentence)) if one.sampling else one for one in found]
 
 
 def is_population(sentence: str) -> bool:

@@ -18,6 +18,10 @@ class NoLedgerWarning(UserWarning):
     """
 
 
+class RestWithoutLedgerWarning(NoLedgerWarning):
+    """A release spends the rest of a budget, which is for one release, and no ledger remembers that it did."""
+
+
 class UncountedPurchaseWarning(UserWarning):
     """The schema of a release was bought, and the ledger of the release has no such purchase.
 
@@ -32,6 +36,21 @@ def warn_without_ledger() -> None:
         f"{NO_LEDGER} Pass `ledger`, made by `Ledger.create` or `Ledger.open`, or its path, if the release may be "
         "shared.",
         NoLedgerWarning,
+        stacklevel=outside_the_package(),
+    )
+
+
+def warn_of_rest_without_ledger(epsilon: float) -> None:
+    """Gives the warning, each time that a release is begun.
+
+    Args:
+        epsilon: of the budget whose rest it spends.
+    """
+    warnings.warn(
+        f"No ledger will remember that this release has the rest of epsilon {epsilon:g}: spend it once. A second "
+        "one from the same schema adds to what is spent, and is refused only where this one's receipt is found beside "
+        "the schema or the output. A ledger would remember.",
+        RestWithoutLedgerWarning,
         stacklevel=outside_the_package(),
     )
 

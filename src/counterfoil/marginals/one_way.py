@@ -42,6 +42,7 @@ from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Column, Integer, Schema
+from counterfoil.schema.precautions import bounds_by_precaution, by_precaution
 
 _MANY = 64
 """A column of numbers with more codes is measured repeatedly."""
@@ -200,7 +201,8 @@ def _without_doubtful_tails(
         (name,) = one.clique
         if name in smoothed and _has_each_number(schema[name]):
             bins = len(smoothed[name].counts)
-            found[name] = without_doubtful_tails(smoothed[name], one.counts[:bins], one.scale)
+            doubtful = bounds_by_precaution(schema[name], schema.bought)
+            found[name] = without_doubtful_tails(smoothed[name], one.counts[:bins], one.scale, doubtful)
     return found
 
 
@@ -216,7 +218,9 @@ def _without_precautions(
     ordered, codes, posterior = _ordered(schema), dict(merged.codes), {}
     for one in marginals:
         (name,) = one.clique
-        codes[name], posterior[name] = join_hidden(codes[name], one.counts, ordered.get(name, 0), one.scale, DEVIATIONS)
+        listed = by_precaution(schema[name], schema.bought)
+        listed[: ordered.get(name, 0)] = False
+        codes[name], posterior[name] = join_hidden(codes[name], one.counts, listed, one.scale, DEVIATIONS)
     return Coarsening(merged.fine, codes), posterior
 
 

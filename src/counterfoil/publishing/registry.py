@@ -19,6 +19,7 @@ from counterfoil.receipt.canonical import digest_of
 from counterfoil.receipt.schema_bought import describes_table, share_of
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.receipt.text import (
+    REST_WITHOUT_LEDGER,
     WITHOUT_LEDGER,
     cost_sentences,
     good_for,
@@ -317,7 +318,8 @@ def _what_follows(document: Mapping[str, Any]) -> str:
 
 def warnings_of_use(document: Mapping[str, Any]) -> list[str]:
     """The warnings of a receipt on what was released. Who counts the release says nothing of its use."""
-    return [sentence for sentence in warning_sentences(document) if sentence != WITHOUT_LEDGER]
+    counting = (WITHOUT_LEDGER, REST_WITHOUT_LEDGER)
+    return [sentence for sentence in warning_sentences(document) if sentence not in counting]
 
 
 def purchase_of(document: Mapping[str, Any]) -> Bought | None:

@@ -27,6 +27,10 @@ from counterfoil.schema.bought import Bought
 
 WIDTH = 80
 WITHOUT_LEDGER = "No ledger counts this release: its cost is not added to that of others of the same table."
+REST_WITHOUT_LEDGER = (
+    "No ledger remembers that this release had the rest of its budget, which is for one release: another one that "
+    "spends it again, with the same schema, adds to what this one cost."
+)
 
 
 def receipt_text(document: Mapping[str, Any]) -> str:
@@ -324,6 +328,8 @@ def _warnings(document: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"With its bought schema: {line}" for line in budget_warnings(whole, None))
     if document.get("ledger") is False:  # older receipts don't say
         yield WITHOUT_LEDGER
+        if "schema_share" in document:
+            yield REST_WITHOUT_LEDGER
 
 
 def _check(document: Mapping[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from counterfoil.accounting.budget import Budget
@@ -19,7 +20,9 @@ _ROUNDING = 1e-9
 """The part of epsilon by which the same sum may round otherwise elsewhere."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of", "hides", "rows")
+_DIGEST_OF_PLACE = re.compile(r"[0-9a-f]{4}")
+_PLACES = re.compile(r"([0-9a-f]{4})*")
+_KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", "of", "hides", "rows", "places")
 _KEYS_OF = ("epsilon", "mu_squared", "threshold_delta")
 
 
@@ -71,6 +74,8 @@ class Bought:
         of: the budget of which it was bought with a share; None where it was bought with a budget of its own.
         hides: fewer rows than that share what the noise hid, such as a place beyond a bound; None where nobody said.
         rows: about how many rows there are, as the noise shows; None with `hides`.
+        places: digests of four digits of the places that it lists by precaution (`schema.precautions`); None where
+            nobody said.
 
     Raises:
         SchemaError: for a budget, a relation or a digest that is none.
@@ -84,6 +89,7 @@ class Bought:
     of: ShareOf | None = None
     hides: int | None = None
     rows: int | None = None
+    places: str | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -101,6 +107,11 @@ class Bought:
             value = getattr(self, key)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise SchemaError(f"`bought`: `{key}` must be a number of rows. Found {value!r}.")
+        if self.places is not None and (not isinstance(self.places, str) or not _PLACES.fullmatch(self.places)):
+            raise SchemaError(
+                f"`bought`: `places` must be hexadecimal digits, four for each place. Found {self.places!r}: copy the "
+                "line as `counterfoil schema` wrote it."
+            )
         if self.of is not None:
             self._require_share(self.of)
 
@@ -117,6 +128,11 @@ class Bought:
     def neighbors(self) -> Neighbors:
         """Between which tables the guarantee holds."""
         return Neighbors(NeighboringRelation(self.relation), self.unit)
+
+    @cached_property
+    def place_digests(self) -> frozenset[str]:
+        """`places`, one by one."""
+        return frozenset(_DIGEST_OF_PLACE.findall(self.places or ""))
 
     @property
     def whole(self) -> Budget | None:
@@ -135,6 +151,7 @@ class Bought:
             **({} if self.of is None else {"of": self.of.facts()}),
             **({} if self.hides is None else {"hides": self.hides}),
             **({} if self.rows is None else {"rows": self.rows}),
+            **({} if self.places is None else {"places": self.places}),
         }
 
     @staticmethod
@@ -157,7 +174,7 @@ class Bought:
                 raise SchemaError(f"`bought`: unknown key `{key}`.{did_you_mean(key, _KEYS)}")
         epsilon, delta = _number(facts, "epsilon"), _number(facts, "delta")
         of = _share(facts["of"]) if "of" in facts else None
-        told = facts.get("hides"), facts.get("rows")
+        told = facts.get("hides"), facts.get("rows"), facts.get("places")
         return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of, *told)
 
 

@@ -15,6 +15,7 @@ from counterfoil.schema.discovered import DiscoveredColumn, Kind, count_range, p
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.outwards import days, integers, moments, reals, resolution_of
+from counterfoil.schema.precautions import place_of_bound, place_of_value
 from counterfoil.schema.public_lists import public_list_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.spelling import BYTES, strip
@@ -88,6 +89,24 @@ def bought_column(
     )
     kind = {"kind": (name, why)}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
+
+
+def precautions_of(column: DiscoveredColumn, made: BoughtColumn) -> list[str]:
+    """The places of a column that were bought and that nothing shows to hold records (`schema.precautions`).
+
+    Those of integers that are codes are among them, for some may be noise, and both truths of a boolean, of which one
+    may never occur. Texts are not, for each passed a threshold.
+    """
+    facts = made.facts
+    found: list[str] = [key for key in ("other", "missing") if key in facts and facts[key][1] == CAUTION]
+    listed = facts.get("values", ((), ""))[0]
+    doubtful = {code for code, _ in column.codes} | set(public_names(column)[1] if column.kind == "text" else ())
+    found += [place_of_value(value) for value in listed if value in doubtful]
+    if column.kind == "boolean" and "kind" in facts:
+        found += ["false", "true"]
+    if column.kind == "integer":
+        found += [place_of_bound(key, facts[key][0]) for key in ("lower", "upper") if key in facts]
+    return found
 
 
 def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
@@ -269,6 +288,8 @@ def _number(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.Data
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     bounds = _kept(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     facts |= (_alone(column) if not {"lower", "upper"} & set(given) else {}) | _bounds(column, *bounds)
+    if "lower" not in given and bounds[0] >= 0 and not (storage is not None and pa.types.is_unsigned_integer(storage)):
+        facts["lower"] = (bounds[0], facts["lower"][1] + _negatives(column))
     inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
     inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
     if inside and decimals is None and "scale" not in given:
@@ -457,6 +478,20 @@ def _bounds(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
 def _tail(share: float) -> str:
     """How many lie beyond a bound, in words: nobody knows of those that the noise hides."""
     return f"about {percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
+
+
+NEGATIVES = "negative ones"
+_FEW = 0.001
+"""A share of the cells: where noise hides fewer negative numbers nothing is said of them."""
+
+
+def _negatives(column: DiscoveredColumn) -> str:
+    """How many negative numbers, such as refunds among amounts, nobody would have seen."""
+    if column.negatives is None or column.negatives <= _FEW * column.records:
+        return ""
+    most = min(column.negatives, max(column.records, 1))
+    share = percent(most / max(column.records, 1))
+    return f"; up to {most:,.0f} {NEGATIVES} ({share}) would not have shown"
 
 
 def _missing(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:

@@ -10,11 +10,19 @@ import pyarrow as pa
 
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_columns import CAUTION, BoughtColumn, boolean_words, bought_column
+from counterfoil.schema.bought_columns import (
+    CAUTION,
+    NEGATIVES,
+    BoughtColumn,
+    boolean_words,
+    bought_column,
+    precautions_of,
+)
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
 from counterfoil.schema.patterns import is_pattern
+from counterfoil.schema.precautions import digests
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_value
@@ -44,6 +52,11 @@ _IN_CELLS = """\
 #
 # Where numbers share codes, up to 32 that surely stand out have one each, in `points`. All others come back as often as
 # the ones beside them: also those of fewer rows than the noise hides, and those that were not tried, such as 19.99.
+"""
+_NEGATIVES = """\
+#
+# Of negative numbers beside others, such as refunds among amounts, so many would not have shown as the comment on
+# `lower` says. Where a column may have some, state a lower bound: they count as the one that is there.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80
@@ -92,8 +105,9 @@ def schema_of(
         (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
         + (asks if usable else _DRAFT)
         + _noise(discovered)
-        + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else ""),
-        _top(bought, partial, name, order, made, ignored),
+        + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
+        + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else ""),
+        _top(_with_places(bought, discovered, made, ignored), partial, name, order, made, ignored),
     ]
     parts = []
     for column in order:
@@ -107,6 +121,27 @@ def schema_of(
         elif column == unit and not partial.covers(column):
             parts.append(_UNIT.format(header=_header(column)))
     return "\n".join(part.rstrip("\n") + "\n" for part in [*head, *parts, *partial.others] if part.strip())
+
+
+def _with_places(
+    bought: Bought, discovered: Discovered, made: Mapping[str, BoughtColumn], ignored: Sequence[str]
+) -> Bought:
+    """What it cost, with the places of its columns that are there by precaution."""
+    answers = {column.name: column for column in discovered.columns}
+    found = [
+        digests(name, precautions_of(answers[name], one) if name in answers else _UNASKED.intersection(one.facts))
+        for name, one in made.items()
+        if name not in ignored
+    ]
+    return replace(bought, places="".join(found))
+
+
+_UNASKED = frozenset(("missing",))
+"""Places by precaution of a column that its storage describes."""
+
+
+def _why(made: BoughtColumn, key: str) -> str:
+    return made.facts[key][1] if key in made.facts else ""
 
 
 def _is_cut(kind: Kind, made: BoughtColumn) -> bool:

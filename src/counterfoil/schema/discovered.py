@@ -69,6 +69,8 @@ class DiscoveredColumn:
             with their noisy counts.
         points_deviation: of the noise of each of these counts.
         lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
+        negatives: where no negative number is between the bounds, how many cells may hold one no larger than the
+            others, the upper end of a 95% interval; None where that was not asked.
     """
 
     name: str
@@ -96,6 +98,7 @@ class DiscoveredColumn:
     points: tuple[tuple[float, int], ...] = ()
     points_deviation: float = 0.0
     lumps: int = 0
+    negatives: float | None = None
 
     @property
     def unknown(self) -> bool:

@@ -109,16 +109,19 @@ class ColumnWords:
         digits = bound.removeprefix("-")
         return self.kind == "integer" and digits.isdecimal() and int(digits) >= EXACT - 1
 
-    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0) -> str:
+    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0, impossible: int = 0) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
         Args:
             of: how many they are.
             offsets: those that are moments and state an offset from UTC, where no `zone` is declared.
             clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
+            impossible: those that are dates in the declared notation, of days that no calendar has.
         """
         if offsets:
             return self._offset_remedy(offsets, of)
+        if impossible:
+            return self._impossible_remedy(impossible, of)
         return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
 
     def _offset_remedy(self, count: int, of: int) -> str:
@@ -149,6 +152,16 @@ class ColumnWords:
             return f"they are times of day, or lengths of time: {clock}"
         others = self._notation(seen=True)
         return f"{count:,} of them are times of day, or lengths of time: {clock}. For the others, {others}"
+
+    def _impossible_remedy(self, count: int, of: int) -> str:
+        words = "list them in `missing_values` as they are written"
+        if not self.missing:
+            words = f"declare `missing = true` and {words}"
+        what = f"such a day or time does not exist (as 30 February): correct the cells, or {words}"
+        if count == of:
+            return f"they are written as declared, and {what}"
+        others = self._notation(seen=True)
+        return f"{count:,} of them are written as declared, and {what}. For the others, {others}"
 
     def _infinite(self) -> str:
         # The first word is the one that missing values are written with.
