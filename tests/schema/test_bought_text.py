@@ -123,6 +123,18 @@ def test_categories_are_exactly_those_that_were_selected_and_the_rest_is_other()
     assert "cover about 90%" in text
 
 
+def test_cells_that_read_otherwise_are_not_called_few_or_none() -> None:
+    """Salaries with separators of thousands are texts among amounts, and come back as missing."""
+    facts = {"lower": -550.0, "upper": 300.0, "read": (1.0, 0.03), "others": (("texts", 1711),)}
+    text = document(answers(name="amount", kind="real", **facts))
+    assert "missing = true  # bought: for about 1,711 texts, which read otherwise; few or none are empty" in text
+    assert "Others are about 1,711 texts, and are read as missing" in text
+    whole = facts | {"others": (("numbers with digits after the point", 40),)}
+    assert "\nmissing = true  # by precaution: few or none are seen" in document(
+        answers(name="n", kind="integer", **whole)
+    )
+
+
 def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None:
     various = answers(name="notes", kind="text", categories=(("ok", 40),))
     named = answers(name="email", kind="text", categories=())
@@ -131,7 +143,7 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
     schema = Schema.from_toml(text)
     assert schema.ignore == ("notes",)
     assert [column for column in schema.columns if isinstance(column, Identifier)] == [Identifier("email", "drop")]
-    assert 'notes": its 1 frequent texts cover about 4%' in text
+    assert 'notes": its one frequent text covers about 4%' in text
     assert "none of its texts is frequent enough" in text
 
 

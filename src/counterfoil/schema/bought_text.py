@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_columns import CAUTION, BoughtColumn, boolean_words, bought_column
+from counterfoil.schema.bought_columns import NOT_ASKED, BoughtColumn, boolean_words, bought_column
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
@@ -134,7 +134,7 @@ def _noise(discovered: Discovered) -> str:
 def _unasked(column: str, storage: pa.DataType | None) -> BoughtColumn:
     """A column about which nothing had to be asked, or could be: its storage says all."""
     if storage is not None and pa.types.is_boolean(storage):
-        return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, CAUTION)})
+        return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, NOT_ASKED)})
     return BoughtColumn(column, {}, "its type in storage has no single values")
 
 
