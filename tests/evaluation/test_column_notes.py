@@ -73,6 +73,11 @@ def test_missing_words_that_never_occur(column, cells, never):
     assert notes(column, cells).get("missing_word_never_occurs", (0, ()))[1] == never
 
 
+def test_words_for_missing_are_named_between_quotes():
+    (note,) = checked(Integer("x", 0, 9, missing=True, missing_values=(".",)), ["1", "2"]).notes
+    assert note.text == '1 declared word for missing never occurs: ".".'
+
+
 @pytest.mark.parametrize(
     ("column", "cells", "count", "said"),
     [

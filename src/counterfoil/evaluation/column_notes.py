@@ -210,9 +210,9 @@ class NoteCounts:
         words = [word for word in column.missing_values if word and not self._was_seen(word)]
         if words:
             verb = "words for missing never occur" if len(words) > 1 else "word for missing never occurs"
-            yield self._note(
-                "missing_word_never_occurs", f"{len(words):,} declared {verb}: {_named(words)}", len(words), words
-            )
+            # Between quotes: a word may be a point.
+            named = _named([spelled(word) for word in words])
+            yield self._note("missing_word_never_occurs", f"{len(words):,} declared {verb}: {named}", len(words), words)
 
     def _was_seen(self, word: str) -> bool:
         """Whether a cell was missing by this word, or by another notation of the same number or moment."""
