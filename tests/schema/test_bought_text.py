@@ -147,6 +147,19 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
     assert "none of its texts is frequent enough" in text
 
 
+def test_what_reads_as_texts_is_said_where_texts_of_a_file_are_left_out() -> None:
+    """Moments such as 31.12.2020 23:59 were left out as rare texts, with no word on how to have them."""
+    seen = answers(name="seen", kind="text", categories=())
+    also = (
+        answers(name="n", kind="integer", lower=0.0, upper=16.0),
+        answers(name="ok", kind="text", categories=(("a", 990),)),
+    )
+    assert "moments that are not written as 2020-01-31 23:59:59" in " ".join(document(*also, seen).split())
+    assert "moments that are not" not in document(*also)
+    types = {"seen": pa.string(), "n": pa.int64(), "ok": pa.string()}
+    assert "moments that are not" not in document(*also, seen, types=types)
+
+
 def test_where_the_noise_leaves_nothing_every_column_is_asked_for() -> None:
     text = document(answers(name="a", kind="text"), answers(name="b", kind="real"))
     assert [one.column for one in Schema.from_toml(text).confirm] == ["a", "b"]

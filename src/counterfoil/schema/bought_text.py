@@ -45,6 +45,12 @@ _IN_CELLS = """\
 # Where numbers share codes, up to 32 that surely stand out have one each, in `points`. All others come back as often as
 # the ones beside them: also those of fewer rows than the noise hides, and those that were not tried, such as 19.99.
 """
+_READ_AS_TEXTS = """\
+#
+# Texts to these questions are also numbers with decimal commas or separators of thousands, which can't be read, and
+# moments that are not written as 2020-01-31 23:59:59: give these a table with `kind`, bounds and `format`, and take
+# them out of `ignore`.
+"""
 _WIDTH = 118
 _LONGEST_NAME = 80
 """Characters of a column's name in a comment."""
@@ -87,12 +93,14 @@ def schema_of(
     known = {*made, *partial.blocks, unit}
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
+    left_out = [one for one in discovered.columns if one.name in ignored]
     asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
     head = [
         (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
         + (asks if usable else _DRAFT)
         + _noise(discovered)
-        + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else ""),
+        + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
+        + (_READ_AS_TEXTS if not storage and any(one.kind == "text" for one in left_out) else ""),
         _top(bought, partial, name, order, made, ignored),
     ]
     parts = []
