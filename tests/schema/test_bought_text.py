@@ -147,6 +147,18 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
     assert "none of its texts is frequent enough" in text
 
 
+def test_a_column_of_numbers_that_a_tenth_of_texts_makes_one_of_texts_is_called_so() -> None:
+    """It was left out with the words that none of its texts is frequent, whatever its other cells are."""
+    votes = {"integer": 100, "real": 600, "date": 0, "datetime": 0, "boolean": 0, "text": 290}
+    amount = answers(name="amount", kind="text", categories=(), votes=votes)
+    mixed = "told from noise, while most of its cells are numbers beside about 290 texts: write all alike in the table"
+    other = answers(name="n", kind="integer", lower=0.0, upper=16.0)
+    assert mixed in document(other, amount)
+    assert "while most" not in document(
+        other, answers(name="a", kind="text", categories=(), votes=votes | {"real": 390})
+    )
+
+
 def test_what_reads_as_texts_is_said_where_texts_of_a_file_are_left_out() -> None:
     """Moments such as 31.12.2020 23:59 were left out as rare texts, with no word on how to have them."""
     seen = answers(name="seen", kind="text", categories=())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -161,7 +162,7 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT
-        return BoughtColumn(column.name, {}, seen)
+        return BoughtColumn(column.name, {}, seen + _mixed(column))
     rest = 1 - covered > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
     public, others = public_names(column) if rest else ("", [])
@@ -178,6 +179,28 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     elif column.shows_missing:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
+
+
+def mostly(column: DiscoveredColumn) -> str:
+    """What most cells of a column of texts are, where these are no texts; empty where most are."""
+    votes = Counter[str]()
+    for kind, name in _PLURALS.items():
+        votes[name] += column.votes.get(kind, 0)
+    best = max(votes, key=lambda name: votes[name])
+    return best if 2 * votes[best] > max(column.records, 1) else ""
+
+
+_PLURALS = {"integer": "numbers", "real": "numbers", "date": "dates", "datetime": "moments"}
+
+
+def _mixed(column: DiscoveredColumn) -> str:
+    """What becomes of a column most of whose cells are no texts; empty where most are."""
+    if not (most := mostly(column)):
+        return ""
+    return (
+        f", while most of its cells are {most} beside about {column.votes.get('text', 0):,} texts: write all alike in "
+        "the table, or state that kind, with `missing = true` for the texts"
+    )
 
 
 def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
