@@ -10,5 +10,5 @@ from counterfoil.schema.shared_values import shared_values
 
 def known_losses(schema: Schema) -> list[str]:
     """Derived columns that are empty in part or rounded, values that rules name and bins hide; with what to write."""
-    found = (*lookup_gaps(schema), *rounded_lookups(schema), *shared_values(schema))
-    return [one.text for one in found]
+    lookups = [*(gap.text for gap in lookup_gaps(schema)), *(one.text for one in rounded_lookups(schema))]
+    return [*lookups, *(one.text for one in shared_values(schema))]
