@@ -210,9 +210,16 @@ def test_the_unit_that_a_schema_was_bought_for_is_named_and_not_the_first_identi
     for line in ("", f"bought = {{ {bought} }}\n"):
         row = unit_advice(Schema.from_toml(line + columns), None)
         assert row is not None
-        assert row.endswith("--privacy-unit loan --max-rows K.")
+        assert row.endswith("--privacy-unit COLUMN --max-rows K, where COLUMN is loan or customer.")
 
 
 def test_the_advice_on_a_unit_can_be_pasted_into_a_shell() -> None:
     schema = Schema.from_toml('[columns."order id"]\nkind = "identifier"\n[columns.sex]\nkind = "boolean"\n')
     assert "--privacy-unit 'order id' --max-rows K." in str(unit_advice(schema, None))
+
+
+def test_all_identifiers_are_named_of_which_one_may_be_the_person() -> None:
+    """Of a table of transactions the first identifier numbers the rows, and protects no more than each row."""
+    columns = "".join(f'[columns.{name}]\nkind = "identifier"\n' for name in ("tx", "account"))
+    advice = unit_advice(Schema.from_toml(columns + '[columns.paid]\nkind = "boolean"\n'), None)
+    assert "--privacy-unit COLUMN --max-rows K, where COLUMN is tx or account." in str(advice)

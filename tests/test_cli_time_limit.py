@@ -291,6 +291,17 @@ def test_a_terminal_is_told_the_share_and_what_time_is_left_in_80_columns(monkey
     assert max(map(len, lines)) <= 80
 
 
+def test_a_note_takes_the_line_of_the_bar_and_does_not_stand_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, here = Screen(), Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with here.progress():
+        here.note("No ledger.")
+    here.note("Made.")
+    assert "\r\x1b[2KNo ledger.\n" in screen.getvalue()
+    assert screen.getvalue().endswith("Made.\n")
+
+
 @pytest.mark.parametrize(("screen", "quiet"), [(io.StringIO, False), (Screen, True)])
 def test_nothing_is_shown_where_nobody_looks_or_wants_it(
     monkeypatch: pytest.MonkeyPatch, screen: type[io.StringIO], quiet: bool

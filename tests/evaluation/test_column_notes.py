@@ -74,6 +74,24 @@ def test_missing_words_that_never_occur(column, cells, never):
     assert notes(column, cells).get("missing_word_never_occurs", (0, ()))[1] == never
 
 
+def test_categories_that_are_listed_as_texts_where_the_storage_has_numbers():
+    """They come back as texts: a join with the table's own numbers finds nothing, or fails."""
+    (note,) = checked(Categorical("school", ("1", "2")), [1, 2, 2]).notes
+    assert note.text == (
+        "3 of its cells are numbers in their storage, and come back as texts: list them in `values` without quotes."
+    )
+    for same in (
+        checked(Categorical("school", (1, 2)), [1, 2, 2]),
+        checked(Categorical("school", ("1", "2")), ["1", "2"]),
+    ):
+        assert same.notes == ()
+
+
+def test_words_for_missing_are_named_between_quotes():
+    (note,) = checked(Integer("x", 0, 9, missing=True, missing_values=(".",)), ["1", "2"]).notes
+    assert note.text == '1 declared word for missing never occurs: ".".'
+
+
 @pytest.mark.parametrize(
     ("column", "cells", "count", "said"),
     [

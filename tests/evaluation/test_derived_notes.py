@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.schema import Categorical, Derived, Integer, Real, Schema
+from counterfoil.schema.known_losses import known_losses
 
 N = 60
 ROWS = pd.DataFrame(
@@ -67,6 +69,46 @@ def test_the_line_that_keeps_the_notation_is_named(
     )
     assert all(note.values for note in notes)
     assert not any(note.values for note in check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived))).notes)
+
+
+RATE = Derived("d", "real", on=("k",), lookup=(("A", 1.0), ("B", 0.9712)))
+
+
+@pytest.mark.parametrize(
+    ("derived", "cells", "rounding"),
+    [
+        (Derived("d", "real", on=("k",), lookup=RATE.lookup), by_key("1.0", "0.9712"), 1),
+        (Derived("d", "real", expression="q / 4"), [f"{q / 4}" for q in ROWS["q"]], 1),
+    ],
+)
+def test_no_line_is_advised_that_rounds_other_cells(
+    derived: Derived, cells: list[str], rounding: int, tmp_path: Path
+) -> None:
+    """`decimals = 1` keeps the notation of 1.0, and would make 1.0 of 0.9712 beside it."""
+    ROWS.assign(d=cells).to_csv(tmp_path / "t.csv", index=False)
+    (note,) = (
+        note
+        for note in check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived))).notes
+        if note.column == "d"
+    )
+    assert note.text.endswith("would come back: write all alike.")
+    rounded = Schema((*COLUMNS, replace(derived, decimals=rounding)))
+    (note,) = (note for note in check_without_privacy(tmp_path / "t.csv", rounded).notes if note.column == "d")
+    decimals = 4 if derived.lookup else 2
+    assert note.kind == ("lookup" if derived.lookup else "left_out")
+    assert f"more digits after the point than `decimals = {rounding}` leaves" in note.text
+    assert f"rite `decimals = {decimals}`" in note.text
+    kept = Schema((*COLUMNS, replace(derived, decimals=decimals)))
+    assert not [note for note in check_without_privacy(tmp_path / "t.csv", kept).notes if note.column == "d"]
+
+
+def test_rounded_lookups_are_said_before_anything_is_charged() -> None:
+    (said,) = known_losses(Schema((*COLUMNS, replace(RATE, decimals=1))))
+    assert said == (
+        "Column 'd' is rounded: 1 of the 2 numbers of its lookup have more digits after the point than `decimals = 1` "
+        "leaves. Write `decimals = 4`, or round them in the lookup."
+    )
+    assert known_losses(Schema((*COLUMNS, replace(RATE, decimals=4)))) == []
 
 
 @pytest.mark.parametrize(

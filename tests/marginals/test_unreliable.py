@@ -200,6 +200,18 @@ def test_the_share_of_a_crowded_cell_counts_no_noise_as_numbers():
     assert np.mean(shares) > 94, "the share is 100%, and what is off is the noise of the sum, of which half is cut off"
 
 
+def test_no_cell_is_called_crowded_that_noise_alone_fills():
+    """Where the sum of the counts is small, the fullest of them looks like all of the rows."""
+    schema = Schema.from_toml(
+        '[columns.day]\nkind = "date"\nlower = 2021-01-01\nupper = 2023-12-31\nresolution = "1mo"\n'
+    )
+    counts = np.random.default_rng(3).normal(0, 10, schema["day"].size)
+    assert counts.max() > 0.8 * max(counts.sum(), counts.max())
+    assert crowded_cells(schema, [NoisyMarginal(("day",), counts, 10.0)]) == []
+    counts[7] += 1000
+    assert "of the dates of day lie in 2021-08" in crowded_cells(schema, [NoisyMarginal(("day",), counts, 10.0)])[0]
+
+
 def test_a_table_is_near_noise_by_the_expected_distance():
     scale, cells, total = 30.0, 10, 400.0
     marginals = [NoisyMarginal((name,), np.full(cells, total / cells), scale) for name in ("a", "b")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -83,6 +84,21 @@ def test_dates_have_an_axis_of_dates():
         if one.tag.endswith("text")
     ]
     assert {"1960", "1970", "1980"} <= set(texts)
+
+
+def test_labels_of_an_axis_stand_apart_at_its_ends_too():
+    """The first and the last are moved inwards, and touched their neighbors: 20192020."""
+    lefts = np.linspace(1546300800, 1767225599, 62)
+    picture = drawn(histogram(lefts[:-1], lefts[1:], np.full(61, 1 / 61), temporal=True))
+    ends = []
+    for one in ElementTree.fromstring(picture).iter():
+        if one.tag.endswith("text") and re.fullmatch(r"20\d\d", "".join(one.itertext())):
+            place = float(re.match(r"translate\((-?[\d.]+)", one.get("transform", ""))[1])
+            width = 4 * 0.6 * float(one.get("font-size", "10").removesuffix("px"))
+            begin = place - {"start": 0.0, "middle": 0.5, "end": 1.0}[one.get("text-anchor", "start")] * width
+            ends.append((begin, begin + width))
+    assert len(ends) > 2
+    assert all(right + 4 < left for (_, right), (left, _) in itertools.pairwise(ends))
 
 
 def test_labels_that_look_alike_have_bars_of_their_own():

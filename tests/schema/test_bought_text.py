@@ -124,6 +124,18 @@ def test_categories_are_exactly_those_that_were_selected_and_the_rest_is_other()
     assert "cover about 90%" in text
 
 
+def test_cells_that_read_otherwise_are_not_called_few_or_none() -> None:
+    """Salaries with separators of thousands are texts among amounts, and come back as missing."""
+    facts = {"lower": -550.0, "upper": 300.0, "read": (1.0, 0.03), "others": (("texts", 1711),)}
+    text = document(answers(name="amount", kind="real", **facts))
+    assert "missing = true  # bought: for about 1,711 texts, which read otherwise; few or none are empty" in text
+    assert "Others are about 1,711 texts, and are read as missing" in text
+    whole = facts | {"others": (("numbers with digits after the point", 40),)}
+    assert "\nmissing = true  # by precaution: few or none are seen" in document(
+        answers(name="n", kind="integer", **whole)
+    )
+
+
 def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None:
     various = answers(name="notes", kind="text", categories=(("ok", 40),))
     named = answers(name="email", kind="text", categories=())
@@ -132,8 +144,33 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
     schema = Schema.from_toml(text)
     assert schema.ignore == ("notes",)
     assert [column for column in schema.columns if isinstance(column, Identifier)] == [Identifier("email", "drop")]
-    assert 'notes": its 1 frequent texts cover about 4%' in text
+    assert 'notes": its one frequent text covers about 4%' in text
     assert "none of its texts is frequent enough" in text
+
+
+def test_a_column_of_numbers_that_a_tenth_of_texts_makes_one_of_texts_is_called_so() -> None:
+    """It was left out with the words that none of its texts is frequent, whatever its other cells are."""
+    votes = {"integer": 100, "real": 600, "date": 0, "datetime": 0, "boolean": 0, "text": 290}
+    amount = answers(name="amount", kind="text", categories=(), votes=votes)
+    mixed = "told from noise, while most of its cells are numbers beside about 290 texts: write all alike in the table"
+    other = answers(name="n", kind="integer", lower=0.0, upper=16.0)
+    assert mixed in document(other, amount)
+    assert "while most" not in document(
+        other, answers(name="a", kind="text", categories=(), votes=votes | {"real": 390})
+    )
+
+
+def test_what_reads_as_texts_is_said_where_texts_of_a_file_are_left_out() -> None:
+    """Moments such as 31.12.2020 23:59 were left out as rare texts, with no word on how to have them."""
+    seen = answers(name="seen", kind="text", categories=())
+    also = (
+        answers(name="n", kind="integer", lower=0.0, upper=16.0),
+        answers(name="ok", kind="text", categories=(("a", 990),)),
+    )
+    assert "moments that are not written as 2020-01-31 23:59:59" in " ".join(document(*also, seen).split())
+    assert "moments that are not" not in document(*also)
+    types = {"seen": pa.string(), "n": pa.int64(), "ok": pa.string()}
+    assert "moments that are not" not in document(*also, seen, types=types)
 
 
 def test_where_the_noise_leaves_nothing_every_column_is_asked_for() -> None:

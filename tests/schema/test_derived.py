@@ -223,6 +223,15 @@ BASE = '[columns.n]\nkind = "integer"\nlower = 0\nupper = 3\n[[derived]]\n'
             'name = "d"\nkind = "real"\nexpression = "n"\n[[rules]]\nrequire = "d < 3"',
             "'d' is derived, so that no",
         ),
+        (
+            'name = "d"\nkind = "real"\nexpression = "n"\n[[derived]]\nname = "e"\nkind = "real"\nexpression = "d * n"',
+            "'e' .derived.: it can't follow from 'd', which is derived itself. Write what 'd' follows from",
+        ),
+        (
+            'name = "d"\nkind = "real"\non = ["e"]\nlookup = [[1, 2]]\n[[derived]]\nname = "e"\nkind = "real"\n'
+            'expression = "n"',
+            "'d' .derived.: it can't follow from 'e', which",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(text: str, message: str) -> None:

@@ -221,6 +221,18 @@ def test_a_constant_of_a_date_must_be_a_date() -> None:
         Expression("day < x", columns)
 
 
+def test_a_date_that_is_to_count_as_a_moment_keeps_its_format() -> None:
+    """Another one would read none of its days."""
+    columns = {
+        "born": Date("born", date(1900, 1, 1), date(2020, 1, 9), format="%d.%m.%Y"),
+        "seen": Datetime("seen", datetime(2020, 1, 1), datetime(2020, 1, 9), "1d"),
+    }
+    with pytest.raises(SchemaError, match=re.escape('`resolution = "1d"` and `format = "%d.%m.%Y"` for dates')):
+        Expression("born <= seen", columns)
+    with pytest.raises(SchemaError, match=re.escape('`resolution = "1d"` and `format = "%d.%m.%Y"` for dates')):
+        Expression("born <= '2020-01-03T12:00'", columns)
+
+
 def test_what_is_asked_of_dates_and_moments_alike_is_refused_with_what_to_write() -> None:
     columns = {
         "day": Date("day", date(2020, 1, 1), date(2020, 1, 9)),

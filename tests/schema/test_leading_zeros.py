@@ -50,7 +50,11 @@ def test_digits_that_can_not_be_written_are_refused(lower: int, digits: int, mes
 
 
 @pytest.mark.parametrize(
-    "name", ["zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10", "branch_no"]
+    "name",
+    [
+        *("zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10", "branch_no"),
+        *("region", "district_home", "MUNICIPALITY", "ISCO08", "ward", "stateOfBirth"),
+    ],
 )
 def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -> None:
     assert may_be_code(name)
@@ -60,7 +64,9 @@ def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -
     assert named == name
 
 
-@pytest.mark.parametrize("name", ["age", "unzipped", "encoded", "decoder", "Telemetry", "escape", "mean"])
+@pytest.mark.parametrize(
+    "name", ["age", "unzipped", "encoded", "decoder", "Telemetry", "escape", "mean", "reward", "statement", "soccer"]
+)
 def test_other_names_are_none(name: str) -> None:
     assert not may_be_code(name)
     assert "may begin with 0" not in draft({name: pa.null()}, typed=False)

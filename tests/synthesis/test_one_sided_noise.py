@@ -137,6 +137,31 @@ def test_smoothed_counts_that_agree_with_the_rows_leave_nothing_to_say():
     assert "and 0 days by the counts of each column alone; " in one_sided_noise(tried, precise, same)[-1]
 
 
+@pytest.mark.parametrize("kind", ["date", "datetime"])
+def test_noise_that_hides_whole_columns_leaves_all_differences_in_doubt(kind):
+    """Where noise is largest, no mean of noisy counts is known, and nothing was said."""
+    schema = Schema.from_toml(
+        (DATES.replace("2030-12-31", '2030-12-31\nresolution = "3mo"') + RULE).replace("date", kind)
+    )
+    table = stays(4000, 400)
+    rows = {
+        name: np.bincount(schema[name].encode(table.column(name)), minlength=86).astype(float)
+        for name in ("admitted", "discharged")
+    }
+    hidden = {name: NoisyMarginal((name,), counts, 600.0) for name, counts in rows.items()}
+    assert noisy_mean(schema["admitted"], hidden["admitted"]) is None
+    tried = TriedRows(schema, table, np.ones(table.num_rows, dtype=bool))
+    (line,) = one_sided_noise(tried, hidden, {})
+    assert "; noise and the width of bins leave all of that in doubt, and `admitted <= discharged` leaves" in line
+    # Rules compare days between dates with a number, and have no arithmetic on moments.
+    assert ("a rule that bounds discharged - admitted" in line) == (kind == "date")
+    *moved, line = one_sided_noise(tried, hidden, dict.fromkeys(rows, rows["admitted"]))
+    assert ["that of discharged by " in one for one in moved] == [True]
+    assert "and 0 days by the counts of each column alone; " in line
+    assert one_sided_noise(tried, hidden, rows) == []
+    assert one_sided_noise(tried, hidden, {name: counts * 0 for name, counts in rows.items()}) != []
+
+
 def test_a_bound_on_stays_keeps_differences_near_and_conditions_take_it():
     bound = '[[rules]]\nrequire = "discharged - admitted <= 60"\n'
     table = stays(4000, 5)

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.schema.bought_columns import coverage
+from counterfoil.schema.bought_columns import counted, coverage, misread, mostly
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN
 
@@ -51,9 +51,12 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
         return kind, "to be stated" if kind == UNKNOWN else f"{facts['lower']} alone: to be confirmed", missing
     kind = column.kind if column is not None else answers.kind
     if column is None or kind == "identifier":
-        return UNKNOWN if answers.unknown else answers.kind, "left out", missing
+        most = mostly(answers)
+        return UNKNOWN if answers.unknown else answers.kind, f"left out{f': mostly {most}' if most else ''}", missing
     found = _categories(answers) if kind == "categorical" else _range(column)
-    return kind, f"{found}{', beside what was stated' if open_ else ''}", missing
+    lost = misread(answers, kind) if kind != "categorical" else ()
+    read = f"; {counted(lost)} read as missing" if lost else ""
+    return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
 
 
 def _range(column: Any) -> str:

@@ -452,9 +452,12 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
             f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
             f"--privacy-unit {shlex.quote(bought.column)} --max-rows {bought.max_rows} protects these."
         )
+    column, which = (
+        (shlex.quote(named[0]), "") if len(named) == 1 else ("COLUMN", f", where COLUMN is {' or '.join(named)}")
+    )
     return (
-        f"Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
-        f"--privacy-unit {shlex.quote(named[0])} --max-rows K."
+        "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
+        f"--privacy-unit {column} --max-rows K{which}."
     )
 
 

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ class Terminal:
 
     quiet: bool = False
     json: bool = False
+    _bars: list[Console] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def say(self, text: str) -> None:
         """A line of the result for people; never wrapped, so that paths can be copied."""
@@ -61,7 +62,8 @@ class Terminal:
     def note(self, text: str) -> None:
         """Something to know that is not the result."""
         if not self.quiet:
-            console = _console(sys.stderr)
+            # Above a bar that is shown: on its line the note would stand behind it.
+            console = self._bars[-1] if self._bars else _console(sys.stderr)
             console.print(_laid_out(text, console))
 
     def alarm(self, text: str) -> None:
@@ -92,7 +94,11 @@ class Terminal:
         text = TextColumn("{task.description}", markup=False, table_column=room)
         with Progress(*columns, text, console=_console(sys.stderr), transient=True) as bar:
             task = bar.add_task("starting", total=1.0)
-            yield lambda message, share: bar.update(task, description=inert(message), completed=left.seen(share))
+            self._bars.append(bar.console)
+            try:
+                yield lambda message, share: bar.update(task, description=inert(message), completed=left.seen(share))
+            finally:
+                self._bars.pop()
 
 
 def _left_column(left: TimeLeft) -> ProgressColumn:

@@ -37,6 +37,7 @@ _SMALLEST = 1e-300
 MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
 
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 MOST_NAMED = 8
@@ -179,6 +180,7 @@ class NoteCounts:
             return
         yield from self._never()
         yield from self._spellings()
+        yield from self._texts_of_numbers()
         yield from self._otherwise()
         yield from self._wide()
         for found in (self._zeros, self._plain):
@@ -213,8 +215,22 @@ class NoteCounts:
         words = [word for word in column.missing_values if word and not self._was_seen(word)]
         if words:
             verb = "words for missing never occur" if len(words) > 1 else "word for missing never occurs"
+            # Between quotes: a word may be a point.
+            named = _named([spelled(word) for word in words])
+            yield self._note("missing_word_never_occurs", f"{len(words):,} declared {verb}: {named}", len(words), words)
+
+    def _texts_of_numbers(self) -> Iterator[ColumnNote]:
+        """Categories that are listed as texts where the storage has numbers: a join by them finds nothing."""
+        column = self.column
+        if self._texts or not isinstance(column, Categorical) or column.arrow_type != pa.string():
+            return
+        count = int(self._declared.sum())
+        if count and all(isinstance(value, str) and _WHOLE.fullmatch(value) for value in column.values):
             yield self._note(
-                "missing_word_never_occurs", f"{len(words):,} declared {verb}: {_named(words)}", len(words), words
+                "notation",
+                f"{count:,} of its cells are numbers in their storage, and come back as texts: list them in `values` "
+                "without quotes",
+                count,
             )
 
     def _was_seen(self, word: str) -> bool:

@@ -13,11 +13,13 @@ from datetime import date
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import TOP_TEXTS, ColumnNote
 from counterfoil.evaluation.text_tally import TextTally
+from counterfoil.schema.arithmetic import near, round_to
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_notation import DerivedNotation
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.notation import format_of, moment_of
 from counterfoil.schema.raw_cell import DATE_FORMATS
+from counterfoil.schema.rounded_lookups import decimals_needed
 from counterfoil.schema.toml_text import toml_value
 
 _ZEROS = re.compile(r"0\d+", re.ASCII)
@@ -37,11 +39,17 @@ class DerivedNotes:
         self._with_values = values
         self._otherwise = TextTally()
         self._facts: Counter[tuple[str, str, str | int]] = Counter()
+        self._decimals = self._rounded = 0
 
     def add(self, batch: RawBatch) -> None:
         """Sees the cells of a batch that hold what is derived."""
         match = batch.derived.get(self.column.name)
-        if match is None or not batch.holds_texts(self.column.name):
+        if match is None:
+            return
+        self._decimals = decimals_needed(match.numbers, self._decimals)
+        if self.column.decimals is not None and not self.column.lookup:  # of lookup tables it is public
+            self._rounded += int((~near(round_to(match.numbers, self.column.decimals), match.numbers)).sum())
+        if not batch.holds_texts(self.column.name):
             return
         for (text, written), count in match.otherwise.items():
             if self.column.decimals and len(text) < len(written):
@@ -51,7 +59,15 @@ class DerivedNotes:
                 self._facts[fact] += count
 
     def notes(self) -> Iterable[ColumnNote]:
-        """A note where cells come back otherwise."""
+        """Notes where cells come back otherwise: rounded, or in another notation."""
+        if self._rounded:
+            yield ColumnNote(
+                self.column.name,
+                "left_out",
+                f"{self._rounded:,} of its cells have more digits after the point than `decimals = "
+                f"{self.column.decimals}` leaves: write `decimals = {self._decimals}`.",
+                self._rounded,
+            )
         if not (count := self._otherwise.count):
             return
         how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
@@ -73,6 +89,8 @@ class DerivedNotes:
             chosen = dict(sorted(chosen.items(), reverse=True))
         if not chosen or not _is_possible(self.column, chosen):
             return ""
+        if self._decimals > int(chosen.get("decimals", self._decimals)):
+            return ""  # numbers of other rows have more digits, and would be rounded
         if chosen.get("format") == "%Y-%m-%d":
             return "leave `format` out"
         return "write " + " and ".join(f"`{key} = {toml_value(value)}`" for key, value in chosen.items())

@@ -22,6 +22,7 @@ from counterfoil.schema.lookup_gaps import lookup_gaps
 from counterfoil.schema.placeholder_words import placeholder_remedy
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
+from counterfoil.schema.rounded_lookups import rounded_lookups
 from counterfoil.schema.shared_values import shared_values
 
 FIRST_ROWS = 5
@@ -201,6 +202,7 @@ def check_without_privacy(
     notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
     notes += tuple(note for one in written for note in one.notes())
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
+    notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     beside = {

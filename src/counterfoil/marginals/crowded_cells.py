@@ -18,6 +18,9 @@ from counterfoil.schema.real import Real
 MOST_IN_ONE_CELL = 0.8
 """The share of a column's numbers in one cell from which on what is drawn within it decides their mean."""
 
+_DEVIATIONS = 4.0
+"""A cell that holds no more than so many deviations of its noise is full of nothing but noise."""
+
 _SMALLEST = 1e-300
 """The cell beside 0, which has one of its own, begins at the smallest number beyond it."""
 
@@ -70,11 +73,13 @@ def _crowded_days(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterabl
 
 
 def _fullest(column: Column, marginal: NoisyMarginal) -> tuple[float, int] | None:
-    """The share of the fullest cell, and which it is; None where it holds one number, or no such share."""
+    """The share of the fullest cell, and which it is; None where it holds one number, noise alone, or no such share."""
     counts = marginal.counts[: column.n_bins]
     lows, highs = column.ranges
     cell = int(counts.argmax())
     most = float(counts[cell])
+    if most <= _DEVIATIONS * marginal.scale:
+        return None  # the sum of noise alone may be small, so that one of its cells seems to hold it all
     # Noise of either sign cancels in the sum: without the negative counts, that of a hundred cells would seem rows.
     share = most / max(float(counts.sum()), most, 1.0)
     return (share, cell) if column.n_bins > 1 and share > MOST_IN_ONE_CELL and lows[cell] < highs[cell] else None

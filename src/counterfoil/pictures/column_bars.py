@@ -86,7 +86,7 @@ def histogram(
         record |= {"left": left, "right": right, "middle": (left + right) / 2, "zero": 0}
     kind = "temporal" if temporal else "quantitative"
     across = {
-        "axis": {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True},
+        "axis": {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True, "labelSeparation": 6},
         "scale": {"type": "utc", "nice": False} if temporal else {"nice": False, "zero": False},
         "title": unit or None,
     }

@@ -78,7 +78,7 @@ def overlaid_histograms(
         "type": "temporal" if temporal else "quantitative",
         "title": unit or None,
         "scale": {"type": "utc", "nice": False} if temporal else scale,
-        "axis": {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True},
+        "axis": {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True, "labelSeparation": 6},
     }
     y_axis = {"format": "~%", "tickCount": 4} if even else {"labels": False, "ticks": False, "tickCount": 4}
     y = {"field": "h", "type": "quantitative", "title": None if even else "area = share", "axis": y_axis}

@@ -31,6 +31,9 @@ LARGEST = 2.0**53
 MOST_DECIMALS = 15
 """Digits after the point that `round` may keep, and that sums and products are rounded to."""
 
+RELATIVE = 1e-9
+"""Reals that differ by no more than this share of the larger one are equal."""
+
 _FUNCTIONS = ("min", "max", "abs", "round")
 _SIGNS: Mapping[type, str] = {
     ast.Add: "+",
@@ -240,6 +243,12 @@ def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         exact = np.abs(numbers) * 10.0**decimals < LARGEST / 2
     return np.where(exact, np.round(numbers, decimals), numbers) + 0.0  # no negative zeros
+
+
+def near(one: np.ndarray, other: np.ndarray, apart: float = 0.0) -> np.ndarray:
+    """bool [n]: which numbers differ by at most `apart`, beside what floating point makes of them."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(one - other) <= apart + RELATIVE * np.maximum(np.abs(one), np.abs(other))
 
 
 def _decimals_of(column: Column, kind: str) -> int | None:

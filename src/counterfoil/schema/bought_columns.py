@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -39,6 +40,7 @@ _AS_MANY = (0.8, 1.5)
 
 _TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
 
+NOT_ASKED = "by precaution: it was not asked about, and each cell has a place"
 CAUTION = "by precaution: few or none are seen, and each cell has a place"
 _MICROSECONDS = 1_000_000
 
@@ -142,21 +144,32 @@ def _about_lumps(column: DiscoveredColumn) -> str:
 
 def _others(column: DiscoveredColumn, kind: str) -> str:
     """How its other cells read, what becomes of them, and what to do about it."""
-    rounded = [one for one in column.others if kind == "integer" and one[0].startswith(_NUMBERS)]
-    missing = [one for one in column.others if one not in rounded]
-    said = f". {_named(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
+    missing = misread(column, kind)
+    rounded = [one for one in column.others if one not in missing]
+    said = f". Others are {counted(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
     if missing:
         remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
-        said += f". {_named(missing)}, and are read as missing: {remedy}"
+        said += f". Others are {counted(missing)}, and are read as missing: {remedy}"
     return said
+
+
+def misread(column: DiscoveredColumn, kind: str) -> list[tuple[str, int]]:
+    """How its cells read that surely show and come back as missing, with their noisy number.
+
+    Args:
+        column: the answers.
+        kind: that the schema gives it.
+    """
+    return [one for one in column.others if kind != "integer" or not one[0].startswith(_NUMBERS)]
+
+
+def counted(others: Sequence[tuple[str, int]]) -> str:
+    """Other cells in words."""
+    return ", ".join(f"about {count:,} {words}" for words, count in others)
 
 
 _NUMBERS = "numbers with"
 """How words for cells begin that are numbers, and not whole."""
-
-
-def _named(others: Sequence[tuple[str, int]]) -> str:
-    return "Others are " + ", ".join(f"about {count:,} {words}" for words, count in others)
 
 
 def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -166,8 +179,9 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     covered, error = coverage(column, sum(listed.values()), len(listed))
     share = f"{percent(covered)} ({share_range(covered, error)})"
     if not listed or covered < LEAST_COVERAGE:
-        seen = f"its {len(listed):,} frequent texts cover about {share} of the cells" if listed else _NO_TEXT
-        return BoughtColumn(column.name, {}, seen)
+        frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
+        seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT
+        return BoughtColumn(column.name, {}, seen + _mixed(column))
     rest = 1 - covered > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
     public, others = public_names(column) if rest else ("", [])
@@ -184,6 +198,28 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     elif column.shows_missing:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
+
+
+def mostly(column: DiscoveredColumn) -> str:
+    """What most cells of a column of texts are, where these are no texts; empty where most are."""
+    votes = Counter[str]()
+    for kind, name in _PLURALS.items():
+        votes[name] += column.votes.get(kind, 0)
+    best = max(votes, key=lambda name: votes[name])
+    return best if 2 * votes[best] > max(column.records, 1) else ""
+
+
+_PLURALS = {"integer": "numbers", "real": "numbers", "date": "dates", "datetime": "moments"}
+
+
+def _mixed(column: DiscoveredColumn) -> str:
+    """What becomes of a column most of whose cells are no texts; empty where most are."""
+    if not (most := mostly(column)):
+        return ""
+    return (
+        f", while most of its cells are {most} beside about {column.votes.get('text', 0):,} texts: write all alike in "
+        "the table, or state that kind, with `missing = true` for the texts"
+    )
 
 
 def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
@@ -512,7 +548,9 @@ _NOT_APPLICABLE = "bought: frequent beside the numbers and days of this table"
 
 def _missing_words(column: DiscoveredColumn) -> str:
     if column.missing is None or not column.shows_missing:
-        return CAUTION
+        # `others` of columns of integers may be rounded: those that are not are read as missing.
+        others = misread(column, column.kind)
+        return f"bought: for {counted(others)}, which read otherwise; few or none are empty" if others else CAUTION
     return f"bought: about {column.missing:,.0f} cells ({count_range(column.missing, column.missing_error)})"
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.bought_columns import (
-    CAUTION,
     NEGATIVES,
+    NOT_ASKED,
     BoughtColumn,
     boolean_words,
     bought_column,
@@ -58,6 +58,12 @@ _NEGATIVES = """\
 # Of negative numbers beside others, such as refunds among amounts, so many would not have shown as the comment on
 # `lower` says. Where a column may have some, state a lower bound: they count as the one that is there.
 """
+_READ_AS_TEXTS = """\
+#
+# Texts to these questions are also numbers with decimal commas or separators of thousands, which can't be read, and
+# moments that are not written as 2020-01-31 23:59:59: give these a table with `kind`, bounds and `format`, and take
+# them out of `ignore`.
+"""
 _WIDTH = 118
 _LONGEST_NAME = 80
 """Characters of a column's name in a comment."""
@@ -100,13 +106,15 @@ def schema_of(
     known = {*made, *partial.blocks, unit}
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
+    left_out = [one for one in discovered.columns if one.name in ignored]
     asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
     head = [
         (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
         + (asks if usable else _DRAFT)
         + _noise(discovered)
         + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
-        + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else ""),
+        + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else "")
+        + (_READ_AS_TEXTS if not storage and any(one.kind == "text" for one in left_out) else ""),
         _top(_with_places(bought, discovered, made, ignored), partial, name, order, made, ignored),
     ]
     parts = []
@@ -169,7 +177,7 @@ def _noise(discovered: Discovered) -> str:
 def _unasked(column: str, storage: pa.DataType | None) -> BoughtColumn:
     """A column about which nothing had to be asked, or could be: its storage says all."""
     if storage is not None and pa.types.is_boolean(storage):
-        return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, CAUTION)})
+        return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, NOT_ASKED)})
     return BoughtColumn(column, {}, "its type in storage has no single values")
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.schema.arithmetic import near
 from counterfoil.schema.boolean import WORDS, Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
@@ -24,9 +25,6 @@ from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
 from counterfoil.schema.zone import SECONDS_PER_DAY
-
-RELATIVE = 1e-9
-"""Reals that differ by no more than this share of the larger one are equal."""
 
 _USUAL = 0.99
 """The share of cells that have no more decimals than a column is taken to be rounded to."""
@@ -47,18 +45,20 @@ class Match:
         differs: bool [n], which cells hold another value.
         otherwise: of the others, the texts that would be written in another way, each with what would be written, and
             their counts.
+        numbers: float64, those of the others, where the column is one of reals.
     """
 
     differs: np.ndarray
     otherwise: Counter[tuple[str, str]]
+    numbers: np.ndarray
 
 
 def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str, PlacedCells], values: Values) -> Match:
     """Which cells differ from what the others of their rows imply. Values are compared, in whatever notation they are.
 
     Rows are left out, as equal, where one of the columns that it follows from is neither as declared nor missing as
-    declared. Reals may differ by `RELATIVE` and by a rounding to as many decimals as nearly all cells have; a cell
-    without a value of the kind counts as none, and differs where there is a value to derive.
+    declared. Reals may differ by 1e-9 of their size and by a rounding to as many decimals as nearly all cells have; a
+    cell without a value of the kind counts as none, and differs where there is a value to derive.
 
     Args:
         derived: the column.
@@ -75,13 +75,15 @@ def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str,
         known &= np.isin(cells[name].placements, ways)
     kept = np.flatnonzero(known)
     if not len(kept):
-        return Match(known, Counter())
+        return Match(known, Counter(), np.empty(0))
     table = pa.table({name: _values(column, cells[name], kept) for name, column in columns.items()})
     # Cells may have more digits than their columns declare, and then so has what follows from them.
     expected = derived.compute(table, columns, stated=False)
     found = taken(values, kept)
     known[kept], held = _differ(derived, expected, found)
-    return Match(known, _written_otherwise(derived, found, held, ~known[kept]))
+    same = ~known[kept]
+    numbers = held[same & ~np.isnan(held)] if derived.result == "real" else np.empty(0)
+    return Match(known, _written_otherwise(derived, found, held, same), numbers)
 
 
 def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
@@ -118,9 +120,9 @@ def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.nda
     differs = _unequal(implied, numbers)
     if result == "integer":
         return differs, numbers
-    differs &= ~_near(implied, numbers, 0.0)
+    differs &= ~near(implied, numbers)
     if differs.any():
-        differs &= ~_near(implied, numbers, 0.5 * 10.0 ** -_usual_decimals(found))
+        differs &= ~near(implied, numbers, 0.5 * 10.0 ** -_usual_decimals(found))
     return differs, numbers
 
 
@@ -173,12 +175,6 @@ def _floats(values: pa.Array) -> np.ndarray:
 
 def _unequal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (one != other) & ~(np.isnan(one) & np.isnan(other))
-
-
-def _near(one: np.ndarray, other: np.ndarray, apart: float) -> np.ndarray:
-    """bool [n]: which numbers differ by at most `apart`, beside what floating point makes of them."""
-    with np.errstate(invalid="ignore"):
-        return np.abs(one - other) <= apart + RELATIVE * np.maximum(np.abs(one), np.abs(other))
 
 
 def _usual_decimals(values: Values) -> int:

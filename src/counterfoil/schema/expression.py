@@ -351,9 +351,10 @@ def _alike(one: Column, other: Column) -> str:
     kinds = {column.comparable: column.name for column in (one, other)}
     if "date" in kinds and len(kinds) == 2 and any(kind.startswith("datetime") for kind in kinds):
         day, moment = kinds.pop("date"), *kinds.values()
+        written = getattr(one if one.comparable == "date" else other, "format", "") or "%Y-%m-%d"
         return (
             f' {day!r} holds dates, {moment!r} times of day too. Declare {moment!r} with `kind = "date"` if its day '
-            f'alone matters, or {day!r} with `kind = "datetime"`, `resolution = "1d"` and `format = "%Y-%m-%d"` for '
+            f'alone matters, or {day!r} with `kind = "datetime"`, `resolution = "1d"` and `format = "{written}"` for '
             "dates that count as their midnight."
         )
     if set(kinds) == {"datetime", "datetime with a zone"}:

@@ -415,8 +415,8 @@ class Date(Instant):
         if moment.tzinfo is None and moment.time() != time():
             raise self.mistake(
                 f"it is compared with {value!r}, and dates have no time of day. Write {moment.date().isoformat()!r}, "
-                'or declare it with `kind = "datetime"`, `resolution = "1d"` and `format = "%Y-%m-%d"` for dates that '
-                "count as their midnight"
+                f'or declare it with `kind = "datetime"`, `resolution = "1d"` and `format = '
+                f'"{self.format or "%Y-%m-%d"}"` for dates that count as their midnight'
             )
         return number
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from counterfoil.schema.lookup_gaps import lookup_gaps
+from counterfoil.schema.rounded_lookups import rounded_lookups
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.shared_values import shared_values
 
 
 def known_losses(schema: Schema) -> list[str]:
-    """Derived columns that are empty in part, and values that rules name and bins hide; each with what to write."""
-    return [*(gap.text for gap in lookup_gaps(schema)), *(one.text for one in shared_values(schema))]
+    """Derived columns that are empty in part or rounded, values that rules name and bins hide; with what to write."""
+    lookups = [*(gap.text for gap in lookup_gaps(schema)), *(one.text for one in rounded_lookups(schema))]
+    return [*lookups, *(one.text for one in shared_values(schema))]

@@ -67,6 +67,7 @@ class Schema:
         if not self.synthesized:
             raise SchemaError("A schema must declare at least one column that is not an identifier.")
         for column in self.derived:
+            self._require_not_derived_twice(column)
             column.require_known(self._by_name)
         if any(zero.all() for zero in self.structural_zeros.values()):
             clique = next(clique for clique, zero in self.structural_zeros.items() if zero.all())
@@ -194,6 +195,14 @@ class Schema:
                 raise SchemaError(
                     f"Rule `{rule.text}`: column {column.name!r} is derived, so that no rule can bind it. State the "
                     "rule on the columns that it follows from."
+                )
+
+    def _require_not_derived_twice(self, column: Derived) -> None:
+        for other in self.derived:
+            if other is not column and (other.name in column.on or names_column(column.expression, other.name)):
+                raise column.mistake(
+                    f"it can't follow from {other.name!r}, which is derived itself. Write what {other.name!r} follows "
+                    "from in its place"
                 )
 
     @cached_property

@@ -77,13 +77,13 @@ def one_sided_noise(
     # Rules on more columns and of too many cells bend no fit: what drawing again moves is said of them.
     bending = [rule for rule in schema.bound_rules if len(rule.columns) == 2 and rule.cells is not None]
     named = dict.fromkeys(name for rule in bending for name in rule.columns)
-    means = {
-        name: mean
-        for name in named
-        if name in counted and measured_by(schema[name]) and (mean := noisy_mean(schema[name], counted[name]))
+    known = {name: counted[name] for name in named if name in counted and measured_by(schema[name])}
+    means = {name: mean for name, one in known.items() if (mean := noisy_mean(schema[name], one))}
+    nearer = {
+        name: mean for name in known if name in smoothed and (mean := _smoothed_mean(schema[name], smoothed[name]))
     }
-    nearer = {name: _smoothed_mean(schema[name], smoothed[name]) for name in means if name in smoothed}
-    return [*_shifts(tried, means | nearer), *_gaps(tried, means, nearer)]
+    ordered = [rule for rule in pairs_of(schema.bound_rules, schema) if set(rule.columns) <= set(known)]
+    return [*_shifts(tried, means | nearer), *filter(None, (_gap(tried, rule, means, nearer) for rule in ordered))]
 
 
 def noisy_mean(column: Column, counted: NoisyMarginal) -> NoisyMean | None:
@@ -98,9 +98,11 @@ def noisy_mean(column: Column, counted: NoisyMarginal) -> NoisyMean | None:
     )
 
 
-def _smoothed_mean(column: Column, counts: np.ndarray) -> NoisyMean:
-    """What moves the rows from it is no noise of these counts, which the model was fitted to."""
+def _smoothed_mean(column: Column, counts: np.ndarray) -> NoisyMean | None:
+    """What moves the rows from it is no noise of these counts, which the model was fitted to; None without numbers."""
     numbers = counts[: column.n_bins]
+    if not numbers.sum() > 0:
+        return None
     mean = float(numbers @ column.centers[: column.n_bins]) / float(numbers.sum())
     return NoisyMean(mean, 0.0, 0.0)
 
@@ -126,33 +128,31 @@ def _shifts(tried: TriedRows, means: Mapping[str, NoisyMean]) -> list[str]:
     ]
 
 
-def _gaps(tried: TriedRows, means: Mapping[str, NoisyMean], nearer: Mapping[str, NoisyMean]) -> list[str]:
-    return [
-        line
-        for rule in pairs_of(tried.schema.bound_rules, tried.schema)
-        if set(rule.columns) <= set(means) and (line := _gap(tried, rule, means, nearer))
-    ]
-
-
 def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], nearer: Mapping[str, NoisyMean]) -> str:
+    """The sentence on the columns of a rule; empty where there is nothing to say."""
     first, last = rule.columns
     rows = _mean_of_rows(tried, last)[0] - _mean_of_rows(tried, first)[0]
-    doubt = 2 * float(np.hypot(means[first].error, means[last].error)) + means[first].slack + means[last].slack
-    column, alone = tried.schema[first], ""
+    column, alone, doubt, left = tried.schema[first], "", np.inf, "all of that"
+    if first in means and last in means:
+        doubt = 2 * float(np.hypot(means[first].error, means[last].error)) + means[first].slack + means[last].slack
+        left = amount(column, doubt)
+    if np.isnan(rows):
+        return ""
     if first in nearer and last in nearer:
         # Noise in empty tails leaves much in doubt of which smoothing removes most: what remains is compared by itself.
         smoothed = nearer[last].value - nearer[first].value
         if not abs(rows - smoothed) > _MOST * abs(rows):
             return ""
         alone = f", and {amount(column, smoothed * np.sign(rows))} by the counts of each column alone"
-    elif not (abs(rows) <= doubt or abs(rows - (means[last].value - means[first].value)) > doubt):
+    elif abs(rows) > doubt and abs(rows - (means[last].value - means[first].value)) <= doubt:
         return ""
+    # Rules have no arithmetic on moments.
+    bound = f", and so does a rule that bounds {last} - {first}, where the public knows a bound"
     return (
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
-        f"among these rows{alone}; noise and the width of bins leave {amount(column, doubt)} in doubt, and "
+        f"among these rows{alone}; noise and the width of bins leave {left} in doubt, and "
         f"`{rule.rule.text}` leaves noise on one side alone, where it adds to all differences. More epsilon leaves "
-        f"less of it, and so does a rule that bounds {last} - {first}, where the public knows a bound; or "
-        f"{one_less(rule)}."
+        f"less of it{'' if column.kind == 'datetime' else bound}; or {one_less(rule)}."
     )
 
 
