@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from calendar import isleap
+from datetime import date, datetime
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, SchemaError
+from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, SchemaError
 from counterfoil.schema.arithmetic import Arithmetic
 from counterfoil.schema.column import Column
 
@@ -23,11 +24,23 @@ COLUMNS: dict[str, Column] = {
     "two words": Integer("two words", 0, 5),
     "start": Date("start", date(2020, 1, 1), date(2020, 12, 31)),
     "end": Date("end", date(2020, 1, 1), date(2020, 12, 31)),
+    "seen": Datetime("seen", datetime(2020, 1, 1), datetime(2020, 12, 31), bins=9),
+    "there": Datetime("there", datetime(2020, 1, 1), datetime(2020, 12, 31), bins=9, zone="Europe/Berlin"),
     "job": Categorical("job", ("clerk", "smith")),
     "rooms": Categorical("rooms", (1, 2, 5), ordered=True),
     "huge": Integer("huge", 0, 2**40, bins=2),
 }
-ROW = {"a": -7.0, "b": 3.0, "x": 0.75, "flag": 1.0, "two words": 4.0, "start": 18300.0, "end": 18331.0, "rooms": 5.0}
+ROW = {
+    "a": -7.0,
+    "b": 3.0,
+    "x": 0.75,
+    "flag": 1.0,
+    "two words": 4.0,
+    "start": 18300.0,
+    "end": 18331.0,
+    "rooms": 5.0,
+    "seen": 18331.5 * 86_400,
+}
 
 
 def value(text: str, **row: float) -> float:
@@ -53,6 +66,10 @@ def value(text: str, **row: float) -> float:
         ("abs(a)", 7.0, True),
         ("flag * 10 + `two words`", 14.0, True),
         ("end - start", 31.0, True),
+        ("end - '2020-01-01'", 69.0, True),
+        ("years(end, '1990-03-10')", 30.0, True),
+        ("years(end, '1990-03-11')", 29.0, True),
+        ("years(seen, start) + years('2024-02-29', end)", 3.0, True),
         ("rooms * 2", 10.0, True),
         ("+a", -7.0, True),
     ],
@@ -60,6 +77,24 @@ def value(text: str, **row: float) -> float:
 def test_each_operation(text: str, expected: float, whole: bool) -> None:
     assert value(text) == pytest.approx(expected, rel=1e-15)
     assert Arithmetic(text, COLUMNS, place="").is_whole is whole
+
+
+DAYS = st.dates(date(1600, 1, 1), date(2400, 12, 31))
+
+
+@given(DAYS, DAYS)
+def test_years_pass_on_birthdays(last: date, first: date) -> None:
+    """Anniversaries are counted one by one; that of a 29 February is on 1 March in other years."""
+    columns: dict[str, Column] = {name: Date(name, date(1600, 1, 1), date(2400, 12, 31)) for name in ("last", "first")}
+    epoch = date(1970, 1, 1)
+    numbers = {name: np.array([float((day - epoch).days)]) for name, day in (("last", last), ("first", first))}
+    found = Arithmetic("years(last, first)", columns, place="")(numbers)[0]
+
+    def birthday(year: int) -> date:
+        leaps = (first.month, first.day) == (2, 29) and not isleap(year)
+        return date(year, 3, 1) if leaps else first.replace(year=year)
+
+    assert found == max(year for year in range(700, 3300) if birthday(year) <= last) - first.year
 
 
 def test_what_is_missing_or_no_number_is_missing() -> None:
@@ -121,6 +156,14 @@ def test_quotients_are_the_nearest_real(a: int, b: int) -> None:
         ("job * 2", "column 'job' \\(categorical\\) has no numbers"),
         ("start", "it gives a date"),
         ("start + 1", "no arithmetic on `start` \\(date\\) but the difference"),
+        ("seen - '2020-01-31'", "no arithmetic on `seen` \\(datetime\\) but the difference"),
+        ("2020-12-31 - end", "`end` \\(date\\) but the difference: dates go between quotes"),
+        ("end - 'May'", "the text 'May' is no date, which is written as '2020-01-31'"),
+        ("end - '2020-02-30'", "the text '2020-02-30' is no date"),
+        ("'2020-01-31' - '2020-01-01'", "it must name a column"),
+        ("years(end)", "`years` takes two dates, the later one first"),
+        ("years(end, 3)", "`years` takes two dates"),
+        ("years(there, start)", "`years` takes two dates"),
         ("a ** 2", "neither a column, a number nor arithmetic"),
         ("a < b", "neither a column, a number nor arithmetic"),
         ("__import__('os')", "there is no function `__import__`"),

@@ -3,8 +3,9 @@
 Columns are named as in rules, between backticks where a name is not an identifier. There are `+ - * /`, `//` (rounded
 down) and `%` (with the sign of the divisor), parentheses, `min`, `max`, `abs`, and `round` with an optional number of
 decimals (a half goes to the even neighbor). A boolean column counts as 0 and 1; of two dates there is the difference
-in days, of two datetimes that in seconds. Text is parsed with Python's own grammar and only these nodes are accepted;
-nothing is ever executed.
+in days, of two datetimes that in seconds, and of either the whole years from one to the other, `years(last, first)`. A
+day that is the same in all rows stands between quotes: `years("2023-12-31", born)`. Text is parsed with Python's own
+grammar and only these nodes are accepted; nothing is ever executed.
 
 What is computed with a missing value is missing, and so is what is no number: a division by zero, an overflow.
 
@@ -23,7 +24,10 @@ import numpy as np
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
-from counterfoil.schema.expression import parse
+from counterfoil.schema.expression import parse, slip
+from counterfoil.schema.values import parse_instant
+from counterfoil.schema.whole_years import whole_years
+from counterfoil.schema.zone import SECONDS_PER_DAY
 
 LARGEST = 2.0**53
 """Whole numbers below it are exact as floating-point numbers."""
@@ -34,7 +38,7 @@ MOST_DECIMALS = 15
 RELATIVE = 1e-9
 """Reals that differ by no more than this share of the larger one are equal."""
 
-_FUNCTIONS = ("min", "max", "abs", "round")
+_FUNCTIONS = ("min", "max", "abs", "round", "years")
 _SIGNS: Mapping[type, str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -44,6 +48,9 @@ _SIGNS: Mapping[type, str] = {
     ast.Mod: "%",
 }
 _INSTANTS = ("date", "datetime", "datetime with a zone")
+_UNITS_OF_A_DAY: Mapping[str, int] = {"date": 1, "datetime": SECONDS_PER_DAY}
+"""Whose years are counted, and in which part of a day they are. With a zone, the day is another one elsewhere."""
+_FEWEST_DAYS = 365
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,8 @@ class Arithmetic:
             return self._column(self._quoted.get(node.id, node.id))
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
             return self._constant(node.value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return self._day(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             inner = self._number(node.operand)
             sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
@@ -162,10 +171,19 @@ class Arithmetic:
         least = max(size, 1.0) if kind == "integer" else size  # a quotient by 0 is missing, and so the largest is by 1
         return self._bounded(Term(kind, size, least, lambda rows: np.array(value, dtype=float), _digits((value,))))
 
+    def _day(self, text: str) -> Term:
+        days = parse_instant(text, SECONDS_PER_DAY, "%Y-%m-%d")
+        if np.isnan(days):
+            raise self._mistake(f"the text {text!r} is no date, which is written as '2020-01-31'.")
+        return Term("date", abs(days), 1.0, lambda rows: np.array(days))
+
     def _number(self, node: ast.expr) -> Term:
         term = self._read(node)
         if term.kind in _INSTANTS:
-            raise self._mistake(f"there is no arithmetic on `{ast.unparse(node)}` ({term.kind}) but the difference.")
+            raise self._mistake(
+                f"there is no arithmetic on `{ast.unparse(node)}` ({term.kind}) but the difference"
+                f"{slip(self.text) or '.'}"
+            )
         return term
 
     def _binary(self, node: ast.BinOp) -> Term:
@@ -195,6 +213,8 @@ class Arithmetic:
             raise self._mistake(f"there is no function `{name}`.{did_you_mean(name, _FUNCTIONS)}")
         if name == "round":
             return self._rounded(nodes)
+        if name == "years":
+            return self._years(nodes)
         terms = [self._number(node) for node in nodes]
         if len(terms) < (1 if name == "abs" else 2) or (name == "abs" and len(terms) > 1):
             raise self._mistake(f"`{name}` takes {'one number' if name == 'abs' else 'two numbers or more'}.")
@@ -212,6 +232,18 @@ class Arithmetic:
             return result
 
         return Term("integer" if whole else "real", most, least, values, _most(term.decimals for term in terms))
+
+    def _years(self, nodes: list[ast.expr]) -> Term:
+        terms = [self._read(node) for node in nodes]
+        if len(terms) != 2 or not {term.kind for term in terms} <= set(_UNITS_OF_A_DAY):
+            raise self._mistake("`years` takes two dates, the later one first; datetimes count as their days.")
+        last, first = terms
+
+        def days(term: Term, rows: Mapping[str, np.ndarray]) -> np.ndarray:
+            return np.floor_divide(term.values(rows), _UNITS_OF_A_DAY[term.kind])
+
+        most = sum(term.most / _UNITS_OF_A_DAY[term.kind] for term in terms) / _FEWEST_DAYS + 1
+        return Term("integer", most, 1.0, lambda rows: whole_years(days(last, rows), days(first, rows)), 0)
 
     def _rounded(self, nodes: list[ast.expr]) -> Term:
         if not 1 <= len(nodes) <= 2:

@@ -309,10 +309,11 @@ def parse(text: str, mistake: Callable[[str], SchemaError]) -> tuple[ast.expr, d
     try:
         return ast.parse(_TOKENS.sub(unquote, text).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise mistake(f"it is not an expression{_slip(text)}") from None
+        raise mistake(f"it is not an expression{slip(text)}") from None
 
 
-def _slip(text: str) -> str:
+def slip(text: str) -> str:
+    """What in a text is written as other languages write it, after a colon; empty where nothing is."""
     outside = _TOKENS.sub(" ", text)
     return next((f": {words}." for pattern, words in _SLIPS.items() if re.search(pattern, outside)), "")
 
