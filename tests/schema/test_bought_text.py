@@ -391,6 +391,33 @@ def test_words_that_say_that_a_value_is_missing_are_listed_as_such() -> None:
     assert column.encode(pa.array(["?", "NA", "", "a", "b"])).tolist() == [2, 2, 2, 0, 1]
 
 
+def test_numbers_and_truths_write_what_is_missing_as_texts_of_the_table_do() -> None:
+    """In a survey "NA" came back as an empty cell wherever numbers stood, and each of 14 questions was warned of."""
+    absent = {"missing": 400, "missing_deviation": 5.0}
+    contract = answers(
+        name="contract", kind="text", categories=(("fixed", 300), ("none", 300)), missing_words=("NA",), **absent
+    )
+    hours = answers(name="hours", kind="integer", lower=0.0, upper=60.0, **absent)
+    kids = answers(name="kids", kind="boolean", categories=(("Yes", 300), ("No", 300)), missing_words=("NA",), **absent)
+    full = replace(hours, name="full", missing=0)
+    text = document(contract, hours, kids, full)
+    schema = Schema.from_toml(text)
+    assert {one.name: getattr(one, "missing_values", ()) for one in schema.columns} == {
+        "contract": ("NA",),
+        "hours": ("NA",),
+        "kids": ("NA",),
+        "full": (),
+    }
+    assert "so other columns of this table write it; delete what does not occur" in text
+    assert schema["hours"].written(pa.array([None, 3])).to_pylist() == ["NA", "3"]
+    # Where texts disagree nothing is known, and storages with types have no words.
+    other = replace(contract, name="other", missing_words=("?",))
+    for made in (document(contract, other, hours), document(contract, hours, types={"hours": pa.int64()})):
+        assert Schema.from_toml(made)["hours"].missing_values == ()
+    no = replace(contract, missing_words=("N",))
+    assert Schema.from_toml(document(no, replace(kids, missing_words=())))["kids"].missing_values == ()
+
+
 def test_columns_whose_type_has_no_single_values_are_left_out() -> None:
     text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0), columns=["tags", "n"])
     assert Schema.from_toml(text).ignore == ("tags",)

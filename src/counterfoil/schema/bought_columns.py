@@ -194,7 +194,7 @@ def _text(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataTy
     absent = [text for text in column.missing_words if _can_be_listed(text) and text not in listed]
     if absent and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, _missing_words(column))
-        facts["missing_values"] = (absent, "bought: frequent, and words that say so; delete those that are values")
+        facts["missing_values"] = (absent, _SAYS_SO)
     elif column.shows_missing:
         facts["missing"] = (True, _missing_words(column))
     return BoughtColumn(column.name, facts)
@@ -533,16 +533,25 @@ def _negatives(column: DiscoveredColumn) -> str:
 def _missing(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """A place for missing cells, and how they are written where no column of texts says it."""
     facts: Facts = {"missing": (True, _missing_words(column))}
-    words = [text for text in column.missing_words if not text or _is_no_number(text)]
-    if column.kind != "boolean" and any(words) and given.get("missing", True):
-        facts["missing_values"] = (words, _NOT_APPLICABLE)
+    seen = _SAYS_SO if column.kind == "boolean" else _NOT_APPLICABLE
+    for words, why in ((column.missing_words, seen), (column.shared_words, _SHARED)):
+        listed = [text for text in words if not text or _means_missing(text, column)]
+        if any(listed) and given.get("missing", True):
+            return facts | {"missing_values": (listed, why)}
     return facts
+
+
+def _means_missing(text: str, column: DiscoveredColumn) -> bool:
+    """Whether a word can stand for a missing cell of a column of numbers, days or truths."""
+    return _is_no_number(text) and not (column.kind == "boolean" and text.casefold() in _TRUTHS)
 
 
 def _is_no_number(text: str) -> bool:
     return _can_be_listed(text) and math.isnan(parse_number(text, {}))
 
 
+_SAYS_SO = "bought: frequent, and words that say so; delete those that are values"
+_SHARED = "by precaution: so other columns of this table write it; delete what does not occur"
 _NOT_APPLICABLE = "bought: frequent beside the numbers and days of this table"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -97,7 +97,7 @@ def schema_of(
     storage = types or {}
     made = {
         column.name: bought_column(column, stated=partial.columns.get(column.name), storage=storage.get(column.name))
-        for column in _with_words(discovered.columns)
+        for column in _with_missing_words(_with_words(discovered.columns), storage)
     }
     order = list(columns) or [column.name for column in discovered.columns]
     if _is_drowned(discovered, made) and not partial.synthesizes:
@@ -200,6 +200,24 @@ def _with_words(columns: Sequence[DiscoveredColumn]) -> list[DiscoveredColumn]:
         else column
         for column in columns
     ]
+
+
+def _with_missing_words(
+    columns: Sequence[DiscoveredColumn], storage: Mapping[str, pa.DataType]
+) -> Iterator[DiscoveredColumn]:
+    """The answers, where columns that are no texts have the words for missing that all columns of texts share.
+
+    The vote counts empty cells and such words together, so that nothing says how numbers write it. A word is read as
+    missing whatever these say; they are how missing values come back. Storages of types have no words.
+    """
+    known = {tuple(filter(None, column.missing_words)) for column in columns if column.kind == "text"} - {()}
+    words = known.pop() if len(known) == 1 else ()
+    for column in columns:
+        shares = column.kind != "text" and column.shows_missing and not column.missing_words
+        if shares and column.name not in storage:
+            yield replace(column, shared_words=words)
+        else:
+            yield column
 
 
 def _is_ignored(made: BoughtColumn, partial: Partial) -> bool:
