@@ -25,7 +25,7 @@ from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.registry import method_named, method_names
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.receipt.schema_check import NoisyColumn, NoisyPlacements, check_sentences
+from counterfoil.receipt.schema_check import NoisyColumn, NoisyPlacements, check_sentences, check_warnings
 from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
@@ -101,6 +101,25 @@ def test_the_warnings_name_the_column_the_share_and_what_to_do():
     assert page.index("WHAT IT IS GOOD FOR") < page.index(" ".join(rank.split())) < page.index("HOW MANY ROWS")
     assert "pay missing 30" in page  # as declared: told, and no warning
     assert max(map(len, receipt.text().splitlines())) <= 80
+
+
+def test_what_many_columns_have_in_common_is_said_once():
+    """Fourteen questions whose missing answers are written as no word that is declared had fourteen warnings."""
+    rng = np.random.default_rng(5)
+    names = [f"q{number:02}" for number in range(14)]
+    answered = pa.table({name: np.array(["yes", "no", "n.s."])[rng.integers(0, 3, ROWS)] for name in names})
+    asked = pa.table({**{name: answered[name] for name in names}, "rank": PEOPLE["rank"]})
+    schema = Schema((*(Boolean(name, missing=True) for name in names), SCHEMA["rank"]))
+    document = synthesize(
+        asked, schema, epsilon=2.0, delta=1e-6, method=Independent(), seed=1, check_schema=0.05
+    ).receipt.document
+    assert len(document["schema_check"]["warnings"]) == 15, "the receipt has each"
+    questions, rank = check_warnings(document)
+    named = r"In 14 columns: q00, .*, q11 and 2 others, about 3[0-3]\.?\d* ?% to 3[3-7]\.?\d*% of the cells are neither"
+    assert re.match(named, questions)
+    assert "list the words that mean missing" in questions
+    assert rank.startswith("About 40")
+    assert check_sentences(document)[:2] == [questions, rank]
 
 
 def test_shares_have_95_percent_intervals_and_one_standard_error_is_read_still():

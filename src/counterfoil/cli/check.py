@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.cli.alike import columns_named, grouped
+from counterfoil.alike import columns_named, grouped
 from counterfoil.cli.facts_list import show_broken, show_notes
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues

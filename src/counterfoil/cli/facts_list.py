@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from counterfoil.cli.alike import columns_named, grouped
+from counterfoil.alike import columns_named, grouped
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:

@@ -16,7 +16,9 @@ def show_schema_warnings(terminal: Terminal, document: Mapping[str, Any]) -> Non
         terminal: where.
         document: the receipt's document.
     """
-    for sentence in document.get("schema_check", {}).get("warnings", ()):
+    from counterfoil.receipt.schema_check import check_warnings
+
+    for sentence in check_warnings(document):
         terminal.alarm(textwrap.fill(f"WARNING: {sentence}", WIDTH, subsequent_indent="  "))
 
 
@@ -30,9 +32,9 @@ def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
         document: the receipt's document.
     """
     from counterfoil.receipt.schema_bought import bought_sentences
-    from counterfoil.receipt.schema_check import check_sentences
+    from counterfoil.receipt.schema_check import check_sentences, check_warnings
 
-    warnings = document.get("schema_check", {}).get("warnings", ())
+    warnings = check_warnings(document)
     for sentence in (*bought_sentences(document), *check_sentences(document)):
         if sentence not in warnings:
             terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))

@@ -8,10 +8,10 @@ whoever writes a receipt and whoever verifies one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from scipy.special import ndtri
 
@@ -19,6 +19,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import Filter
+from counterfoil.alike import columns_named, grouped
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.schema import Schema
@@ -142,10 +143,14 @@ class NoisyPlacements:
             share_in_words: a share and its standard error in words; with the ends of its 95% interval where None.
         """
         said = share_in_words or _percent
+        for words, way, share, error in self._wrong():
+            happened = f"About {said(share, error)} of {words.name} {words.happened(way)}"
+            yield words.name, f"{happened}: {remedy(words, way)}."
+
+    def _wrong(self) -> Iterator[_Wrong]:
         for column, way, share, error in self.standing_out():
             if share > SMALLEST_SHARE and column.words.is_wrong(way):
-                happened = f"About {said(share, error)} of {column.words.name} {column.words.happened(way)}"
-                yield column.words.name, f"{happened}: {remedy(column.words, way)}."
+                yield column.words, way, share, error
 
     def summary(self) -> str:
         """What was counted, how exactly, and what else stands out."""
@@ -168,9 +173,15 @@ class NoisyPlacements:
             found = "Nothing that is not as declared stands out from the noise."
         return f"{bought} were placed; {off}, of about {total:,.0f} records ({count_range(total, error)}). {found}"
 
+    def together(self) -> list[str]:
+        """The warnings, with one sentence for columns of which the same is said."""
+        found = list(zip(self._wrong(), self.warnings(), strict=True))
+        alike = grouped(found, lambda one: _said(*one[0][:2]))
+        return [_together([wrong for wrong, _ in group], group[0][1]) for group in alike]
+
     def sentences(self) -> list[str]:
         """The warnings, then the summary."""
-        return [*self.warnings(), self.summary()]
+        return [*self.together(), self.summary()]
 
     def to_json(self) -> dict[str, Any]:
         """The section of a receipt."""
@@ -220,6 +231,25 @@ class NoisyPlacements:
         return noisy
 
 
+_Wrong: TypeAlias = tuple[ColumnWords, Placement, float, float]
+"""A column, how a share of its cells was placed that speaks against the schema, that share, and its standard error."""
+
+
+def _said(words: ColumnWords, way: Placement) -> tuple[str, str]:
+    return words.happened(way), words.remedy(way)
+
+
+def _together(alike: Sequence[_Wrong], alone: str) -> str:
+    """One sentence for columns of which the same is said, or that of a column by itself."""
+    if len(alike) == 1:
+        return alone
+    happened, remedy = _said(*alike[0][:2])
+    shares = sorted(100 * share for _, _, share, _ in alike)
+    named = columns_named([words.name for words, *_ in alike], _MOST_LISTED)
+    between = f"about {shares[0]:.3g}% to {shares[-1]:.3g}% of the cells {happened}"
+    return f"{named[0].upper()}{named[1:]}, {between}: {remedy}. The receipt has the count of each."
+
+
 CLOSED = {"share": 0.0, "columns": [], "warnings": []}
 """The section where no column leaves more than one way open: nothing had to be asked."""
 
@@ -239,6 +269,12 @@ def check_sentences(document: Mapping[str, Any]) -> list[str]:
     if not section["columns"]:
         return ["The schema needs no check: a value that is not as declared would have been refused."]
     return NoisyPlacements.from_json(section).sentences()
+
+
+def check_warnings(document: Mapping[str, Any]) -> list[str]:
+    """The warnings among these sentences."""
+    section = document.get("schema_check")
+    return NoisyPlacements.from_json(section).together() if section is not None and section["columns"] else []
 
 
 def warnings_by_column(document: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 FEWEST = 3
@@ -29,10 +29,10 @@ def grouped(found: Iterable[One], alike: Callable[[One], Hashable | None]) -> li
     ]
 
 
-def columns_named(names: list[str]) -> str:
+def columns_named(names: Sequence[str], most: int = _NAMED) -> str:
     """A column's name, or how many there are and the first few of them."""
     if len(names) == 1:
         return names[0]
-    rest = len(names) - _NAMED
+    rest = len(names) - most
     more = f" and {rest:,} other{'s' if rest > 1 else ''}" if rest > 0 else ""
-    return f"in {len(names):,} columns: {', '.join(names[:_NAMED])}{more}"
+    return f"in {len(names):,} columns: {', '.join(names[:most])}{more}"
