@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 
 # The two cores that most machines have are kept busy by pytest's workers, not by threads inside them.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# Processes that tests start find the package compiled, also where the environment forbids Python to keep that.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
@@ -14,6 +16,8 @@ BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_confo
 	tests/test_api.py tests/test_cli.py tests/test_dependencies.py \
 	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
 PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
+# Another Numba replaces the compiled loops of this one where both keep them in one place.
+LOWEST_LOOPS := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/loops
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
 
@@ -42,7 +46,7 @@ test: $(VENV)/.installed-test
 test-lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pip freeze --exclude-editable
 	.venv-lowest/bin/python .ci/lowest_versions.py --check
-	$(ONE_THREAD) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
+	$(ONE_THREAD) $(LOWEST_LOOPS) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
 
 # Looks for newer versions each time.
 test-newest:
