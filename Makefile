@@ -15,7 +15,11 @@ PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
 	tests/test_api.py tests/test_cli.py tests/test_dependencies.py \
 	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
-PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
+# Thousands of ledgers wait for the disk several times each, and no test can see what a crash of the machine would leave:
+# files of tests are in memory where that has room (kB) and lets them be run, and are removed where a test passes.
+TESTS_IN_MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2> /dev/null | tail -n 1)" -gt 4000000 ] 2> /dev/null && \
+	! grep -q '^[^ ]* /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo PYTEST_DEBUG_TEMPROOT=/dev/shm)
+PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci -o tmp_path_retention_policy=failed
 # Another Numba replaces the compiled loops of this one where both keep them in one place.
 LOWEST_LOOPS := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/loops
 # The lowest versions have wheels for these Pythons alone.
@@ -41,12 +45,12 @@ demo: $(VENV)/.installed-demo
 # Examples are the same in every run and have no deadline; `pytest` by itself looks for new ones. The slowest tests are
 # listed, as all of them together must stay short.
 test: $(VENV)/.installed-test
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
 
 test-lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pip freeze --exclude-editable
 	.venv-lowest/bin/python .ci/lowest_versions.py --check
-	$(ONE_THREAD) $(LOWEST_LOOPS) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) $(LOWEST_LOOPS) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
 
 # Looks for newer versions each time.
 test-newest:
@@ -55,7 +59,7 @@ test-newest:
 	@$(PIP_ENV) .venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager \
 		--constraint constraints.txt --editable '.[test]'
 	.venv-newest/bin/python -m pip freeze --exclude-editable
-	$(ONE_THREAD) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
 
 wheel: $(BIN)/python
 	PYTHON=$(PYTHON) .ci/wheel $(abspath $(BIN)/python)
