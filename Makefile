@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 
 # The two cores that most machines have are kept busy by pytest's workers, not by threads inside them.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# Processes that tests start find the package compiled, also where the environment forbids Python to keep that.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 
@@ -13,7 +15,13 @@ PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
 	tests/test_api.py tests/test_cli.py tests/test_dependencies.py \
 	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
-PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci
+# Thousands of ledgers wait for the disk several times each, and no test can see what a crash of the machine would leave:
+# files of tests, 0.3 GB of the last run, are in memory where that has 4 GB to spare and lets them be run.
+TESTS_IN_MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2> /dev/null | tail -n 1)" -gt 4000000 ] 2> /dev/null && \
+	! grep -q '^[^ ]* /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo PYTEST_DEBUG_TEMPROOT=/dev/shm)
+PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci -o tmp_path_retention_count=1
+# Another Numba replaces the compiled loops of this one where both keep them in one place.
+LOWEST_LOOPS := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/loops
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
 
@@ -37,12 +45,12 @@ demo: $(VENV)/.installed-demo
 # Examples are the same in every run and have no deadline; `pytest` by itself looks for new ones. The slowest tests are
 # listed, as all of them together must stay short.
 test: $(VENV)/.installed-test
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
 
 test-lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pip freeze --exclude-editable
 	.venv-lowest/bin/python .ci/lowest_versions.py --check
-	$(ONE_THREAD) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) $(LOWEST_LOOPS) .venv-lowest/bin/python $(PYTEST) $(BOUNDARY)
 
 # Looks for newer versions each time.
 test-newest:
@@ -51,7 +59,7 @@ test-newest:
 	@$(PIP_ENV) .venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager \
 		--constraint constraints.txt --editable '.[test]'
 	.venv-newest/bin/python -m pip freeze --exclude-editable
-	$(ONE_THREAD) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
+	$(ONE_THREAD) $(TESTS_IN_MEMORY) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
 
 wheel: $(BIN)/python
 	PYTHON=$(PYTHON) .ci/wheel $(abspath $(BIN)/python)

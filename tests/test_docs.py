@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -108,7 +109,7 @@ def test_shell_blocks_name_what_exists(page: Path):
             options = {word for word in words if word.startswith("--")}
             subcommands = list(takewhile_known(words[1:]))
             assert subcommands, line
-            assert options <= set(re.findall(r"--[\w-]+", help_of(subcommands))), line
+            assert options <= set(re.findall(r"--[\w-]+", help_of(*subcommands))), line
         else:
             assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] in ("cd", "export"), line
 
@@ -120,7 +121,8 @@ def takewhile_known(words: list[str]) -> list[str]:
     return words[:depth] if words and words[0] in known else []
 
 
-def help_of(subcommands: list[str]) -> str:
+@cache
+def help_of(*subcommands: str) -> str:
     program = "from counterfoil.cli import main; main()"
     command = [sys.executable, "-c", program, *subcommands, "--help"]
     environment = os.environ | {"COLUMNS": "200", "TERM": "dumb"}

@@ -97,7 +97,7 @@ def read(folder: Path, resource: dict[str, Any]) -> list[list[Any]]:
     return [[read_cell(field, missing, text) for field, text in zip(fields, line, strict=True)] for line in lines]
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=75, derandomize=True)
 @given(data=st.data())
 def test_a_table_is_read_by_its_dictionary_as_it_was_meant(data: st.DataObject, tmp_path_factory: Any) -> None:
     kinds = [data.draw(one) for one in data.draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=3))]

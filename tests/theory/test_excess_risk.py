@@ -99,11 +99,15 @@ def random_pair(rng):
             return real, Rows(rng.permuted(features, axis=0), labels)
 
 
-def test_a_thousand_random_certificates_hold():
-    """No false alarm is possible: the inequality is deterministic."""
+def test_random_certificates_hold():
+    """No false alarm is possible: the inequality is deterministic.
+
+    What is found reaches 0.9 of what is certified, or all but a thousandth, for each order and loss: so much less in a
+    constant would be noticed.
+    """
     rng = np.random.default_rng(20240701)
     ratios = {"moments": [], "marginals": []}
-    for trial in range(1000):
+    for trial in range(400):
         real, synthetic = random_pair(rng)
         norm, order = float(rng.choice([0.5, 1.0, 2.0, 4.0])), int(rng.integers(1, 4))
         loss = LOGISTIC if rng.uniform() < 0.75 else HINGE

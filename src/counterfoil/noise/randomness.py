@@ -63,14 +63,14 @@ class SystemRandomness:
         if wide is not None:
             return wide.draw(size, self.words)
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
-        return np.array(dp.m.make_gaussian(*space, scale=scale)([0] * size), dtype=np.int64)
+        space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l2_distance(T="f64")
+        return np.array(dp.measurements.make_gaussian(*space, scale=scale)([0] * size), dtype=np.int64)
 
     def discrete_laplace(self, scale: float, size: int) -> np.ndarray:
         # Always OpenDP's: pure privacy has no delta that could pay for a table's rounding.
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        return np.array(dp.m.make_laplace(*space, scale=scale)([0] * size), dtype=np.int64)
+        space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l1_distance(T="i64")
+        return np.array(dp.measurements.make_laplace(*space, scale=scale)([0] * size), dtype=np.int64)
 
     def noisy_max(self, scores: np.ndarray, scale: float) -> int:
         return int(_noisy_max(scale)([float(score) for score in scores]))
@@ -123,13 +123,18 @@ class SeededRandomness:
 def _noisy_max(scale: float) -> Callable[[list[float]], int]:
     """OpenDP's mechanism, which takes longer to make than to run."""
     dp = _opendp()
-    space = dp.vector_domain(dp.atom_domain(T="f64", nan=False)), dp.linf_distance(T="f64")
-    return dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
+    space = dp.domains.vector_domain(dp.domains.atom_domain(T="f64", nan=False)), dp.metrics.linf_distance(T="f64")
+    return dp.measurements.make_noisy_max(*space, dp.measures.zero_concentrated_divergence(), scale=scale)
 
 
 def _opendp():  # type: ignore[no-untyped-def]
-    """OpenDP, imported on first use because that takes a second."""
-    import opendp.prelude as dp
+    """OpenDP, imported on first use. Its `prelude` would import scikit-learn and pandas too, which takes seconds."""
+    import opendp
+    import opendp.domains
+    import opendp.measurements
+    import opendp.measures
+    import opendp.metrics
+    import opendp.mod
 
-    dp.enable_features("contrib")
-    return dp
+    opendp.mod.enable_features("contrib")
+    return opendp
