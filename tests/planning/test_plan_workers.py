@@ -28,6 +28,35 @@ if __name__ == "__main__":
         workers.map(time.sleep, [60, 60, 60], lambda: None)
 """
 
+STUCK = """
+import os, struct, sys, time
+from counterfoil.planning.workers import Workers
+
+
+def half_sent(number):
+    if number == 0:
+        return number
+    time.sleep(0.5)
+    frame = sys._getframe()
+    while "result_queue" not in frame.f_locals:
+        frame = frame.f_back
+    os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 20_000) + b"x")
+    time.sleep(60)
+
+
+def interrupted():
+    time.sleep(1.5)
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    try:
+        with Workers(2) as workers:
+            workers.map(half_sent, [0, 1], interrupted)
+    except KeyboardInterrupt:
+        print("ended")
+"""
+
 COMMAND = """
 import sys
 from counterfoil.cli.app import run
@@ -107,6 +136,12 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, number: sig
         said = ran.stderr.read()
     if number == signal.SIGINT:
         assert said.count("KeyboardInterrupt") == 1, "of the script itself, and of no process"
+
+
+def test_a_process_that_is_ended_while_it_sends_a_result_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    ran = subprocess.run([sys.executable, str(tmp_path / "stuck.py")], capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "ended\n"
 
 
 def test_an_interrupted_plan_ends_in_one_line(tmp_path: Path) -> None:

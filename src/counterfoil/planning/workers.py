@@ -7,14 +7,17 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from multiprocessing import connection
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+_SECONDS = 2.0
+"""So long the pool may take to notice that its processes are gone, before nobody waits for them any more."""
 
 
 class Workers:
@@ -31,6 +34,7 @@ class Workers:
         self.jobs = jobs
         self._before = set(multiprocessing.active_children())
         self._pool: ProcessPoolExecutor | None = None
+        self._asked: list[Future[Any]] = []
 
     def __enter__(self) -> Workers:
         if self.jobs > 1:
@@ -44,6 +48,8 @@ class Workers:
         if error is not None:
             for child in set(multiprocessing.active_children()) - self._before:
                 child.terminate()
+            wait(self._asked, _SECONDS)
+            _close_pipes(self._pool)
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def map(
@@ -60,6 +66,7 @@ class Workers:
         try:
             with _interrupts_held_back():
                 futures: list[Future[Made]] = [self._pool.submit(function, one) for one in given]
+            self._asked += futures
             for future in as_completed(futures):
                 future.result()
                 done()
@@ -83,6 +90,18 @@ def usable_processors() -> int:
 def _reported(made: Made, done: Callable[[], None]) -> Made:
     done()
     return made
+
+
+def _close_pipes(pool: ProcessPoolExecutor) -> None:
+    """Closes the ends that ended processes wrote to and read from, where this one still holds them open.
+
+    A process that is ended while it sends a result leaves the pool waiting for the rest of it, and an argument that is
+    larger than a pipe waits for somebody to read it: the pool would then wait for ever.
+    """
+    for queue, end in (("_result_queue", "_writer"), ("_call_queue", "_reader")):
+        pipe = getattr(getattr(pool, queue, None), end, None)
+        if pipe is not None:
+            pipe.close()
 
 
 @contextmanager
