@@ -8,7 +8,7 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.discovery import discover
-from counterfoil.schema.bought_columns import coverage
+from counterfoil.schema.bought_facts import coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 

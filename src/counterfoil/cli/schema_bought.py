@@ -337,7 +337,8 @@ def _report(
     """What was found with which noise, what it cost, and the next command."""
     from counterfoil.cli.schema_file import facts_of
     from counterfoil.cli.schema_table import findings
-    from counterfoil.schema.bought_columns import may_number_rows, public_names
+    from counterfoil.schema.bought_categories import public_names
+    from counterfoil.schema.bought_numbers import may_number_rows
     from counterfoil.schema.toml import UNKNOWN
 
     budget, (out, receipt) = purchase.budget, places

@@ -10,14 +10,10 @@ import pyarrow as pa
 
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_columns import (
-    NEGATIVES,
-    NOT_ASKED,
-    BoughtColumn,
-    boolean_words,
-    bought_column,
-    precautions_of,
-)
+from counterfoil.schema.bought_bounds import NEGATIVES
+from counterfoil.schema.bought_categories import boolean_words
+from counterfoil.schema.bought_columns import bought_column, precautions_of
+from counterfoil.schema.bought_facts import NOT_ASKED, BoughtColumn
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial

@@ -1,0 +1,72 @@
+"""What is said of a bought column: its facts with their comments, and words that all kinds of columns share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.schema.boolean import WORDS
+from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.spelling import BYTES, strip
+
+STANDARD_ERRORS = 3.0
+"""What the rest of a column's cells must exceed to be told from its noise."""
+
+TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
+"""The words of true and false, in small letters."""
+
+NO_RANGE = "no range of its values can be told from noise"
+NO_KIND = "what its cells are can't be told from noise"
+NOT_ASKED = "by precaution: it was not asked about, and each cell has a place"
+CAUTION = "by precaution: few or none are seen, and each cell has a place"
+
+Facts = dict[str, tuple[Any, str]]
+"""By key of the TOML, the value and a comment on it."""
+
+
+@dataclass(frozen=True)
+class BoughtColumn:
+    """What goes into the schema about one column.
+
+    Args:
+        name: of the column.
+        facts: by key, each with a comment; empty where no column can be made of it.
+        seen: what was seen, in words for a comment where it is left out.
+    """
+
+    name: str
+    facts: Facts
+    seen: str = ""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is left out for the noise alone, which hides what it is or where its values lie."""
+        return not self.facts and self.seen in (NO_KIND, NO_RANGE)
+
+
+def counted(others: Sequence[tuple[str, int]]) -> str:
+    """Other cells in words."""
+    return ", ".join(f"about {count:,} {words}" for words, count in others)
+
+
+def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[float, float]:
+    """The share of a column's cells that are in selected categories, from 0 to 1, and its standard error.
+
+    Args:
+        column: the answers.
+        listed: the sum of the noisy counts of the categories.
+        categories: how many there are.
+    """
+    records = max(column.records, 1)
+    share = min(max(listed / records, 0.0), 1.0)
+    error = math.hypot(math.sqrt(categories) * column.deviation, share * column.records_error)
+    return share, min(error / records, 1.0)
+
+
+def can_be_listed(text: str) -> bool:
+    """Whether a category may be written as it is; other texts count as `other`."""
+    return bool(text) and not text.startswith(BYTES) and strip(pa.array([text]))[0].as_py() == text

@@ -1,0 +1,73 @@
+"""Bought columns of dates and moments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.schema.bought_bounds import bounds_facts, kept_bounds
+from counterfoil.schema.bought_facts import NO_RANGE, BoughtColumn, Facts
+from counterfoil.schema.bought_missing import missing_facts
+from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.outwards import days, moments, resolution_of
+from counterfoil.schema.zone import EPOCH
+
+_MICROSECONDS = 1_000_000
+
+
+def date_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    """The bounds of a column of dates, in whole days."""
+    return _instant(column, given, storage, lambda lower, upper, short: days(lower, upper, short_years=short), 1.0)
+
+
+def datetime_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    """The bounds of a column of moments, with its resolution."""
+
+    def bounds(lower: float, upper: float, short: bool) -> tuple[date, date]:
+        return moments(lower, upper, short_years=short)
+
+    return _instant(column, given, storage, bounds, float(_MICROSECONDS))
+
+
+def _instant(
+    column: DiscoveredColumn,
+    given: Mapping[str, Any],
+    storage: pa.DataType | None,
+    round_: Callable[[float, float, bool], tuple[date, date]],
+    unit: float,
+) -> BoughtColumn:
+    if column.lower is None or column.upper is None:
+        return BoughtColumn(column.name, {}, NO_RANGE)
+    facts: Facts = {}
+    notation = str(given.get("format", column.date_format))
+    if column.date_format:
+        facts["format"] = (column.date_format, "bought: how most of its dates read")
+    if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
+        facts["zone"] = ("UTC", "the storage has instants; say another zone if its days are to begin there")
+    first, last = sorted((column.lower / unit, column.upper / unit))
+    low, high = round_(first, last, "%y" in notation)
+    bounds = kept_bounds(given, low, high, least=timedelta(0))
+    facts |= bounds_facts(column, *bounds)
+    inner = sorted({edge for edge in (_instant_of(one / unit, bounds[0]) for one in column.edges) if edge is not None})
+    inside = [edge for edge in inner if bounds[0] < edge <= bounds[1]]
+    if inside and "resolution" not in given:
+        facts["edges"] = ([bounds[0], *inside], "bought: as fine as the noise lets")
+    elif "resolution" not in given:
+        facts["resolution"] = (resolution_of(*bounds), "by the bounds: about a hundred codes at most")
+    return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _instant_of(number: float, like: date) -> date | None:
+    """What stands `number` days, or seconds, after 1970-01-01; None beyond the calendar."""
+    from datetime import datetime
+
+    try:
+        if isinstance(like, datetime):
+            return EPOCH + timedelta(seconds=math.ceil(number))
+        return EPOCH.date() + timedelta(days=math.ceil(number))
+    except (OverflowError, ValueError):
+        return None

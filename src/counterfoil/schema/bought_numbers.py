@@ -1,0 +1,157 @@
+"""Bought columns of numbers: bounds and bins, or the few numbers that hold nearly all cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from counterfoil.schema.bought_bounds import about_negatives, bounds_facts, kept_bounds
+from counterfoil.schema.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
+from counterfoil.schema.bought_missing import missing_facts
+from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.outwards import integers, reals
+from counterfoil.schema.real import Real
+from counterfoil.schema.values import parse_number
+
+_ROOM = 0.05
+"""A share of the cells: where so many may hold another number than the only one that shows, somebody has to say so."""
+
+_AS_MANY = (0.8, 1.5)
+"""Whole numbers between the bounds over records: as many as a column has that numbers the rows, bounds rounded."""
+
+
+def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
+    """The bounds of a column of numbers with its decimals, points and bins; or its numbers as categories."""
+    ends = _ends(column, given)
+    if ends is None:
+        return BoughtColumn(column.name, {}, NO_RANGE)
+    if not _OF_NUMBERS & set(given) and given.get("missing", True):
+        if column.codes:
+            return _codes(column, given)
+        if column.kind == "real" and (few := _few_numbers(column, given)):
+            return BoughtColumn(column.name, few)
+    whole = column.kind == "integer"
+    facts: Facts = {}
+    decimals = given.get("decimals")
+    if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
+        facts["decimals"] = (decimals, "the type in storage")
+    if not whole and decimals is None and column.decimals and max(map(abs, ends)) <= _SPACED:
+        decimals = column.decimals
+        facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
+    low, high = integers(*ends) if whole else reals(*ends, decimals)
+    bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
+    facts |= (_alone(column) if not {"lower", "upper"} & set(given) else {}) | bounds_facts(column, *bounds)
+    if "lower" not in given and bounds[0] >= 0 and not (storage is not None and pa.types.is_unsigned_integer(storage)):
+        facts["lower"] = (bounds[0], facts["lower"][1] + about_negatives(column))
+    inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
+    inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
+    if inside and decimals is None and "scale" not in given:
+        edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
+        facts["edges"] = (edges, "bought: as fine as the noise lets")
+    elif not _CUT & set(given):
+        scale = str(given.get("scale", ""))
+        undivided = Integer("", *bounds, scale=scale) if whole else Real("", *bounds, scale=scale, decimals=decimals)
+        facts |= _points(column, given, undivided)
+    if whole and may_number_rows(column):
+        upper, why = facts["upper"]
+        facts["upper"] = (
+            upper,
+            f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
+        )
+    return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integer | Real) -> Facts:
+    """The single numbers that stand out and would share a code with others."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    counts = {number: count for number, count in column.points if number not in absent}
+    own = sorted(undivided.in_full(counts).points)
+    if not own:
+        return {}
+    records = max(column.records, 1)
+    share = min(max(sum(counts[number] for number in own) / records, 0.0), 1.0)
+    error = math.hypot(math.sqrt(len(own)) * column.points_deviation, share * column.records_error) / records
+    held = f"about {percent(share)} ({share_range(share, min(error, 1.0))})"
+    return {"points": (own, f"bought: numbers that stand out; {held} of the cells hold {'one' if own[1:] else 'it'}")}
+
+
+def may_number_rows(column: DiscoveredColumn) -> bool:
+    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records."""
+    if column.kind != "integer" or column.codes or column.lumps or column.lower is None or column.upper is None:
+        return False
+    least, most = _AS_MANY
+    return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most
+
+
+def _alone(column: DiscoveredColumn) -> Facts:
+    """A question to whoever knows, where one number alone shows, and the noise may hide that cells hold others."""
+    if column.elsewhere is None:
+        return {}
+    others, error = column.elsewhere
+    most = min(max(others, 0.0) + STANDARD_ERRORS * error, column.records)
+    if most <= _ROOM * column.records:
+        return {}
+    why = f"{column.lower:g} alone shows, and the noise may hide {most:,.0f} cells with other numbers"
+    return {"confirm": (True, f"bought: {why}; correct the bounds, then delete this line")}
+
+
+_CUT = {"points", "step", "bins", "edges", "resolution"}
+"""Facts that say which numbers have codes."""
+
+_OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale", "digits"}
+"""Facts that a list of codes does not go with: who states one of them means numbers."""
+
+
+def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
+    """Integers of which few hold nearly all cells; what is no code is read as missing, so that codes stay integers."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    listed = {code: count for code, count in column.codes if code not in absent}
+    if not listed:
+        return BoughtColumn(column.name, {}, NO_RANGE)
+    share, error = coverage(column, sum(listed.values()), len(listed))
+    rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
+    facts: Facts = {"values": (list(listed), f"bought: integers that seem frequent, some of them by noise; {rest}")}
+    return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
+    """Reals of which few were found as texts and hold nearly all cells; nothing for others."""
+    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    counts: dict[float, int] = {}
+    for text, count in column.categories:
+        number = parse_number(text, {})
+        if math.isfinite(number) and number not in absent:
+            counts[number] = counts.get(number, 0) + count
+    numbers = sum(column.votes.get(kind, 0) for kind in ("integer", "real"))  # with less noise than all records
+    if len(counts) < 2 or sum(counts.values()) < _NEARLY_ALL * numbers - _BY_CHANCE * column.missing_error:
+        return {}
+    share, error = coverage(column, sum(counts.values()), len(counts))
+    rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
+    return {"values": (sorted(counts), f"bought: frequent numbers; {rest}")} | missing_facts(column, given)
+
+
+_BY_CHANCE = 2.0
+"""Deviations of the noise of a class of cells by which fewer may be found, as there may seem to be more."""
+
+_NEARLY_ALL = 0.9
+"""A share of the numbers that show in a column of reals, from which on those that hold them are all that it has."""
+
+_SPACED = 2.0**36
+"""Numbers up to here have hundredths that floating point tells apart (`raw_cell`)."""
+
+
+def _decimals(storage: pa.DataType | None) -> int | None:
+    if storage is None or not pa.types.is_decimal(storage) or not 0 <= storage.scale <= 12:
+        return None
+    return storage.scale if storage.precision <= 15 else None
+
+
+def _ends(column: DiscoveredColumn, given: Mapping[str, Any]) -> tuple[float, float] | None:
+    if column.lower is None or column.upper is None or math.isnan(column.lower) or math.isnan(column.upper):
+        return None
+    low, high = sorted((column.lower, column.upper))
+    return low, high
