@@ -48,8 +48,8 @@ class Workers:
         if error is not None:
             for child in set(multiprocessing.active_children()) - self._before:
                 child.terminate()
-            wait(self._asked, _SECONDS)
-            _close_pipes(self._pool)
+            if wait(self._asked, _SECONDS).not_done:
+                _end_results(self._pool)
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def map(
@@ -92,16 +92,15 @@ def _reported(made: Made, done: Callable[[], None]) -> Made:
     return made
 
 
-def _close_pipes(pool: ProcessPoolExecutor) -> None:
-    """Closes the ends that ended processes wrote to and read from, where this one still holds them open.
+def _end_results(pool: ProcessPoolExecutor) -> None:
+    """Closes the end that ended processes wrote their results to, which this one still holds open.
 
-    A process that is ended while it sends a result leaves the pool waiting for the rest of it, and an argument that is
-    larger than a pipe waits for somebody to read it: the pool would then wait for ever.
+    One that is ended while it sends a result leaves the pool waiting for the rest of it, for ever. Once nobody can send
+    it, the pool gives up, and closes what is left of its pipes.
     """
-    for queue, end in (("_result_queue", "_writer"), ("_call_queue", "_reader")):
-        pipe = getattr(getattr(pool, queue, None), end, None)
-        if pipe is not None:
-            pipe.close()
+    writer = getattr(getattr(pool, "_result_queue", None), "_writer", None)
+    if writer is not None:
+        writer.close()
 
 
 @contextmanager
