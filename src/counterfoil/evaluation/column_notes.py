@@ -16,7 +16,7 @@ import pyarrow as pa
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
-from counterfoil.evaluation.impossible_dates import is_impossible
+from counterfoil.evaluation.impossible_dates import impossible
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
@@ -164,7 +164,7 @@ class NoteCounts:
         unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
         if len(unread):
             texts = Counter(batch.texts(column.name, unread))
-            self.impossible += sum(count for text, count in texts.items() if is_impossible(text, column))
+            self.impossible += int(np.array(list(texts.values()))[impossible(list(texts), column)].sum())
             if not column.zone:
                 self.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
         assert self._notation is not None
