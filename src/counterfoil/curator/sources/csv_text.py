@@ -1,4 +1,4 @@
-"""A CSV file read with the standard library: its header, the line of a record, and whether its gzip is whole."""
+"""A CSV file without DuckDB: its header, how it divides into records, and the line of a record."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
+
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import unique_names
 
 DELIMITERS = ",;\t|"
 _LONGEST = 2**22
 """Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
+_BLOCK = 2**22
+_FEED, _RETURN, _QUOTE = b'\n\r"'
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -87,39 +91,95 @@ def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:
         yield line
 
 
-def require_whole_gzip(path: Path) -> None:
-    """Unpacks the file to its end, where its length and its checksum stand.
+@dataclass(frozen=True)
+class CSVLayout:
+    """How a text divides into records.
 
-    DuckDB before 2.0 reads a file that was cut short as a shorter table, and no release of it compares the checksum.
-
-    Raises SourceError for a file that is cut short or damaged.
+    Args:
+        records: how many there are, the header not counted.
+        breaks_lines: whether a quoted cell goes over several lines, so that a line may be a part of a record.
     """
+
+    records: int
+    breaks_lines: bool
+
+
+def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
+    """Reads the bytes of a file to their end; a gzip file is thereby compared with its length and its checksum.
+
+    In CSV a quote opens a cell, closes it, or is one of two within it. So a byte lies within a quoted cell if and only
+    if the quotes before it are odd in number, and what ends a line outside of one ends a record. Where a text is no
+    CSV, these are numbers without a meaning: DuckDB reads every cell strictly, and refuses it.
+
+    Raises SourceError for a file that can't be read, or a gzip file that is cut short or damaged: DuckDB before 2.0
+    reads one that was cut short as a shorter table, and no release of it compares the checksum.
+    """
+    gzipped = path.name.lower().endswith(".gz")
+    lines = _Lines(blank_lines_count=len(header.names) == 1)
     try:
-        with gzip.open(path) as stream:
-            while stream.read(2**20):
-                pass
+        with gzip.open(path) if gzipped else path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                lines.take_in(np.frombuffer(block, dtype=np.uint8))
     except _BROKEN_GZIP:
         raise SourceError(
             f"{path.name}: the file is not a complete gzip file: it was cut short or damaged. Copy it again."
         ) from None
     except OSError as error:
         raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
+    return CSVLayout(max(lines.records + lines.is_open - 1, 0), lines.breaks)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """How many records a file has, the header not counted, before the first that is none; and the line, from 1, on
-    which that one begins, None where the file is CSV from end to end."""
+class _Lines:
+    """What was seen of a text so far.
 
-    records: int
-    fault: int | None
+    Args:
+        blank_lines_count: whether a blank line is a record, as where there is a single column.
+
+    Attributes:
+        records: how many have ended, the header's among them.
+        breaks: whether a line ended within a quoted cell.
+    """
+
+    def __init__(self, *, blank_lines_count: bool) -> None:
+        self._blank_lines_count = blank_lines_count
+        self._inside, self._last, self._last_ends = False, 0, True
+        self.records, self.breaks = 0, False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a record began that has not ended."""
+        return not self._last_ends
+
+    def take_in(self, block: np.ndarray) -> None:
+        """Sees the next bytes, uint8 [n], n >= 1."""
+        ends = (block == _FEED) | (block == _RETURN)
+        quotes = block == _QUOTE
+        if self._inside or quotes.any():
+            inside = np.logical_xor.accumulate(quotes) ^ self._inside
+            self.breaks = self.breaks or bool((ends & inside).any())
+            ends &= ~inside
+            self._inside = bool(inside[-1])
+        # A blank line ends where the one before it did, and the second byte of a line's end ends nothing.
+        ended = _after(self._last_ends, ends)
+        if self._blank_lines_count:
+            ended &= (block == _FEED) & (_after(self._last, block) == _RETURN)
+        self.records += int(np.count_nonzero(ends & ~ended))
+        self._last, self._last_ends = int(block[-1]), bool(ends[-1])
 
 
-def count_records(path: Path, header: CSVHeader) -> Counted:
-    """Counts records up to a quote that is misplaced or not closed, a record with another number of fields than the
-    header. Bytes that are no text are DuckDB's to report."""
+def _after(first: int, values: np.ndarray) -> np.ndarray:
+    """[n]: `first`, and the values but the last: what stands before each of them."""
+    before = np.empty_like(values)
+    before[0], before[1:] = first, values[:-1]
+    return before
+
+
+def line_at_fault(path: Path, header: CSVHeader) -> int | None:
+    """The line, from 1, on which the first record begins that is none: with a quote that is misplaced or not closed, or
+    another number of fields than the header. None where the file is CSV from end to end; bytes that are no text are
+    DuckDB's to report."""
     longest = csv.field_size_limit(_LONGEST)
-    records, line, width = 0, 1, len(header.names)
+    line, width = 1, len(header.names)
     try:
         with _open(path, "surrogateescape") as stream:
             reader = csv.reader(stream, delimiter=header.delimiter, strict=True)
@@ -127,13 +187,11 @@ def count_records(path: Path, header: CSVHeader) -> Counted:
             line = reader.line_num + 1
             for cells in reader:
                 if cells and len(cells) != width:
-                    return Counted(records, line)
-                # A blank line is a record only where there is a single column.
-                records += bool(cells) or width == 1
+                    return line
                 line = reader.line_num + 1
-            return Counted(records, None)
+            return None
     except (csv.Error, OSError, *_BROKEN_GZIP):
-        return Counted(records, line)
+        return line
     finally:
         csv.field_size_limit(longest)
 

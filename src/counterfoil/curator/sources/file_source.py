@@ -18,10 +18,11 @@ from pyarrow import parquet
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import (
     CSVHeader,
-    count_records,
+    CSVLayout,
+    layout_of,
+    line_at_fault,
     line_of_record,
     read_header,
-    require_whole_gzip,
 )
 from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
 from counterfoil.schema.errors import did_you_mean
@@ -76,9 +77,10 @@ def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
 class FileSource:
     """One relation that DuckDB can scan. `internal` are its own column names, which it folds and makes distinct.
 
-    In parallel, DuckDB refuses some files with a quoted cell of several lines at a border of 8 MB. With one thread it
-    reads such cells, but leaves out in silence a last record whose quote is not closed. So `in_one_thread`, a relation
-    that does so, is for a file that was refused and that is CSV from end to end, and has to give all its records.
+    In parallel, DuckDB begins to read a CSV file at every 8 MB. Within a quoted cell of several lines it takes these
+    for records: one record would then be counted as many, in place of others. So a file with such a cell is read by
+    `in_one_thread`, a relation that does so. In all others a line is a record, wherever reading begins. Either way the
+    records are counted: one thread leaves out in silence a last record whose quote is not closed.
     """
 
     path: Path
@@ -90,9 +92,8 @@ class FileSource:
     relation: str
     setup: str = ""
     header: CSVHeader | None = None
-    unchecked_gzip: bool = False
     in_one_thread: str = ""
-    _records: int | None = field(init=False, default=None)
+    _layout: CSVLayout | None = field(init=False, default=None)
     _stamp: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,32 +108,34 @@ class FileSource:
     ) -> Iterator[TableBatch]:
         if stamp(self.path) != self._stamp:
             raise SourceError(f"{self.name} has changed since it was opened. Start again.")
-        if self.unchecked_gzip:
-            require_whole_gzip(self.path)
-            self.unchecked_gzip = False
         names = tuple(columns) or self.column_names[:1]
         for name in names:
             # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means.
             if is_duration(kind := self.column_types[name]):
                 raise unreadable(name, self.name, kind, pa.ArrowNotImplementedError())
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
+        relation, records = self._divided()
         past = skip_rows
-        if self._records is None:
-            try:
-                for rows in self._scanned(self.relation, chosen, past, batch_rows):
-                    past += rows.num_rows
-                    yield TableBatch(rows.rename_columns(list(names)))
-                return
-            except failures() as error:
-                self._require_whole(error, chosen)
         try:
-            for rows in self._scanned(self.in_one_thread, chosen, past, batch_rows):
+            for rows in self._scanned(relation, chosen, past, batch_rows):
                 past += rows.num_rows
                 yield TableBatch(rows.rename_columns(list(names)))
         except failures() as error:
-            raise explained(error, self.name) from None
-        if past != max(self._records or 0, skip_rows):
-            raise SourceError(f"{self.name} can't be read: DuckDB finds other records than there are.")
+            raise self._explained(error, chosen) from None
+        if records is not None and past != max(records, skip_rows):
+            raise self._miscounted()
+
+    def _divided(self) -> tuple[str, int | None]:
+        """The relation by which all records are read as they are, and how many there are; None where rows are stored.
+
+        Which relation it is follows from the text before any of it is read as records: what was read in one way is not
+        continued in another.
+        """
+        if self.header is None:
+            return self.relation, None
+        if self._layout is None:
+            self._layout = layout_of(self.path, self.header)
+        return self.in_one_thread if self._layout.breaks_lines else self.relation, self._layout.records
 
     def _scanned(self, relation: str, chosen: str, skip_rows: int, batch_rows: int) -> Iterator[pa.Table]:
         with connection() as opened:
@@ -144,24 +147,28 @@ class FileSource:
             for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
                 yield batch.rows
 
-    def _require_whole(self, error: Exception, chosen: str) -> None:
-        """Remembers how many records a text has that DuckDB refused though it is CSV from end to end.
+    def _explained(self, error: Exception, chosen: str) -> SourceError:
+        """Our own sentence for a failure, with the line at fault.
 
-        Raises SourceError for another failure. What is wrong with a text is what one thread finds: where several read
-        it, DuckDB may name a sound line, and it counts records in place of lines.
+        What is wrong with a text is what one thread finds: where several read it, DuckDB may name a sound line, and it
+        counts records in place of lines.
         """
         if self.header is None or not _about_text(error):
-            raise explained(error, self.name) from None
-        counted = count_records(self.path, self.header)
-        if counted.fault is None:
-            self._records = counted.records
-            return
+            return explained(error, self.name)
         try:
             for _ in self._scanned(self.in_one_thread, chosen, 0, BATCH_ROWS):
                 pass
         except failures() as found:
-            raise explained(found, self.name, counted.fault) from None
-        raise SourceError(f"{self.name}, line {counted.fault}: {_MARKS['unterminated quote']}.") from None
+            return explained(found, self.name, line_at_fault(self.path, self.header))
+        return self._miscounted()
+
+    def _miscounted(self) -> SourceError:
+        """What to say of a text of which DuckDB finds other records than there are."""
+        assert self.header is not None, "records of other storages are not counted"
+        fault = line_at_fault(self.path, self.header)
+        if fault is None:
+            return SourceError(f"{self.name} can't be read: DuckDB finds other records than there are.")
+        return SourceError(f"{self.name}, line {fault}: {_MARKS['unterminated quote']}.")
 
     def place(self, row: int) -> str:
         if self.header is not None:
@@ -190,7 +197,6 @@ def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
         internal,
         f"{reading})",
         header=header,
-        unchecked_gzip=gzipped,
         in_one_thread=f"{reading}, parallel=false)",
     )
 
