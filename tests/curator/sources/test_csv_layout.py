@@ -33,7 +33,7 @@ def random_text(rnd: random.Random) -> str:
     return out.getvalue()[: -len(end) if rnd.random() < 0.3 else None]
 
 
-@pytest.mark.parametrize("block", [1, 2, 7, 2**22])
+@pytest.mark.parametrize("block", [1, 2, 7, 2**18])
 def test_a_text_is_divided_as_the_standard_library_does(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

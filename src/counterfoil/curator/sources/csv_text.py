@@ -19,7 +19,7 @@ from counterfoil.curator.sources.source import unique_names
 DELIMITERS = ",;\t|"
 _LONGEST = 2**22
 """Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
-_BLOCK = 2**22
+_BLOCK = 2**18
 _FEED, _RETURN, _QUOTE = b'\n\r"'
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -142,7 +142,7 @@ class _Lines:
 
     def __init__(self, *, blank_lines_count: bool) -> None:
         self._blank_lines_count = blank_lines_count
-        self._inside, self._last, self._last_ends = False, 0, True
+        self._inside, self._last, self._last_ends = 0, 0, True
         self.records, self.breaks = 0, False
 
     @property
@@ -152,26 +152,21 @@ class _Lines:
 
     def take_in(self, block: np.ndarray) -> None:
         """Sees the next bytes, uint8 [n], n >= 1."""
-        ends = (block == _FEED) | (block == _RETURN)
-        quotes = block == _QUOTE
-        if self._inside or quotes.any():
-            inside = np.logical_xor.accumulate(quotes) ^ self._inside
-            self.breaks = self.breaks or bool((ends & inside).any())
-            ends &= ~inside
-            self._inside = bool(inside[-1])
+        ends = np.flatnonzero((block == _FEED) | (block == _RETURN))
+        quotes = (block == _QUOTE).view(np.uint8)
+        # Before the first end, between two, and after the last; numbers of 8 bits keep whether a sum is odd.
+        odd = np.add.reduceat(quotes, np.concatenate(([0], ends))) & 1
+        within = np.bitwise_xor.accumulate(odd) ^ self._inside
+        self._inside = int(within[-1])
+        broken = within[:-1] == 1
+        self.breaks = self.breaks or bool(broken.any())
+        ends = ends[~broken]
         # A blank line ends where the one before it did, and the second byte of a line's end ends nothing.
-        ended = _after(self._last_ends, ends)
+        ended = np.diff(ends, prepend=-1 if self._last_ends else -2) == 1
         if self._blank_lines_count:
-            ended &= (block == _FEED) & (_after(self._last, block) == _RETURN)
-        self.records += int(np.count_nonzero(ends & ~ended))
-        self._last, self._last_ends = int(block[-1]), bool(ends[-1])
-
-
-def _after(first: int, values: np.ndarray) -> np.ndarray:
-    """[n]: `first`, and the values but the last: what stands before each of them."""
-    before = np.empty_like(values)
-    before[0], before[1:] = first, values[:-1]
-    return before
+            ended &= (block[ends] == _FEED) & (np.where(ends > 0, block[ends - 1], self._last) == _RETURN)
+        self.records += int(np.count_nonzero(~ended))
+        self._last, self._last_ends = int(block[-1]), len(ends) > 0 and int(ends[-1]) == len(block) - 1
 
 
 def line_at_fault(path: Path, header: CSVHeader) -> int | None:
