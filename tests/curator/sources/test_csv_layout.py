@@ -22,7 +22,7 @@ PARTS = ['"', "\n", "\r", "\r\n", ",", "a", "b b", "", " ", "é", "x" * 50]
 
 
 def random_text(rnd: random.Random) -> str:
-    """CSV with cells of any letters, blank lines, and lines that end in either way."""
+    """CSV with cells of any letters, quotes that are letters, blank lines, and lines that end in either way."""
     out, end = io.StringIO(), rnd.choice(["\n", "\r\n"])
     columns, quoting = rnd.choice([1, 2, 3]), rnd.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     writer = csv.writer(out, lineterminator=end, quoting=quoting)
@@ -30,6 +30,9 @@ def random_text(rnd: random.Random) -> str:
     for _ in range(rnd.randint(0, 5)):
         writer.writerow(["".join(rnd.choices(PARTS, k=rnd.randint(0, 5))) for _ in range(columns)])
         out.write(end if rnd.random() < 0.1 else "")
+        out.write(
+            "".join(f'{i}"{"," if i + 1 < columns else end}' for i in range(columns)) if rnd.random() < 0.1 else ""
+        )
     return out.getvalue()[: -len(end) if rnd.random() < 0.3 else None]
 
 
@@ -51,6 +54,17 @@ def test_a_text_is_divided_as_the_standard_library_does(
         assert found.breaks_lines == any("\n" in cell or "\r" in cell for cells in rows for cell in cells), text
         broken += found.breaks_lines
     assert 20 < broken < 180  # else one half was not tried
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_a_quote_within_a_cell_that_does_not_begin_with_one_is_a_letter(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{suffix}"
+    text = '\ufeff"a b";b\n5" pipe;x\n7" pipe;"y ""z"""\n;"u\n"\n6"'.encode()
+    path.write_bytes(gzip.compress(text + b";w") if suffix.endswith("gz") else text + b";w")
+    assert layout_of(path, read_header(path)) == csv_text.CSVLayout(4, True)
+    rows = [row for batch in open_source(path).batches(["a b", "b"]) for row in batch.rows.to_pylist()]
+    cells = [tuple(row.values()) for row in rows]
+    assert cells == [('5" pipe', "x"), ('7" pipe', 'y "z"'), (None, "u\n"), ('6"', "w")]
 
 
 def test_a_header_of_several_lines_is_no_record(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -13,6 +14,7 @@ from typing import TextIO
 
 import numpy as np
 
+from counterfoil.compiled import compiled
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import unique_names
 
@@ -21,6 +23,9 @@ _LONGEST = 2**22
 """Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
 _BLOCK = 2**18
 _FEED, _RETURN, _QUOTE = b'\n\r"'
+_START, _CELL, _PLAIN, _QUOTED, _CLOSED = range(5)
+"""Where a text is: at the beginning of a line, or of another cell, in a cell without quotes, in one with quotes, and
+behind a quote in it, which closes it unless another one follows."""
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -107,66 +112,64 @@ class CSVLayout:
 def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
     """Reads the bytes of a file to their end; a gzip file is thereby compared with its length and its checksum.
 
-    In CSV a quote opens a cell, closes it, or is one of two within it. So a byte lies within a quoted cell if and only
-    if the quotes before it are odd in number, and what ends a line outside of one ends a record. Where a text is no
+    A quote opens a cell where it is the cell's first letter. Within an open cell it closes the cell or is one of two,
+    and in any other cell it is a letter. What ends a line outside of an open cell ends a record. Where a text is no
     CSV, these are numbers without a meaning: DuckDB reads every cell strictly, and refuses it.
 
     Raises SourceError for a file that can't be read, or a gzip file that is cut short or damaged: DuckDB before 2.0
     reads one that was cut short as a shorter table, and no release of it compares the checksum.
     """
-    gzipped = path.name.lower().endswith(".gz")
-    lines = _Lines(blank_lines_count=len(header.names) == 1)
+    gzipped, seen = path.name.lower().endswith(".gz"), np.zeros(5, dtype=np.int64)
     try:
         with gzip.open(path) if gzipped else path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                lines.take_in(np.frombuffer(block, dtype=np.uint8))
+            block = stream.read(_BLOCK).removeprefix(codecs.BOM_UTF8)
+            while block:
+                _walk(np.frombuffer(block, dtype=np.uint8), ord(header.delimiter), seen)
+                block = stream.read(_BLOCK)
     except _BROKEN_GZIP:
         raise SourceError(
             f"{path.name}: the file is not a complete gzip file: it was cut short or damaged. Copy it again."
         ) from None
     except OSError as error:
         raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
-    return CSVLayout(max(lines.records + lines.is_open - 1, 0), lines.breaks)
+    state, _, ended, blank, breaks = seen.tolist()
+    # A blank line is a record only where there is a single column, and the last record may end without its line.
+    records = ended + (state != _START) + (blank if len(header.names) == 1 else 0)
+    return CSVLayout(max(records - 1, 0), bool(breaks))
 
 
-class _Lines:
-    """What was seen of a text so far.
+@compiled
+def _walk(block: np.ndarray, delimiter: int, seen: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Sees the next bytes of a text.
 
     Args:
-        blank_lines_count: whether a blank line is a record, as where there is a single column.
-
-    Attributes:
-        records: how many have ended, the header's among them.
-        breaks: whether a line ended within a quoted cell.
+        block: uint8 [n].
+        delimiter: the byte between two cells.
+        seen: int64 [5], changed: where the text is, the byte before, how many lines with something in them ended, how
+            many blank ones, and whether a line ended within a quoted cell.
     """
-
-    def __init__(self, *, blank_lines_count: bool) -> None:
-        self._blank_lines_count = blank_lines_count
-        self._inside, self._last, self._last_ends = 0, 0, True
-        self.records, self.breaks = 0, False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a record began that has not ended."""
-        return not self._last_ends
-
-    def take_in(self, block: np.ndarray) -> None:
-        """Sees the next bytes, uint8 [n], n >= 1."""
-        ends = np.flatnonzero((block == _FEED) | (block == _RETURN))
-        quotes = (block == _QUOTE).view(np.uint8)
-        # Before the first end, between two, and after the last; numbers of 8 bits keep whether a sum is odd.
-        odd = np.add.reduceat(quotes, np.concatenate(([0], ends))) & 1
-        within = np.bitwise_xor.accumulate(odd) ^ self._inside
-        self._inside = int(within[-1])
-        broken = within[:-1] == 1
-        self.breaks = self.breaks or bool(broken.any())
-        ends = ends[~broken]
-        # A blank line ends where the one before it did, and the second byte of a line's end ends nothing.
-        ended = np.diff(ends, prepend=-1 if self._last_ends else -2) == 1
-        if self._blank_lines_count:
-            ended &= (block[ends] == _FEED) & (np.where(ends > 0, block[ends - 1], self._last) == _RETURN)
-        self.records += int(np.count_nonzero(~ended))
-        self._last, self._last_ends = int(block[-1]), len(ends) > 0 and int(ends[-1]) == len(block) - 1
+    state, last = seen[0], seen[1]
+    for byte in block:
+        ends = byte in (_FEED, _RETURN)
+        if state == _QUOTED:
+            if byte == _QUOTE:
+                state = _CLOSED
+            elif ends:
+                seen[4] = 1
+        elif state == _CLOSED and byte == _QUOTE:
+            state = _QUOTED
+        elif ends:
+            if not (byte == _FEED and last == _RETURN):
+                seen[3 if state == _START else 2] += 1
+            state = _START
+        elif byte == delimiter:
+            state = _CELL
+        elif byte == _QUOTE and state in (_START, _CELL):
+            state = _QUOTED
+        else:
+            state = _PLAIN
+        last = byte
+    seen[0], seen[1] = state, last
 
 
 def line_at_fault(path: Path, header: CSVHeader) -> int | None:
