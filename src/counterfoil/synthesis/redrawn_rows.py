@@ -89,7 +89,7 @@ def redrawn_rows(tried: TriedRows) -> list[str]:
     return [
         *mended,
         f"About {tried.share:.0%} of the rows that the model draws break a rule about {', '.join(names)}, and were "
-        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried.broken)}"
+        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried.broken)}",
     ]
 
 
