@@ -275,7 +275,7 @@ def test_a_schema_of_noise_is_not_offered(rows: float, hidden_columns: int) -> N
 
 def test_tails_that_are_noise_are_not_told() -> None:
     text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0, tails=(0.0, 0.12)))
-    assert "lower = 0  # bought, rounded outwards: fewer than the noise hides lie below" in text
+    assert "lower = 0  # bought, rounded outwards: few or none surely lie below" in text
     assert "upper = 8  # bought, rounded outwards: about 12% lie above" in text
 
 
