@@ -265,10 +265,10 @@ def bounds_from(
     assert roomy.lower is not None, "there is no less room than what shows"
     assert roomy.upper is not None, "on either side"
     all_counts, all_noise = counted.with_ends(inner, noise)
-    ends = (roomy.lower, roomy.upper)
-    outside = beyond_bounds(edges, all_counts, all_noise, vote, ends, whole=kind == "integer")
+    within = (roomy.lower, roomy.upper)
+    outside = beyond_bounds(edges, all_counts, all_noise, vote, within, whole=kind == "integer")
     roomy = replace(roomy, shown=(shown.lower, shown.upper), outside=outside)
-    if roomy.lower >= 0:
+    if within[0] >= 0:
         roomy = replace(roomy, negatives=negatives_hidden(edges, inner, noise, vote, coarse[1]))
     # Of zero alone it is asked whether that is all; around another number there is room now.
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
