@@ -40,6 +40,15 @@ def test_fidelity_is_bought_and_certified(office):
     assert best["basis"] in ("moments", "marginals")
 
 
+@pytest.mark.parametrize("out", ["release/", "s.csv"])
+def test_the_receipt_that_lies_beside_a_table_is_found(office, out):
+    """`infer`, `describe` and `report` take a folder, and `certify` asked for `--receipt`."""
+    assert office.synth("--target", "income", "--delta", "1e-6", "--out", out).status == 0
+    said = office.run("certify", out.rstrip("/"), "--target", "income")
+    assert said.status == 0, said.err
+    assert "linear model" in " ".join(said.out.split())
+
+
 def test_a_certificate_for_people_names_its_assumptions(office):
     assert office.synth("--fidelity", "0.9", "--target", "income", "--delta", "1e-6", epsilon="3").status == 0
     said = office.run("certify", *MADE, "--target", "income", "--norm", "0.1")

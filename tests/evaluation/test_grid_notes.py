@@ -243,3 +243,17 @@ def test_what_is_seen_does_not_depend_on_batches():
     (note,) = seen.notes()
     assert note.kind == "points"
     assert 8000 - len(cells) / 1000 <= note.count <= 8000
+
+
+def test_round_amounts_are_noted_together_where_each_holds_few():
+    """A third of the amounts are whole thousands, and none of these holds a twentieth: they came back in .4%."""
+    rng = np.random.default_rng(5)
+    amounts = np.round(np.exp(rng.normal(9, 1.2, 20_000)), 2)
+    round_ones = np.where(rng.random(20_000) < 0.35, np.round(amounts, -3), amounts)
+    facts = {"lower": 0.0, "upper": 1e7, "decimals": 2}
+    (text,) = lines(round_ones, **facts)
+    share, numbers = re.match(r"([\d.]+)% of its numbers are one of (\d+) numbers that share bins", text).groups()
+    assert 20 < float(share) < 35
+    assert 20 < int(numbers) <= 32
+    assert "list what the public knows" in text
+    assert lines(amounts, **facts) == []

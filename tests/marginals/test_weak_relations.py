@@ -89,10 +89,10 @@ def test_one_short_sentence_names_at_most_three_pairs():
     pairs = [Blurred(("a", other), 0.4, 0.42) for other in "bcdef"]
     assert weak_relations(pairs) == (
         "Correlations weaker than about 0.4 can't be distinguished from noise at this budget, and those that "
-        "show are weaker in these rows than in the table: a-b, a-c, a-d and 2 more.",
+        "show are likely weaker in these rows than in the table: a-b, a-c, a-d and 2 more.",
     )
     (weakened,) = weak_relations([Blurred(("a", "b"), 0.4, 0.1)])
-    assert weakened == "Correlations are weaker in these rows than in the table: a-b."
+    assert weakened == "Correlations are likely weaker in these rows than in the table: a-b."
     (hidden,) = weak_relations([Blurred(("a", "b"), 0.95, math.inf)])
     assert hidden == "Correlations can't be distinguished from noise at this budget: a-b."
 

@@ -273,9 +273,24 @@ def test_a_schema_of_noise_is_not_offered(rows: float, hidden_columns: int) -> N
     assert not Schema.from_toml(of(Need(5000.0, 100.0, 500.0))).confirm
 
 
+def test_the_zone_of_the_storage_is_named_and_bounds_stay_in_utc() -> None:
+    found = answers(name="t", kind="datetime", lower=0.0, upper=86_400e6 * 40)
+    stored = {zone: document(found, types={"t": pa.timestamp("us", zone)}) for zone in ("Europe/Berlin", "UTC", "x\ny")}
+    assert all('zone = "UTC"' in text for text in stored.values())
+    assert 'write zone = "Europe/Berlin"' in stored["Europe/Berlin"]
+    assert all("write zone" not in stored[zone] for zone in ("UTC", "x\ny"))
+
+
+def test_times_of_day_are_said_to_be_none_of_the_texts() -> None:
+    number = answers(name="n", kind="integer", lower=0.0, upper=8.0)
+    text = document(answers(name="t", kind="text"), number, types={"t": pa.time64("us"), "n": pa.int64()})
+    assert "times of day" in text
+    assert "none of its texts" not in text
+
+
 def test_tails_that_are_noise_are_not_told() -> None:
     text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0, tails=(0.0, 0.12)))
-    assert "lower = 0  # bought, rounded outwards: fewer than the noise hides lie below" in text
+    assert "lower = 0  # bought, rounded outwards: few or none surely lie below" in text
     assert "upper = 8  # bought, rounded outwards: about 12% lie above" in text
 
 

@@ -13,9 +13,14 @@ from counterfoil.cli.terminal import WIDTH, Terminal
 
 
 def certify(
-    synthetic: Annotated[Path, typer.Argument(help="The synthetic table.", metavar="SYNTHETIC")],
-    receipt: Annotated[Path, typer.Option("--receipt", help="Its receipt, as synth wrote it.", metavar="R.json")],
+    synthetic: Annotated[
+        Path, typer.Argument(help="The synthetic table, or the folder of its release.", metavar="SYNTHETIC")
+    ],
     target: Annotated[str, typer.Option("--target", help="The column to predict.", metavar="COLUMN")],
+    receipt: Annotated[
+        Path | None,
+        typer.Option("--receipt", help="Its receipt; the one beside it if left out.", metavar="R.json"),
+    ] = None,
     norm: Annotated[float, typer.Option("--norm", help="How large the models' weights may be, in norm1.")] = 1.0,
     json: Json = False,
 ) -> None:
@@ -27,8 +32,10 @@ def certify(
     from counterfoil.fidelity.certificate import certify as certificates_for
     from counterfoil.receipt.receipt import Receipt
 
+    table, beside = places(synthetic)
+    receipt = beside if receipt is None else receipt
     terminal, loaded = Terminal(json=json), Receipt.load(receipt)
-    require_named(loaded.document["outputs"], synthetic, receipt)
+    require_named(loaded.document["outputs"], table, receipt)
     certificates = certificates_for(loaded.document, target, norm)
     best = certificates[0]
     terminal.say(textwrap.fill(best["sentence"], WIDTH))
@@ -46,6 +53,15 @@ def certify(
     if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document({"synthetic": str(synthetic), "private": loaded.private, "certificates": certificates})
+
+
+def places(synthetic: Path) -> tuple[Path, Path]:
+    """The table of a release, given by itself or by its folder, and the receipt beside it."""
+    from counterfoil.cli.release_rows import table_in
+    from counterfoil.synthesis.saved import receipt_beside
+
+    table = synthetic if (found := table_in(synthetic)) is None else found
+    return table, receipt_beside(table)
 
 
 def require_named(outputs: list[dict[str, str]], synthetic: Path, receipt: Path) -> None:

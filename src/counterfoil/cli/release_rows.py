@@ -21,12 +21,17 @@ def rows_of(release: str | Path) -> Any:
     folder = Path(release)
     if not (folder / INDEX).is_file():
         return str(release)
-    from counterfoil.publishing.release_folder import FORMATS, table_name
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.synthesis.saved import load_folder, require_receipts_table
 
-    table = next((path for path in (folder / table_name(form) for form in FORMATS) if path.is_file()), None)
-    if table is None:
+    if (table := table_in(folder)) is None:
         return load_folder(folder).to_arrow()
     require_receipts_table(table, Receipt.load(folder / RECEIPT), remedy="Copy the whole folder again.")
     return str(table)
+
+
+def table_in(folder: Path) -> Path | None:
+    """The table that `synth --out FOLDER/` wrote; None where there is none, or no such folder."""
+    from counterfoil.publishing.release_folder import FORMATS, table_name
+
+    return next((path for path in (folder / table_name(form) for form in FORMATS) if path.is_file()), None)

@@ -405,7 +405,7 @@ def _report(
             f"Where one of {named} never comes before another, as a discharge never before its admission, add the rule "
             f"to {out}: noise knows no order."
         )
-        terminal.say(textwrap.fill(advice, WIDTH))
+        terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (
         "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
         "public knowledge, correct the file.",

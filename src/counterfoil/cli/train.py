@@ -12,7 +12,7 @@ from counterfoil.cli.options import Json, LedgerFile, Quiet, SchemaFile, ShowVal
 from counterfoil.cli.synth_request import require_seed_confirmed
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_report import report
-from counterfoil.cli.train_request import request_of, require_checkpoint, require_places
+from counterfoil.cli.train_request import TrainingRequest, request_of, require_checkpoint, require_places
 from counterfoil.cli.train_run import run
 from counterfoil.table_url import stem_of
 
@@ -190,8 +190,25 @@ def train(
     request = request_of(
         kind, source, schema, given | budgeted, ledger=ledger, resume=resume, confirm_delta=confirm_delta
     )
+    if (advice := person_advice(request)) is not None:
+        terminal.note(advice)
     run(request, folder, terminal, show_values=show_values)
     report(terminal, request, folder, delta_by_default=delta is None)
+
+
+def person_advice(request: TrainingRequest) -> str | None:
+    """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
+    from counterfoil.cli.synth import unit_advice
+
+    unit = request.wishes.get("privacy_unit")
+    if request.kind.takes("privacy_unit"):
+        return unit_advice(request.schema, unit)
+    if unit_advice(request.schema, None) is None:
+        return None
+    return (
+        "Each row is protected by itself. If several rows of the table may be of one person, this kind can't protect "
+        "all of them: train on a synthetic table made with `synth --privacy-unit COLUMN --max-rows K`, or use pate."
+    )
 
 
 def default_folder(source: str, kind: str) -> Path:

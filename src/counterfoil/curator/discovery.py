@@ -253,6 +253,7 @@ class _Discovery:
             points_deviation=bounds.points_deviation,
             lumps=bounds.lumps,
             negatives=bounds.negatives,
+            outside=bounds.outside,
         )
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from counterfoil.curator.discovery_beyond import beyond_bounds
 from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_in, reach_of
 from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.curator.discovery_days import Years
@@ -93,6 +94,12 @@ class Counted:
         """How many counts bounds may be found from: those of intervals, with their points and without them."""
         return (len(self.intervals.edges) + 1) * (2 if self.intervals.points else 1)
 
+    def with_ends(self, inner: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [edges + 1] twice: counts between two edges each, with those of what lies beyond the outer ones."""
+        ends = self.counts[[0, len(self.intervals.edges)]]
+        own = [self.deviation]
+        return np.concatenate([ends[:1], inner, ends[1:]]), np.concatenate([own, noise, own])
+
     def candidates(self, kind: Kind) -> int:
         """How many single numbers may stand out: points, and integers that were counted one by one."""
         alone = singles(self.intervals) if kind == "integer" else 0
@@ -139,6 +146,7 @@ class Bounds:
         points_deviation: of the noise of each of these counts.
         lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
         negatives: where there are none between the bounds, how many noise may hide; None where nobody asks.
+        outside: of numbers, how many may lie below the bounds, and how many above, in all.
     """
 
     lower: float | None = None
@@ -152,6 +160,7 @@ class Bounds:
     points_deviation: float = 0.0
     lumps: int = 0
     negatives: float | None = None
+    outside: tuple[float, float] | None = None
 
 
 def intervals_of(
@@ -253,8 +262,13 @@ def bounds_from(
     roomy = _bounds(*with_room(line, (lower, upper), coarse, records), digits, tails)
     assert shown.lower is not None, "intervals show"
     assert shown.upper is not None, "intervals show"
-    roomy = replace(roomy, shown=(shown.lower, shown.upper))
-    if roomy.lower is not None and roomy.lower >= 0:
+    assert roomy.lower is not None, "there is no less room than what shows"
+    assert roomy.upper is not None, "on either side"
+    all_counts, all_noise = counted.with_ends(inner, noise)
+    within = (roomy.lower, roomy.upper)
+    outside = beyond_bounds(edges, all_counts, all_noise, vote, within, whole=kind == "integer")
+    roomy = replace(roomy, shown=(shown.lower, shown.upper), outside=outside)
+    if within[0] >= 0:
         roomy = replace(roomy, negatives=negatives_hidden(edges, inner, noise, vote, coarse[1]))
     # Of zero alone it is asked whether that is all; around another number there is room now.
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
@@ -325,6 +339,11 @@ def coarse_bounds(kind: Kind, vote: Votes, records: float) -> Bounds:
     digits = 0 if kind == "integer" else vote.decimals()
     # Zero is a place by itself, with the same number at both ends.
     bounds = _bounds(lower, upper + (upper <= 0), digits, _tails(vote, kind, coarse, records))
+    assert bounds.lower is not None, "numbers show"
+    assert bounds.upper is not None, "and have bounds"
+    none = np.zeros(0)
+    ends = (bounds.lower, bounds.upper)
+    bounds = replace(bounds, outside=beyond_bounds(none, none, none, vote, ends, whole=kind == "integer"))
     held = (float(vote.numbers(kind)[REACH]), vote.deviation) if coarse == (REACH, REACH) else None
     return replace(bounds, held=held)
 

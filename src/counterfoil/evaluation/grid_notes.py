@@ -39,6 +39,10 @@ _TIMES = 3
 _KEPT = 1000
 """Counts of single numbers that are kept: they are at most this part of all numbers too small."""
 _MOST_POINTS = 8
+_SOME = 0.002
+"""The share of a column's numbers from which on one of them is a point where several such, a heap each,"""
+_MOST_SEVERAL = 32
+"""together hold `_OFF` of the numbers more than drawn ones would: whole thousands among amounts."""
 _MOST_CODES = 100
 """Whole numbers that may be categories, of which so few hold"""
 _NEARLY_ALL = 0.95
@@ -129,7 +133,7 @@ class GridCounts:
         often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
         if codes := self._codes(proposed):
             yield self._points(codes, coded=True)
-        elif often:
+        elif sum(count for _, count in often) >= max(_OFTEN * self._seen, 1):
             yield self._points(often, coded=isinstance(proposed, Integer) and proposed.digits > 0)
 
     def _grid(self) -> Fraction | None:
@@ -164,10 +168,13 @@ class GridCounts:
 
     def _often(self) -> Iterator[tuple[float, int]]:
         """Numbers that many records hold, far more than would be drawn, the most frequent first."""
-        least = max(_OFTEN * self._seen, _FEWEST_OFTEN)
-        for number, count in self._most_frequent(_MOST_POINTS):
-            if count >= least and count > _TIMES * self._drawn(number):
-                yield number, count
+        least = max(_SOME * self._seen, _FEWEST_OFTEN)
+        expected = [(number, count, self._drawn(number)) for number, count in self._most_frequent(_MOST_SEVERAL)]
+        heaps = [one for one in expected if one[1] >= least and one[1] > _TIMES * one[2]]
+        several = [(number, count) for number, count, _ in heaps if not _has_code(self.column, number)]
+        single = [(number, count) for number, count in several[:_MOST_POINTS] if count >= _OFTEN * self._seen]
+        hidden = sum(count - drawn for number, count, drawn in heaps if not _has_code(self.column, number))
+        yield from single if single or hidden < _OFF * self._seen else several
 
     def _most_frequent(self, most: int) -> list[tuple[float, int]]:
         """Up to so many numbers with their counts, the most frequent first."""

@@ -158,7 +158,9 @@ def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[
         hidden = f"weaker than about {limit:.1f} can't" if limit < _ALL else "can't"
         said.append(f"Correlations {hidden} be distinguished from noise at this budget")
     if kept < _KEPT:
-        said.append(f"{'those that show are' if said else 'Correlations are'} weaker in these rows than in the table")
+        said.append(
+            f"{'those that show are' if said else 'Correlations are'} likely weaker in these rows than in the table"
+        )
     return (f"{', and '.join(said)}: {named}{more}.",)
 
 

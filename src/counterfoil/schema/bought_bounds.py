@@ -7,6 +7,9 @@ from typing import Any
 
 from counterfoil.schema.bought_facts import Facts
 from counterfoil.schema.discovered import DiscoveredColumn, percent
+from counterfoil.schema.integer import EXACT
+
+_FAR = "bought: numbers farther from 0 are not told apart, and count as it. Where there are some, list them as texts"
 
 
 def kept_bounds(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple[Any, Any]:
@@ -26,16 +29,26 @@ def bounds_facts(column: DiscoveredColumn, low: Any, high: Any) -> Facts:
         most = max(min(column.beyond, column.records), 1)
         why = f"bought, rounded outwards: up to {most:,.0f} rows may lie beyond the two bounds and count as them"
         return {"lower": (low, why), "upper": (high, why)}
-    below, above = (_tail(share) for share in column.tails)
-    return {
-        "lower": (low, f"bought, rounded outwards: {below} below and count as it"),
-        "upper": (high, f"bought, rounded outwards: {above} above and count as it"),
-    }
+    outside = column.outside or (None, None)
+    below, above = (_tail(*side, max(column.records, 1)) for side in zip(column.tails, outside, strict=True))
+    sides = {"lower": (low, f"{below} below"), "upper": (high, f"{above} above")}
+    return {key: (bound, _why(bound, lie)) for key, (bound, lie) in sides.items()}
 
 
-def _tail(share: float) -> str:
-    """How many lie beyond a bound, in words: nobody knows of those that the noise hides."""
-    return f"about {percent(min(share, 1.0))} lie" if share > 0 else "fewer than the noise hides lie"
+def _why(bound: Any, lie: str) -> str:
+    if isinstance(bound, int | float) and abs(bound) >= EXACT:
+        return _FAR
+    return f"bought, rounded outwards: {lie} and count as it"
+
+
+def _tail(share: float, most: float | None, records: int) -> str:
+    """How many lie beyond a bound, in words: noise may hide each part of a long tail, and not all of it."""
+    if share > 0:
+        return f"about {percent(min(share, 1.0))} lie"
+    if most is None:
+        return "few or none surely lie"
+    most = max(min(most, records), 1)
+    return f"up to {most:,.0f} rows ({percent(most / records)}) may lie"
 
 
 NEGATIVES = "negative ones"

@@ -35,6 +35,8 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT
+        if storage is not None and pa.types.is_time(storage):
+            seen = _TIMES
         return BoughtColumn(column.name, {}, seen + _mixed(column))
     rest = 1 - covered > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
@@ -87,6 +89,9 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
 
 
 _NO_TEXT = "none of its texts is frequent enough to be told from noise"
+
+
+_TIMES = 'times of day, which are not asked about; declare them with kind = "datetime" and format = "%H:%M:%S"'
 
 
 def boolean_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
+from zoneinfo import available_timezones
 
 import pyarrow as pa
 
@@ -47,7 +48,7 @@ def _instant(
     if column.date_format:
         facts["format"] = (column.date_format, "bought: how most of its dates read")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
-        facts["zone"] = ("UTC", "the storage has instants; say another zone if its days are to begin there")
+        facts["zone"] = ("UTC", _zone_of(storage.tz))
     first, last = sorted((column.lower / unit, column.upper / unit))
     low, high = round_(first, last, "%y" in notation)
     bounds = kept_bounds(given, low, high, least=timedelta(0))
@@ -59,6 +60,16 @@ def _instant(
     elif "resolution" not in given:
         facts["resolution"] = (resolution_of(*bounds), "by the bounds: about a hundred codes at most")
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _zone_of(stored: str) -> str:
+    """Why the zone is UTC: bounds were bought in it, also where the storage names the zone of its clocks."""
+    if stored in available_timezones() and stored != "UTC":
+        return (
+            f'the storage has instants, which come back in UTC; for the clocks of the storage write zone = "{stored}", '
+            "and a lower and an upper bound that are a day farther out"
+        )
+    return "the storage has instants; say another zone if its days are to begin there"
 
 
 def _instant_of(number: float, like: date) -> date | None:

@@ -69,6 +69,8 @@ class DiscoveredColumn:
             with their noisy counts.
         points_deviation: of the noise of each of these counts.
         lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
+        outside: of numbers, how many may lie below `lower` and how many above `upper`, the upper ends of 95% intervals;
+            None where that was not counted.
         shared_words: words for missing of other columns of the table, with which its own missing cells may be written.
         negatives: where no negative number is between the bounds, how many cells may hold one no larger than the
             others, the upper end of a 95% interval; None where that was not asked.
@@ -100,6 +102,7 @@ class DiscoveredColumn:
     points_deviation: float = 0.0
     lumps: int = 0
     negatives: float | None = None
+    outside: tuple[float, float] | None = None
     shared_words: tuple[str, ...] = ()
 
     @property

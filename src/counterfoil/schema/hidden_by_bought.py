@@ -23,9 +23,9 @@ def hidden_by_bought(schema: Schema) -> list[str]:
     said = []
     if any(getattr(column, "lower", None) is not None for column in schema.columns):
         said.append(
-            f"The schema was bought, and the noise hid {shared}. So many may lie beyond a bound that was bought, and "
-            "count as it: the mean and the deviation of a column with a long tail may be too small. State bounds that "
-            "the public knows, or buy with more epsilon."
+            f"The schema was bought, and the noise hid {shared}. So many may lie beyond a bound that was bought, or "
+            "more where a long tail grows ever thinner, and count as it: the mean and the deviation of a column with a "
+            "long tail may be too small. State bounds that the public knows, or buy with more epsilon."
         )
     if any(isinstance(column, Categorical | Boolean) for column in schema.columns):
         too = "Values" if said else f"The schema was bought, and the noise hid {shared}. Values"

@@ -15,7 +15,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
-from counterfoil.schema.rules import BoundRule, rows_that_hold
+from counterfoil.schema.rules import BoundRule
 from counterfoil.synthesis.row_sampling import RowMaker
 
 _TRIED = 4096
@@ -38,19 +38,26 @@ class TriedRows:
         schema: with the rules.
         values: of the synthesized columns.
         good: bool [rows]: which meet all rules. Those are distributed as the rows of the release.
+        mended: the share of them that first had other values within their codes, which broke a rule.
+        loose: the rules that many rows broke with these first values.
     """
 
     schema: Schema
     values: pa.Table
     good: np.ndarray
+    mended: float = 0.0
+    loose: tuple[BoundRule, ...] = ()
 
     @staticmethod
     def of(model: TableModel, schema: Schema) -> TriedRows:
         """Rows of their own, so that those of the release stay what they are."""
         rng = np.random.default_rng(0)
         maker = RowMaker.of(model, schema)
-        values = maker.values(maker.sample(_TRIED, rng), rng)
-        return TriedRows(schema, values, rows_that_hold(schema.row_rules, values))
+        codes = maker.sample(_TRIED, rng)
+        values, good, mended = maker.meeting(codes, rng)
+        first = maker.values(codes, np.random.default_rng(0))
+        loose = tuple(rule for rule in schema.row_rules if 1 - rule.holds(first).mean() > _MANY)
+        return TriedRows(schema, values, good, float(mended.mean()), loose)
 
     @property
     def share(self) -> float:
@@ -73,14 +80,32 @@ def redrawn_rows(tried: TriedRows) -> list[str]:
     Args:
         tried: rows of the model.
     """
-    names = list(dict.fromkeys(name for rule in tried.broken for name in rule.columns))
+    names = _columns_of(tried.broken)
     moves = [move for name in names if (move := _move(tried, name))]
+    mended = _mended(tried)
     if tried.share <= _MANY and not moves:
-        return []
+        return mended
     moved = f" That moved {', '.join(moves)}." if moves else ""
     return [
+        *mended,
         f"About {tried.share:.0%} of the rows that the model draws break a rule about {', '.join(names)}, and were "
-        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried.broken)}"
+        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried.broken)}",
+    ]
+
+
+def _columns_of(rules: Sequence[BoundRule]) -> list[str]:
+    return list(dict.fromkeys(name for rule in rules for name in rule.columns))
+
+
+def _mended(tried: TriedRows) -> list[str]:
+    """The sentence on values that were drawn anew within their bins, where these are many."""
+    names = _columns_of(tried.loose)
+    if tried.mended <= _MANY or not names:
+        return []
+    return [
+        f"About {tried.mended:.0%} of the rows got other values of {', '.join(names)} within the same bins, because "
+        "the first broke a rule. Within a bin values are drawn without a look at other columns, as far as rules allow: "
+        "differences that are shorter than a bin say nothing."
     ]
 
 
@@ -147,10 +172,10 @@ def _cause(rule: BoundRule) -> str:
             f"{one_less(rule)}."
         )
     if first == last:
-        return f"Within its bins values of {first} are drawn without a look at the rule."
+        return f"Few values within some bins of {first} meet the rule."
     return (
-        f"Within their bins values of {first} and {last} are drawn without a look at each other: differences that are "
-        "shorter than a bin say nothing."
+        f"Few values within some bins of {first} and {last} meet the rule: differences that are shorter than a bin say "
+        "nothing."
     )
 
 

@@ -26,6 +26,7 @@ from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.unit_rows import unrelated_rows
+from counterfoil.synthesis.unordered_dates import pairs_without_rule, unordered_dates
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ def release(
         kept=kept_of_model(model, fitted.error_bars),
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
-            *(_moved_by_rules(curator, fitted) if drawn == n else ()),
+            *(_orders_and_rules(curator, fitted) if drawn == n else ()),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
@@ -98,12 +99,14 @@ def release(
     return Synthesis(curator.schema, sample.ordered(curator.column_names), model, fitted.error_bars, receipt)
 
 
-def _moved_by_rules(curator: Curator, fitted: Fitted) -> list[str]:
-    """What the receipt says of columns that rules moved; nothing without rules."""
-    if not curator.schema.bound_rules:
+def _orders_and_rules(curator: Curator, fitted: Fitted) -> list[str]:
+    """What the receipt says of columns that rules moved, and of dates without one."""
+    rules, dates = curator.schema.bound_rules, pairs_without_rule(curator.schema)
+    if not rules and not dates:
         return []
     tried = TriedRows.of(fitted.model, curator.schema)
-    return [*redrawn_rows(tried), *one_sided_noise(tried, noisy_columns(curator), fitted.columns)]
+    moved = [*redrawn_rows(tried), *one_sided_noise(tried, noisy_columns(curator), fitted.columns)] if rules else []
+    return [*moved, *unordered_dates(tried)]
 
 
 def bars_of_unmeasured(model: TableModel, bars: ErrorBars, drawn: Rows | RowParts | SavedRows) -> list[dict[str, Any]]:

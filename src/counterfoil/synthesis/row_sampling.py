@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.layout import Layout
@@ -17,6 +19,9 @@ from counterfoil.synthesis.table import in_order, with_identifiers
 
 MOST_TRIES = 50
 """Rounds of drawing again before rules that the model hardly ever meets are given up."""
+
+_WITHIN = 16
+"""Times that values of a row which breaks a rule are drawn anew within its codes, before the row is."""
 
 _MOST_DRAWN = 200_000
 """Rows in such a round, unless more are missing."""
@@ -74,8 +79,9 @@ class RowMaker:
     """Draws rows that follow a schema's rules.
 
     Within a bin numbers are drawn from the density that the model's counts of the bin and its neighbors suggest.
-    Rules on one or two columns are zeros of the model already. The others are met by drawing again the rows that
-    break them, at most `MOST_TRIES` times.
+    Rules on one or two columns are zeros of the model already. Where values break a rule that others of the same codes
+    meet, these are drawn: every record that was counted there met the rule, so that the model's counts stay what they
+    are. The rest is met by drawing again the rows that break a rule, at most `MOST_TRIES` times.
 
     Args:
         schema: whose synthesized columns the codes are of.
@@ -99,8 +105,7 @@ class RowMaker:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, pa.Table]:
         """Codes and values of `n` rows; fewer, where the model hardly ever meets the rules."""
         codes = self.sample(n, rng)
-        values = self.values(codes, rng)
-        good, drawn = rows_that_hold(self.schema.row_rules, values), n
+        (values, good, _), drawn = self.meeting(codes, rng), n
         if not good.all():  # a copy of a wide table takes as long as drawing it
             codes, values = codes[good], values.filter(pa.array(good))
         for _ in range(MOST_TRIES):
@@ -109,16 +114,49 @@ class RowMaker:
                 break
             size = max(2 * missing, min(64 + 2 * missing * drawn // max(len(codes), 1), _MOST_DRAWN))
             more_codes = self.sample(size, rng)
-            more_values = self.values(more_codes, rng)
-            good = np.flatnonzero(rows_that_hold(self.schema.row_rules, more_values))[:missing]
-            codes = np.concatenate([codes, more_codes[good]])
-            values, drawn = pa.concat_tables([values, more_values.take(pa.array(good))]), drawn + size
+            more_values, good, _ = self.meeting(more_codes, rng)
+            some = np.flatnonzero(good)[:missing]
+            codes = np.concatenate([codes, more_codes[some]])
+            values, drawn = pa.concat_tables([values, more_values.take(pa.array(some))]), drawn + size
         return codes, values
 
-    def values(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
-        """The values of the synthesized columns, drawn within the codes [n, attributes]."""
+    def meeting(self, codes: np.ndarray, rng: np.random.Generator) -> tuple[pa.Table, np.ndarray, np.ndarray]:
+        """Values within the codes [n, attributes] that meet the rules as far as these allow.
+
+        Returns:
+            The values; bool [n], which rows meet all rules; and bool [n], which of them do since they were given others
+            within their codes.
+        """
+        values, rules = self.values(codes, rng), self.schema.row_rules
+        good = rows_that_hold(rules, values)
+        first = good
+        for _ in range(_WITHIN if self._within_bins else 0):
+            broken = np.flatnonzero(~good)
+            if not len(broken):
+                break
+            tried = self.values(codes[broken], rng, {name for rule in rules for name in rule.columns})
+            held = rows_that_hold(rules, tried)
+            mended = np.zeros(len(good), dtype=bool)
+            mended[broken[held]] = True
+            values, good = _replaced(values, tried.filter(pa.array(held)), mended), good | mended
+        return values, good, good & ~first
+
+    @cached_property
+    def _within_bins(self) -> bool:
+        """Whether a code of a column that rules name stands for several values."""
+        named = {name for rule in self.schema.row_rules for name in rule.columns}
+        return any(bool((ends[1] > ends[0]).any()) for ends in (self.schema[name].ranges for name in named))
+
+    def values(self, codes: np.ndarray, rng: np.random.Generator, names: Collection[str] | None = None) -> pa.Table:
+        """The values of the synthesized columns, or of some of them, drawn within the codes [n, attributes]."""
         columns = zip(self.schema.synthesized, codes.T, strict=True)
-        return pa.table({column.name: column.decode(own, rng, self.counts.get(column.name)) for column, own in columns})
+        return pa.table(
+            {
+                column.name: column.decode(own, rng, self.counts.get(column.name))
+                for column, own in columns
+                if names is None or column.name in names
+            }
+        )
 
     def coded_values(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Table:
         """What `values` gives, texts as dictionaries: these draw nothing, so that all others are the same."""
@@ -146,6 +184,15 @@ def draw(
     """
     codes, values = RowMaker.of(model, schema, where).draw(n, rng)
     return Rows(codes, with_identifiers(schema, values, rng))
+
+
+def _replaced(values: pa.Table, others: pa.Table, mask: np.ndarray) -> pa.Table:
+    """`values` with the rows of `others`, in their order, where `mask`."""
+    for name in others.column_names:
+        old, new = (table.column(name).combine_chunks() for table in (values, others))
+        changed = pc.replace_with_mask(old, pa.array(mask), new)
+        values = values.set_column(values.column_names.index(name), name, changed)
+    return values
 
 
 def bin_counts(model: TableModel, schema: Schema) -> dict[str, np.ndarray]:

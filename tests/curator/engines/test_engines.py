@@ -187,7 +187,7 @@ def test_a_full_cache_reads_the_source_no_more(tmp_path: Path, monkeypatch: pyte
         engine.prepare(NAMES)
     path.unlink()
     assert sum(block.rows for block in kept.blocks(NAMES)) == 200
-    with pytest.raises(SourceError, match=r"t\.parquet has changed since it was opened"):
+    with pytest.raises(SourceError, match=r"t\.parquet has changed since it was opened. Put it back as it was"):
         list(streamed.blocks(NAMES))
 
 

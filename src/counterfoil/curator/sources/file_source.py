@@ -107,7 +107,10 @@ class FileSource:
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[TableBatch]:
         if stamp(self.path) != self._stamp:
-            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+            raise SourceError(
+                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
+                "two tables must not be mixed."
+            )
         names = tuple(columns) or self.column_names[:1]
         for name in names:
             # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means.

@@ -54,7 +54,10 @@ class SQLiteSource:
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[MixedBatch]:
         if self._states() != self._state:
-            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+            raise SourceError(
+                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
+                "two tables must not be mixed."
+            )
         names = tuple(columns) or self.column_names[:1]
         chosen = ", ".join(map(identifier, names))
         # An index that covers the columns would give the rows in its own order, another one for other columns.
