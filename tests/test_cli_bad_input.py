@@ -43,6 +43,7 @@ NOTHING = lambda: None  # noqa: E731
 
 CASES: dict[str, tuple[Callable[[], None], tuple[str, ...], str]] = {
     "a file that is not there": (NOTHING, ("absent.csv",), "There is no file"),
+    "a name misspelt": (NOTHING, ("peoplle.csv",), "Did you mean 'people.csv'"),
     "a column that the schema lacks": (
         write("people.toml", SCHEMA.replace("columns.income", "columns.wage")),
         (),

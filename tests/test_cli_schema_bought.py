@@ -354,6 +354,7 @@ def test_a_column_of_which_zero_alone_shows_is_to_be_confirmed(office: Office) -
         if [one.column for one in schema.confirm] == ["bonus"]:
             assert "0 alone: to be confirmed" in said
             assert f"To be confirmed in b{number}.toml first, where one number alone shows: bonus." in said
+            assert "Next, once that is confirmed: counterfoil synth" in said
             return
         assert "0 alone" not in said
     pytest.fail("it is asked about in none of eight purchases")

@@ -415,7 +415,7 @@ def _report(
         + ("" if wish.ledger is not None else " Without a ledger only the receipt of that release remembers it."),
     ):
         terminal.say(textwrap.fill(sentence, WIDTH))
-    terminal.say(f"Next: {_next(wish, out)}")
+    terminal.say(f"{'Next' if not asked else 'Next, once that is confirmed'}: {_next(wish, out)}")
 
 
 def _next(wish: Wish, out: Path) -> str:

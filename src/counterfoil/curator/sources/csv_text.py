@@ -69,7 +69,9 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
-        raise SourceError(f"{path.name}: the text is not UTF-8; save the file as UTF-8.")
+        raise SourceError(
+            f"{path.name}: the text is not UTF-8; save the file as UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8."
+        )
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
     if len({line[len(line.rstrip("\r\n")) :] for line in read} - {""}) > 1:

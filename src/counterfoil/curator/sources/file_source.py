@@ -35,7 +35,7 @@ _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MARKS: Mapping[str, str] = {
     "unterminated quote": "a quoted value is not closed, or is followed by text",
-    "Invalid unicode": "the text is not UTF-8; save the file as UTF-8",
+    "Invalid unicode": "the text is not UTF-8; save the file as UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8",
     "Maximum line size": "the line is longer than 2 MB",
     "GZIP": "the file is not a complete gzip file",
     "Out of Memory": "DuckDB ran out of memory",

@@ -15,6 +15,7 @@ from counterfoil.curator.sources.source import Source
 from counterfoil.curator.sources.spark_source import SparkSource, is_spark_frame, open_spark_parquet
 from counterfoil.curator.sources.sqlite_source import SQLiteSource
 from counterfoil.kept_files import SPARK
+from counterfoil.schema.errors import closest
 from counterfoil.table_url import TableURL, is_table_url
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -54,6 +55,14 @@ def _address(text: str) -> TableURL:
         raise SourceError(str(error)) from None
 
 
+def _like(path: Path) -> str:
+    """The file of the same folder that was meant, where one has nearly that name."""
+    try:
+        return closest(path.name, [other.name for other in path.parent.iterdir()])
+    except OSError:
+        return ""
+
+
 def _open_path(text: str, declared: Collection[str] | None) -> Source:
     file, separator, table = text.rpartition("::")
     path = Path(file if separator else text).expanduser().absolute()
@@ -66,7 +75,7 @@ def _open_path(text: str, declared: Collection[str] | None) -> Source:
                 f"A source that is no file begins with postgresql:// or {SPARK}. Found another address: correct it, or "
                 "give a file."
             )
-        raise SourceError(f"There is no file {path}.")
+        raise SourceError(f"There is no file {path}.{_like(path)}")
     try:
         with path.open("rb") as stream:
             head = stream.read(16)
