@@ -67,6 +67,24 @@ def test_a_quote_within_a_cell_that_does_not_begin_with_one_is_a_letter(suffix: 
     assert cells == [('5" pipe', "x"), ('7" pipe', 'y "z"'), (None, "u\n"), ('6"', "w")]
 
 
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ('a,b\n1, "x\ny"\n2,"z" \n', [("1", "x\ny"), ("2", "z")]),
+        ('a,b\n1,  x"\n2,"z"\n', [("1", '  x"'), ("2", "z")]),
+        ('a,b\n1, \n ,"z"\n', [("1", " "), (" ", "z")]),
+    ],
+)
+def test_a_space_around_a_quoted_cell_is_passed_over_as_duckdb_does(
+    text: str, cells: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    rows = [row for batch in open_source(path).batches(["a", "b"]) for row in batch.rows.to_pylist()]
+    assert [tuple(row.values()) for row in rows] == cells
+    assert layout_of(path, read_header(path)).breaks_lines == ("x\ny" in text)
+
+
 def test_a_header_of_several_lines_is_no_record(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('"a\nb",c\n1,2\n')
