@@ -71,6 +71,7 @@ def test_a_quote_within_a_cell_that_does_not_begin_with_one_is_a_letter(suffix: 
     ("text", "cells"),
     [
         ('a,b\n1, "x\ny"\n2,"z" \n', [("1", "x\ny"), ("2", "z")]),
+        ('a,b\n "x\ny",1\n2,z\n', [("x\ny", "1"), ("2", "z")]),
         ('a,b\n1,  x"\n2,"z"\n', [("1", '  x"'), ("2", "z")]),
         ('a,b\n1, \n ,"z"\n', [("1", " "), (" ", "z")]),
     ],

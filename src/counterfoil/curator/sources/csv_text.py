@@ -24,8 +24,8 @@ _LONGEST = 2**22
 _BLOCK = 2**18
 _FEED, _RETURN, _QUOTE, _SPACE = b'\n\r" '
 _START, _CELL, _SPACED, _PLAIN, _QUOTED, _CLOSED = range(6)
-"""Where a text is: at the beginning of a line, or of another cell, or one space behind that, in a cell without quotes, in
-one with quotes, and behind a quote in it, which closes it unless another one follows."""
+"""Where a text is: at the beginning of a line, or of another cell, or one space behind that, in a cell without quotes,
+in one with quotes, and behind a quote in it, which closes it unless another one follows."""
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -114,10 +114,10 @@ class CSVLayout:
 def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
     """Reads the bytes of a file to their end; a gzip file is thereby compared with its length and its checksum.
 
-    A quote opens a cell where it is the cell's first letter, or the second behind a delimiter and a space, as DuckDB has
-    it. Within an open cell it closes the cell or is one of two, and in any other cell it is a letter. What ends a line
-    outside of an open cell ends a record. Where a text is no CSV, these are numbers without a meaning: DuckDB reads
-    every cell strictly, and refuses it.
+    A quote opens a cell where it is the cell's first letter, or the second behind a space, as DuckDB has it. Within an
+    open cell it closes the cell or is one of two, and in any other cell it is a letter. What ends a line outside of an
+    open cell ends a record. Where a text is no CSV, these are numbers without a meaning: DuckDB reads every cell
+    strictly, and refuses it.
 
     Raises SourceError for a file that can't be read, or a gzip file that is cut short or damaged: DuckDB before 2.0
     reads one that was cut short as a shorter table, and no release of it compares the checksum.
@@ -169,7 +169,7 @@ def _walk(block: np.ndarray, delimiter: int, seen: np.ndarray) -> None:  # pragm
             state = _CELL
         elif byte == _QUOTE and state in (_START, _CELL, _SPACED):
             state = _QUOTED
-        elif byte == _SPACE and state == _CELL:
+        elif byte == _SPACE and state in (_START, _CELL):
             state = _SPACED
         else:
             state = _PLAIN
