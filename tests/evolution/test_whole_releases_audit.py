@@ -34,6 +34,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator import curator, trial
 from counterfoil.curator.curator import Curator
+from counterfoil.evolution.noise_schedule import PositiveRounds
 from counterfoil.geometry.euclidean import Box, point_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.evolution import PrivateEvolution
@@ -41,7 +42,7 @@ from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.randomness import SeededRandomness
 from counterfoil.noise.thresholded_laplace import ThresholdedLaplaceNoise
-from counterfoil.receipt import receipt
+from counterfoil.receipt.receipt import Receipt
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 
 UNIT = 10
@@ -87,9 +88,18 @@ BOTH_RELATIONS = [(name, ADD) for name in METHODS] + [("signed measure, Gaussian
 
 @pytest.fixture(autouse=True)
 def no_repeated_work(monkeypatch):
-    """What is the same in all releases takes longer than all else in ones so small: looking versions up, composing the
-    plan, and trying a query on public rows."""
-    monkeypatch.setattr(receipt, "versions", cache(receipt.versions))
+    """What is the same in all releases of a test takes longer than all else in ones so small: the receipt, of which no
+    weight follows, composing the plan, and trying a query on public rows."""
+    written, first = Receipt.from_curator, dict[Any, Receipt]()
+
+    def written_once(curator, **facts):
+        key = curator.budget, curator.relation
+        if key not in first:
+            first[key] = written(curator, **facts)
+        return first[key]
+
+    monkeypatch.setattr(Receipt, "from_curator", written_once)
+    monkeypatch.setattr(PositiveRounds, "noises", cache(PositiveRounds.noises))
     tried: dict[Any, int] = {}
 
     def tried_once(query, schema):

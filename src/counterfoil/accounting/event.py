@@ -31,7 +31,7 @@ class PrivacyEvent:
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        _require_positive(**asdict(self))
+        _require_positive(**vars(self))
 
     @property
     def mu(self) -> float:
