@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def centered(moments: MomentMatrix, one: Variable, other: Variable) -> CenteredM
     Raises:
         Unanswerable: where noise leaves fewer than two records that have both.
     """
-    product, first, second, present = _sums(moments, one, other)
+    both, first, second, present = _sums(moments, one, other)
     records = float(present @ moments.sums)
     if records < 2:
         raise Unanswerable(
@@ -51,9 +52,9 @@ def centered(moments: MomentMatrix, one: Variable, other: Variable) -> CenteredM
         )
     scale = one.stretch * other.stretch
     means = float(first @ moments.sums) / records, float(second @ moments.sums) / records
-    mean_product = float(product @ moments.sums) / records
-    gradient = product - means[0] * second - means[1] * first + (2 * means[0] * means[1] - mean_product) * present
-    errors = np.stack([first - means[0] * present, second - means[1] * present]) / records
+    mean_product = float(both @ moments.sums) / records
+    gradient = both - means[0] * second - means[1] * first + (2 * means[0] * means[1] - mean_product) * present
+    errors = np.array([first - means[0] * present, second - means[1] * present]) / records
     covariance = errors @ moments.covariance @ errors.T
     return CenteredMoment(
         scale * (mean_product - means[0] * means[1] + float(covariance[0, 1])),
@@ -74,14 +75,20 @@ def _sums(moments: MomentMatrix, one: Variable, other: Variable) -> tuple[np.nda
 
     A number counts as 0 where it is missing, so that only the other one's absence has to be taken off.
     """
-    size = len(moments.basis.names)
-    present = {variable: np.eye(size)[0] for variable in (one, other)}
-    for variable, indicator in present.items():
-        if variable.absent is not None:
-            indicator[variable.absent] = -1.0
-    left, right = np.eye(size)[one.feature], np.eye(size)[other.feature]
-    pairs = [(left, right), (left, present[other]), (present[one], right), (present[one], present[other])]
-    return tuple(moments.gradient(np.outer(first, second)) for first, second in pairs)
+    present = [{0: 1.0} if variable.absent is None else {0: 1.0, variable.absent: -1.0} for variable in (one, other)]
+    left, right = {one.feature: 1.0}, {other.feature: 1.0}
+    pairs = [(left, right), (left, present[1]), (present[0], right), (present[0], present[1])]
+    return tuple(_sum_of(moments, first, second) for first, second in pairs)
+
+
+def _sum_of(moments: MomentMatrix, first: dict[int, float], second: dict[int, float]) -> np.ndarray:
+    """float64 [K]: the sum of a product of two functions, each given by what few features count for in it."""
+    gradient = np.zeros(moments.basis.size)
+    for (i, one), (j, other) in product(first.items(), second.items()):
+        place = moments.basis.place[i, j]
+        if place >= 0:
+            gradient[place] += one * other
+    return gradient
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ def _covariance(
     related: int,
 ) -> Finding:
     one, other = of
-    part = centered(moments, one, other)
+    part = own[0] if one == other else centered(moments, one, other)
     law = moments.law(part.gradient).plus_normal(part.quadratic)
     sampling = related * _sampling_variance(moments, part, own, law)
     unit = one.half * other.half

@@ -81,7 +81,7 @@ class MomentBasis:
             features += [(names[name][own], column, own) for own in range(first, len(names[name]))]
         return tuple(features)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the features, the constant first."""
         return tuple(name for name, _, _ in self._features)
@@ -104,7 +104,20 @@ class MomentBasis:
                     following += 1
         return place
 
-    @property
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """bool [p, p]: which products are not 0 for every record."""
+        return np.asarray(self.place >= 0)
+
+    @cached_property
+    def _kept_places(self) -> np.ndarray:
+        return np.asarray(self.place[self.kept])
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        """float64 [K]: what each distinct sum counts for in the sum over i, j of weights[i, j] z_i z_j."""
+        return np.bincount(self._kept_places, weights=weights[self.kept], minlength=self.size)
+
+    @cached_property
     def size(self) -> int:
         """How many distinct sums there are."""
         return int(self.place.max()) + 1

@@ -109,14 +109,11 @@ class MomentMatrix:
 
     def filled(self, sums: np.ndarray) -> np.ndarray:
         """float64 [..., p, p]: the matrices of the distinct sums [..., K]."""
-        place = self.basis.place
-        return np.where(place >= 0, sums[..., place], 0.0)
+        return np.where(self.basis.kept, sums[..., self.basis.place], 0.0)
 
     def gradient(self, weights: np.ndarray) -> np.ndarray:
-        """float64 [K]: what each distinct sum counts for in the sum over i, j of weights[i, j] z_i z_j."""
-        place = self.basis.place
-        kept = place >= 0
-        return np.bincount(place[kept], weights=weights[kept], minlength=self.basis.size)
+        """float64 [K]: as `MomentBasis.gradient`."""
+        return self.basis.gradient(weights)
 
     def law(self, gradient: np.ndarray) -> NoiseLaw:
         """The law of the noise in `gradient` [K] times the sums."""
@@ -145,7 +142,7 @@ class MomentMatrix:
             noise[:, self.laplace] = (one - other) * scales
         return noise @ self.loadings.T
 
-    @property
+    @cached_property
     def sentences(self) -> tuple[str, ...]:
         """What it rests on."""
         numbers = ", ".join(map(str, self.charges))
@@ -180,6 +177,10 @@ def _of_moments(averages: RecordedAverages, family: Moments, basis: MomentBasis)
     blocks: list[tuple[str, ...]] = [(name,) for name in basis.columns]
     if family.order == 2:
         blocks += list(combinations_with_replacement(basis.columns, 2))
+    own_features = {
+        name: [basis.coefficients(name, own) for own in range(family.features.sizes[names.index(name)])]
+        for name in basis.columns
+    }
     places, rows = [], []
     for block in blocks:
         found = [names.index(name) for name in block]
@@ -187,7 +188,7 @@ def _of_moments(averages: RecordedAverages, family: Moments, basis: MomentBasis)
             continue
         for own in np.ndindex(*(_own(family, found))):
             places.append(family.place(*zip(found, own, strict=True)))
-            rows.append(_row(basis, [basis.coefficients(name, i) for name, i in zip(block, own, strict=True)]))
+            rows.append(_row(basis, [own_features[name][i] for name, i in zip(block, own, strict=True)]))
     if rows:
         values = averages.sums[places] / family.unit
         yield BoughtSums(np.array(rows), values, averages.noise, averages.scale / family.unit, 1, averages.charge)
@@ -233,8 +234,7 @@ def _row(basis: MomentBasis, features: Sequence[np.ndarray]) -> np.ndarray:
     constant = np.zeros(len(basis.names))
     constant[0] = 1.0
     one, other = [*features, constant, constant][:2]
-    kept = basis.place >= 0
-    return np.bincount(basis.place[kept], weights=np.outer(one, other)[kept], minlength=basis.size)
+    return basis.gradient(np.outer(one, other))
 
 
 def _require_measured(basis: MomentBasis, rows: np.ndarray, records: int | None) -> None:
