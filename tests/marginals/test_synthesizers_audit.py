@@ -186,6 +186,9 @@ def listener(monkeypatch) -> Listener:
     identities = functools.cache(identity)  # with few values, each of many rows, no value is rare
     monkeypatch.setattr(columns, "merge_rare", lambda domain, *_, **__: identities(domain))
     monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
+    # Only what is replaced above uses smoothed counts, and the sentences on them, of which no question follows.
+    monkeypatch.setattr(columns, "smoothed_columns", lambda *_: {})
+    monkeypatch.setattr(columns, "_warnings", lambda *_: ())
     for module in (mst, direct, reweighting):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
     monkeypatch.setattr(Reweighting, "_fitted", lambda _, curator, *__: quick_weights(curator.domain))
