@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from counterfoil.cli.bought_report import report
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.synth_keeping import Keeping, require_keeping_possible
@@ -142,7 +143,7 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
     keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
     with noted_without_ledger(terminal, wish.ledger):
         made = _run(terminal, purchase, wish, place, keeping)
-    _report(terminal, made, purchase, wish, place)
+    report(terminal, made, purchase, place, ledger=wish.ledger, following=_next(wish, place[0]))
 
 
 def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
@@ -329,93 +330,6 @@ def _write(made: BoughtSchema, out: Path, receipt: Path) -> None:
         moved(drafts[receipt], receipt)
         moved(drafts[out], out)
         undo.pop_all()
-
-
-def _report(
-    terminal: Terminal, made: BoughtSchema, purchase: SchemaPurchase, wish: Wish, places: tuple[Path, Path]
-) -> None:
-    """What was found with which noise, what it cost, and the next command."""
-    from counterfoil.cli.schema_file import facts_of
-    from counterfoil.cli.schema_table import findings
-    from counterfoil.schema.bought_categories import public_names
-    from counterfoil.schema.bought_numbers import may_number_rows
-    from counterfoil.schema.toml import UNKNOWN
-
-    budget, (out, receipt) = purchase.budget, places
-    tables = tomllib.loads(made.text).get("columns", {})
-    need = made.discovered.need
-    terminal.document(
-        {
-            **facts_of(made.text, out),
-            "receipt": str(receipt),
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-            "share": purchase.share,
-            "neighboring_relation": purchase.relation,
-            "privacy_unit": None if purchase.unit is None else purchase.unit.column,
-            "max_rows": None if purchase.unit is None else purchase.unit.max_rows,
-            "protects": purchase.protects,
-            "hidden": None if need is None else need.sentence(),
-            "warnings": made.receipt.document["warnings"],
-            "ledger": None if wish.ledger is None else str(wish.ledger),
-        }
-    )
-    of = "" if purchase.share == 1 else f"a share of {purchase.share:g} of "
-    terminal.say(f"Bought a schema for {of}epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
-    terminal.say(f"  schema   {out}")
-    terminal.say(f"  receipt  {receipt}")
-    terminal.say("")
-    terminal.show(findings(made, purchase))
-    for sentence in made.receipt.document["warnings"]:
-        terminal.alarm(f"WARNING: {sentence}")
-    if need is not None:
-        say = terminal.say if need.epsilon is None else terminal.alarm
-        say(textwrap.fill(need.sentence(), WIDTH))
-    asked = [one.column for one in made.schema.confirm]
-    if any(tables[name]["kind"] == UNKNOWN for name in asked):
-        terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
-        return
-    if asked:
-        terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
-    if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
-        advice = (
-            f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
-            f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
-        )
-        terminal.alarm(textwrap.fill(advice, WIDTH))
-    if lumped := [column.name for column in made.discovered.columns if column.lumps]:
-        advice = (
-            f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "
-            f"codes, list them as the `values` of a categorical column in {out}: any number near them is drawn "
-            "otherwise."
-        )
-        terminal.alarm(textwrap.fill(advice, WIDTH))
-    for column in made.discovered.columns:
-        public, names = public_names(column)
-        if names and set(names) <= set(tables[column.name].get("values", ())):
-            advice = (
-                f"{column.name} also lists the {len(names)} other names of a public list ({public}), for which no "
-                f"record was read: delete those from {out} that can't occur."
-            )
-            terminal.say(textwrap.fill(advice, WIDTH))
-    dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
-    if len(dates) > 1:
-        named = ", ".join(dates[:4]) + (f" and {len(dates) - 4} more" if len(dates) > 4 else "")
-        advice = (
-            f"Where one of {named} never comes before another, as a discharge never before its admission, add the rule "
-            f"to {out}: noise knows no order."
-        )
-        terminal.alarm(textwrap.fill(advice, WIDTH))
-    for sentence in (
-        "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
-        "public knowledge, correct the file.",
-        f"Each release adds its own cost: with --epsilon E, epsilon {budget.epsilon:g} + E in all."
-        if purchase.share == 1
-        else f"The rest of epsilon {budget.epsilon:g} is for one release, which synth --rest makes: it covers both."
-        + ("" if wish.ledger is not None else " Without a ledger only the receipt of that release remembers it."),
-    ):
-        terminal.say(textwrap.fill(sentence, WIDTH))
-    terminal.say(f"{'Next' if not asked else 'Next, once that is confirmed'}: {_next(wish, out)}")
 
 
 def _next(wish: Wish, out: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,15 +30,16 @@ class Event:
     text: str
 
     def __post_init__(self) -> None:
-        self._expression()
+        self._expression  # noqa: B018 - refused here, where it is written
 
+    @cached_property
     def _expression(self) -> Expression:
         return condition_on(self.schema, self.text, "An event")
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, in the schema's order."""
-        return self.schema.domain.canonical(self._expression().columns)
+        return self.schema.domain.canonical(self._expression.columns)
 
     def cells(self, columns: tuple[str, ...], groups: Patterns) -> tuple[np.ndarray, np.ndarray]:
         """bool, shaped by the groups of `columns`, twice: where all records have the event, and where some can.
@@ -52,7 +54,7 @@ class Event:
             slots[axis] = -1
             ranges[name] = Range(*(ends.reshape(slots) for ends in self.schema[name].ranges))
         shape = tuple(len(groups[name]) for name in columns)
-        certain, possible = (np.broadcast_to(part, shape) for part in _met(self._expression()(ranges)))
+        certain, possible = (np.broadcast_to(part, shape) for part in _met(self._expression(ranges)))
         merged = tuple(int(groups[name].max()) + 1 for name in columns)
         if merged == shape:  # groups count up from 0 in the order of the codes, so that these are the codes themselves
             order = np.ix_(*(np.argsort(groups[name]) for name in columns))
@@ -69,7 +71,7 @@ class Event:
         for name in self.columns:
             lows, highs = self.schema[name].ranges
             ranges[name] = Range(lows[codes[name]], highs[codes[name]])
-        certain, possible = _met(self._expression()(ranges))
+        certain, possible = _met(self._expression(ranges))
         return certain, possible
 
 

@@ -1,0 +1,141 @@
+"""What `counterfoil schema --epsilon` prints of a schema that it bought."""
+
+from __future__ import annotations
+
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterfoil.cli.terminal import WIDTH, Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
+
+_MOST_NAMED = 4
+
+
+def report(
+    terminal: Terminal,
+    made: BoughtSchema,
+    purchase: SchemaPurchase,
+    places: tuple[Path, Path],
+    *,
+    ledger: Path | None,
+    following: str,
+) -> None:
+    """What was found with which noise, what it cost, and the next command.
+
+    Args:
+        terminal: where it is printed.
+        made: the schema, with its receipt and what was found.
+        purchase: what was asked for.
+        places: of the schema and of its receipt.
+        ledger: that counts the purchase, or None.
+        following: the command that makes a release with this schema.
+    """
+    from counterfoil.cli.schema_table import findings
+    from counterfoil.schema.toml import UNKNOWN
+
+    budget, (out, receipt), need = purchase.budget, places, made.discovered.need
+    tables = tomllib.loads(made.text).get("columns", {})
+    terminal.document(_facts(made, purchase, places, ledger))
+    of = "" if purchase.share == 1 else f"a share of {purchase.share:g} of "
+    terminal.say(f"Bought a schema for {of}epsilon {budget.epsilon:g}, delta {budget.delta:g}, {purchase.relation}.")
+    terminal.say(f"  schema   {out}")
+    terminal.say(f"  receipt  {receipt}")
+    terminal.say("")
+    terminal.show(findings(made, purchase))
+    for sentence in made.receipt.document["warnings"]:
+        terminal.alarm(f"WARNING: {sentence}")
+    if need is not None:
+        say = terminal.say if need.epsilon is None else terminal.alarm
+        say(textwrap.fill(need.sentence(), WIDTH))
+    asked = [one.column for one in made.schema.confirm]
+    if any(tables[name]["kind"] == UNKNOWN for name in asked):
+        terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
+        return
+    if asked:
+        terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
+    for advice in (*_of_numbers(made, out), *_of_dates(made, out)):
+        terminal.alarm(textwrap.fill(advice, WIDTH))
+    for sentence in (*_of_public_lists(made, tables, out), *_of_the_budget(purchase, ledger)):
+        terminal.say(textwrap.fill(sentence, WIDTH))
+    terminal.say(f"{'Next, once that is confirmed' if asked else 'Next'}: {following}")
+
+
+def _facts(made: BoughtSchema, purchase: SchemaPurchase, places: tuple[Path, Path], ledger: Path | None) -> dict:
+    """The same for programs."""
+    from counterfoil.cli.schema_file import facts_of
+
+    (out, receipt), unit, need = places, purchase.unit, made.discovered.need
+    return {
+        **facts_of(made.text, out),
+        "receipt": str(receipt),
+        "epsilon": purchase.budget.epsilon,
+        "delta": purchase.budget.delta,
+        "share": purchase.share,
+        "neighboring_relation": purchase.relation,
+        "privacy_unit": None if unit is None else unit.column,
+        "max_rows": None if unit is None else unit.max_rows,
+        "protects": purchase.protects,
+        "hidden": None if need is None else need.sentence(),
+        "warnings": made.receipt.document["warnings"],
+        "ledger": None if ledger is None else str(ledger),
+    }
+
+
+def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
+    """On numbers that may be something else."""
+    from counterfoil.schema.bought_numbers import may_number_rows
+
+    if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
+        yield (
+            f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
+            f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+        )
+    if lumped := [column.name for column in made.discovered.columns if column.lumps]:
+        yield (
+            f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "
+            f"codes, list them as the `values` of a categorical column in {out}: any number near them is drawn "
+            "otherwise."
+        )
+
+
+def _of_public_lists(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
+    """On categories that were taken from a list and not from records."""
+    from counterfoil.schema.bought_categories import public_names
+
+    for column in made.discovered.columns:
+        public, names = public_names(column)
+        if names and set(names) <= set(tables[column.name].get("values", ())):
+            yield (
+                f"{column.name} also lists the {len(names)} other names of a public list ({public}), for which no "
+                f"record was read: delete those from {out} that can't occur."
+            )
+
+
+def _of_dates(made: BoughtSchema, out: Path) -> Iterator[str]:
+    """On an order that noise does not know."""
+    dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
+    if len(dates) > 1:
+        named, more = ", ".join(dates[:_MOST_NAMED]), len(dates) - _MOST_NAMED
+        yield (
+            f"Where one of {named}{f' and {more} more' if more > 0 else ''} never comes before another, as a discharge "
+            f"never before its admission, add the rule to {out}: noise knows no order."
+        )
+
+
+def _of_the_budget(purchase: SchemaPurchase, ledger: Path | None) -> Iterator[str]:
+    """On the noise in what was bought, and on what releases add to its cost."""
+    epsilon = purchase.budget.epsilon
+    yield (
+        "These are noisy, with 95% intervals in parentheses, and bounds are rounded outwards. Where you know more from "
+        "public knowledge, correct the file."
+    )
+    if purchase.share == 1:
+        yield f"Each release adds its own cost: with --epsilon E, epsilon {epsilon:g} + E in all."
+    else:
+        counted = "" if ledger is not None else " Without a ledger only the receipt of that release remembers it."
+        yield f"The rest of epsilon {epsilon:g} is for one release, which synth --rest makes: it covers both.{counted}"
