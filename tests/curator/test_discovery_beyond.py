@@ -64,5 +64,5 @@ def test_the_comment_says_how_many_in_all() -> None:
 def test_nothing_is_counted_beyond_the_greatest_number_that_is_told_apart() -> None:
     column = answers(name="n", kind="integer", lower=0.0, upper=2.0**53, outside=(10.0, 190.0))
     facts = bounds_facts(column, 0, 2**53)
-    assert "are not told apart" in facts["upper"][1]
+    assert "are not distinguished" in facts["upper"][1]
     assert "may lie above" not in facts["upper"][1]

@@ -1,4 +1,4 @@
-"""What is said where no relation between columns can be told from noise, and what would help."""
+"""What is said where no relation between columns can be distinguished from noise, and what would help."""
 
 from __future__ import annotations
 

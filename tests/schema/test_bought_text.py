@@ -154,7 +154,7 @@ def test_a_column_of_numbers_that_a_tenth_of_texts_makes_one_of_texts_is_called_
     """It was left out with the words that none of its texts is frequent, whatever its other cells are."""
     votes = {"integer": 100, "real": 600, "date": 0, "datetime": 0, "boolean": 0, "text": 290}
     amount = answers(name="amount", kind="text", categories=(), votes=votes)
-    mixed = "told from noise, while most of its cells are numbers beside about 290 texts: write all alike in the table"
+    mixed = "from noise, while most of its cells are numbers beside about 290 texts: write all alike in the table"
     other = answers(name="n", kind="integer", lower=0.0, upper=16.0)
     assert mixed in document(other, amount)
     assert "while most" not in document(
@@ -253,7 +253,7 @@ def test_a_column_whose_kind_is_a_guess_from_noise_is_left_out() -> None:
     known = [answers(name=f"n{i}", kind="integer", votes={"integer": 900}, lower=0.0, upper=8.0) for i in range(2)]
     text = document(unknown, *known)
     assert Schema.from_toml(text).ignore == ("a",)
-    assert "can't be told from noise" in text
+    assert "can't be distinguished from noise" in text
 
 
 @pytest.mark.parametrize(("rows", "hidden_columns"), [(5000.0, 3), (400.0, 0)])
@@ -321,7 +321,7 @@ def test_the_share_that_reads_so_is_of_all_cells_and_the_others_are_named() -> N
         in text
     )
     hidden = document(answers(name="d", votes={"date": 1000}, **(facts | {"read": (0.7, 0.6), "others": ()})))
-    assert "most cells that can be told from noise read so" in hidden
+    assert "most cells that can be distinguished from noise read so" in hidden
 
 
 @pytest.mark.parametrize(("beyond", "said"), [(230.4, "230"), (5000.0, "1,000"), (0.2, "1")])

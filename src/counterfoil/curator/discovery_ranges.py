@@ -34,7 +34,7 @@ from counterfoil.schema.value_grid import (
 
 _MOST = 256
 _SPACED = 2.0**36
-"""Numbers beyond it are not told apart by digits after the point (`raw_cell`)."""
+"""Numbers beyond it are not distinguished by digits after the point (`raw_cell`)."""
 _FEWEST = 16
 _PER_RECORD = 0.25
 """Intervals, per record over the deviation of the noise: finer ones would hold little but noise."""

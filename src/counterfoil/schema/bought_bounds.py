@@ -9,7 +9,7 @@ from counterfoil.schema.bought_facts import Facts
 from counterfoil.schema.discovered import DiscoveredColumn, percent
 from counterfoil.schema.integer import EXACT
 
-_FAR = "bought: numbers farther from 0 are not told apart, and count as it. Where there are some, list them as texts"
+_FAR = "bought: numbers farther from 0 are not distinguished, and count as it. Where there are some, list them as texts"
 
 
 def kept_bounds(given: Mapping[str, Any], low: Any, high: Any, *, least: Any) -> tuple[Any, Any]:

@@ -88,7 +88,7 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
     return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
 
-_NO_TEXT = "none of its texts is frequent enough to be told from noise"
+_NO_TEXT = "none of its texts is frequent enough to be distinguished from noise"
 
 
 _TIMES = 'times of day, which are not asked about; declare them with kind = "datetime" and format = "%H:%M:%S"'

@@ -70,7 +70,7 @@ def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any]
         written = "; they come back as true and false" if wordless else ""
         read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
-            read = "most cells that can be told from noise read so"
+            read = "most cells that can be distinguished from noise read so"
         return f"bought: {read}{written}{_others(column, kind)}"
     return "stated" if "kind" in given or storage is None else "the type in storage"
 

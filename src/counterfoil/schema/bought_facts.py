@@ -14,13 +14,13 @@ from counterfoil.schema.discovered import DiscoveredColumn
 from counterfoil.schema.spelling import BYTES, strip
 
 STANDARD_ERRORS = 3.0
-"""What the rest of a column's cells must exceed to be told from its noise."""
+"""What the rest of a column's cells must exceed to be distinguished from its noise."""
 
 TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
 """The words of true and false, in small letters."""
 
-NO_RANGE = "no range of its values can be told from noise"
-NO_KIND = "what its cells are can't be told from noise"
+NO_RANGE = "no range of its values can be distinguished from noise"
+NO_KIND = "what its cells are can't be distinguished from noise"
 NOT_ASKED = "by precaution: it was not asked about, and each cell has a place"
 CAUTION = "by precaution: few or none are seen, and each cell has a place"
 

@@ -16,6 +16,7 @@ import pytest
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import csv_text
 from counterfoil.curator.sources.csv_text import layout_of, read_header
+from counterfoil.curator.sources.file_source import FileSource, identifier
 from counterfoil.curator.sources.opening import open_source
 
 PARTS = ['"', "\n", "\r", "\r\n", ",", "a", "b b", "", " ", "é", "x" * 50]
@@ -84,6 +85,27 @@ def test_a_space_around_a_quoted_cell_is_passed_over_as_duckdb_does(
     rows = [row for batch in open_source(path).batches(["a", "b"]) for row in batch.rows.to_pylist()]
     assert [tuple(row.values()) for row in rows] == cells
     assert layout_of(path, read_header(path)).breaks_lines == ("x\ny" in text)
+
+
+def spelt(rnd: random.Random) -> str:
+    """A cell as some programs write it: with quotes or without, perhaps beside a space."""
+    if rnd.random() < 0.5:
+        return "".join(rnd.choices(["x", " ", '"', "é", "1"], k=rnd.randint(0, 4))).lstrip('" ')
+    quoted = "".join(rnd.choices(["x", " ", '""', ",", "\n", "é"], k=rnd.randint(0, 4)))
+    before, after = rnd.choice([("", ""), (" ", ""), ("", " ")])
+    return f'{before}"{quoted}"{after}'
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_text_is_divided_as_one_thread_of_duckdb_does(seed: int, tmp_path: Path) -> None:
+    rnd, path = random.Random(seed), tmp_path / "t.csv"
+    lines = ["a,b,c", *(",".join(spelt(rnd) for _ in range(3)) for _ in range(300))]
+    path.write_bytes("\n".join(lines).encode())
+    source = open_source(path)
+    assert isinstance(source, FileSource)
+    found = list(source._scanned(source.in_one_thread, ", ".join(map(identifier, source.internal)), 0, 2048))
+    assert layout_of(path, read_header(path)) == csv_text.CSVLayout(sum(one.num_rows for one in found), True)
+    assert sum(batch.rows.num_rows for batch in source.batches(["a", "b", "c"])) == 300
 
 
 def test_a_header_of_several_lines_is_no_record(tmp_path: Path) -> None:
