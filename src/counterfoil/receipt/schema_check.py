@@ -103,7 +103,7 @@ class NoisyPlacements:
 
     @property
     def threshold(self) -> float:
-        """What a count must exceed to stand out from noise: three standard errors, or what noise alone exceeds anywhere.
+        """What a count must exceed to stand out: three standard errors, or what noise alone exceeds anywhere.
 
         The latter with probability 0.001 for all counts together: a table of many columns would else be warned of what
         its noise does.
