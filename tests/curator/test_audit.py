@@ -74,7 +74,11 @@ def marginal_errors() -> MarginalDistances:
     return MarginalDistances((("a",), ("b",)), (estimate, estimate))
 
 
-QUERIES = {"counts": MarginalCounts(PAIR, (("a",),)), "errors": marginal_errors()}
+QUERIES = {
+    "counts": MarginalCounts(PAIR, (("a",),)),
+    "weighted counts": MarginalCounts(PAIR, (("a",), ("b",), ("a", "b")), None, (5, 1, 2)),
+    "errors": marginal_errors(),
+}
 
 
 @cache
@@ -184,6 +188,14 @@ def audit(kind: type, query: str, epsilon: float, relation: NeighboringRelation,
 def test_noisy_answers_keep_their_claim_and_half_the_noise_does_not(kind, query, epsilon, relation, source):
     assert audit(kind, query, epsilon, relation, source, broken=False) <= epsilon
     assert audit(kind, query, epsilon, relation, source, broken=True) > epsilon
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_counts_with_unequal_noise_keep_their_claim_and_half_the_noise_does_not(epsilon, relation):
+    """Counted several times over, which makes what is not charged smaller beside the noise: no more runs are needed."""
+    assert audit(GaussianNoise, "weighted counts", epsilon, relation, "seed", broken=False) <= epsilon
+    assert audit(GaussianNoise, "weighted counts", epsilon, relation, "seed", broken=True) > epsilon
 
 
 # Selection

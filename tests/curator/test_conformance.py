@@ -100,11 +100,16 @@ def marginal_counts_examples() -> Iterator[tuple[object, bool]]:
     yield MarginalCounts(TINY, (("a",),)), True
     yield MarginalCounts(TINY, (("a",), ("b",), ("a", "b"))), True
     yield MarginalCounts(TINY, (("b",), ("a", "b")), COARSE), True
+    yield MarginalCounts(TINY, (("a",), ("b",), ("a", "b")), None, (7, 1, 20)), True
     yield MarginalCounts(TINY, ((), ("a", "b"))), False  # the number of rows alone does not move when one is replaced
 
 
 def marginal_counts_random(domain: Domain) -> st.SearchStrategy:
-    return cliques_of(domain).map(lambda cliques: MarginalCounts(domain, cliques))
+    def weighted(cliques: tuple[Clique, ...]) -> st.SearchStrategy:
+        weights = st.just(()) | st.tuples(*(st.integers(1, 100) for _ in cliques))
+        return weights.map(lambda chosen: MarginalCounts(domain, cliques, None, chosen))
+
+    return cliques_of(domain).flatmap(weighted)
 
 
 def high_at_the_end(domain: Domain, cliques: tuple[Clique, ...]) -> tuple[np.ndarray, ...]:
@@ -681,6 +686,11 @@ def test_queries_refuse_parameters_that_would_break_their_claims():
         MarginalCounts(TINY, (("a",), ("a",)))
     with pytest.raises(ValueError, match="Unknown"):
         MarginalCounts(TINY, (("z",),))
+    for weights in ((0,), (-1,), (1.5,), (True,), (1, 1), (65_537,)):
+        with pytest.raises(ValueError, match="one whole number from 1 to 65,536 for each of 1 cliques"):
+            MarginalCounts(TINY, (("a",),), None, weights)
+    with pytest.raises(ValueError, match="must be a tuple, which never changes"):
+        MarginalCounts(TINY, (("a",),), None, [1])
 
 
 def test_what_a_query_describes_is_public():

@@ -27,7 +27,7 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model import warm_estimator as fitting
-from counterfoil.marginals import aim_batched, aim_published
+from counterfoil.marginals import aim_batched, aim_published, repeated_measurement
 from counterfoil.marginals import one_way as columns
 from counterfoil.methods import direct, mst, reweighting
 from counterfoil.methods.aim import AIM, AIMVariant
@@ -189,6 +189,8 @@ def listener(monkeypatch) -> Listener:
     # Only what is replaced above uses smoothed counts, and the sentences on them, of which no question follows.
     monkeypatch.setattr(columns, "smoothed_columns", lambda *_: {})
     monkeypatch.setattr(columns, "_warnings", lambda *_: ())
+    # Columns of two values would have equal weights.
+    monkeypatch.setattr(repeated_measurement, "column_weights", lambda known, *_: (3, 1, 5)[: len(known)])
     for module in (mst, direct, reweighting):
         monkeypatch.setattr(module, "release", lambda *_, **__: None)
     monkeypatch.setattr(Reweighting, "_fitted", lambda _, curator, *__: quick_weights(curator.domain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -69,11 +70,12 @@ def test_both_measurements_are_averaged_by_precision(monkeypatch: pytest.MonkeyP
     n_runs = len(runs["amount"].totals)
     again = [rng.normal(100, 50, n_runs + 1), rng.normal(40, 30, 3)]
 
-    def answered(account, domain, cliques, noise, *, coarsening):
+    def answered(account, domain, cliques, noise, *, coarsening, weights):
         return [NoisyMarginal(clique, counts, deviation) for clique, counts in zip(cliques, again, strict=True)]
 
     monkeypatch.setattr(repeated_measurement, "measure", answered)
-    together, better = repeated_measurement.measured_again(None, domain, NOISE, first, runs)
+    account = SimpleNamespace(deviation=lambda query, noise: deviation)
+    together, better = repeated_measurement.measured_again(account, domain, NOISE, first, runs)
     sums = np.zeros((n_runs + 1, bins + 1))
     sums[runs["amount"].of_cell, np.arange(bins)] = 1
     sums[n_runs, bins] = 1

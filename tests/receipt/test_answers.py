@@ -44,7 +44,8 @@ def test_every_marginal_is_recorded_as_it_was_answered(monkeypatch, method, rela
         answer = ask(self, query, noise)
         if isinstance(query, MarginalCounts):
             heard.extend(
-                (clique, part, answer) for clique, part in zip(query.cliques, query.split(answer.values), strict=True)
+                (*marginal, answer)
+                for marginal in zip(query.cliques, query.split(answer.values), query.each_unit, strict=True)
             )
         return answer
 
@@ -52,10 +53,10 @@ def test_every_marginal_is_recorded_as_it_was_answered(monkeypatch, method, rela
     document = release(method, relation=relation).receipt.document
     answers = read_answers(document)
     assert len(answers.marginals) == len(heard)
-    for entry, (clique, part, answer) in zip(answers.marginals, heard, strict=True):
+    for entry, (clique, part, unit, answer) in zip(answers.marginals, heard, strict=True):
         assert entry.clique == clique
-        assert np.array_equal(entry.counts, part)
-        assert (entry.scale, entry.deviation) == (answer.scale, pytest.approx(answer.deviation))
+        assert np.array_equal(entry.counts, part / unit)
+        assert (entry.scale, entry.deviation) == (answer.scale / unit, pytest.approx(answer.deviation / unit))
         assert document["charges"][entry.charge - 1]["query"] == "marginal_counts"
     assert answers.records == (400 if relation == "replace_one" else None)
     assert answers.schema == SCHEMA

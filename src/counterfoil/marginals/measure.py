@@ -14,10 +14,13 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.noise.noise import CountNoise
 
-_SIZE_EXPONENT = 2 / 3
+SIZE_EXPONENT = 2 / 3
 """Minimizing sum(size / sqrt(budget)) over budgets with a fixed sum gives shares proportional to size ** (2/3)."""
 
 _SMALLEST_SHARE = 0.02
+
+_STEPS = 32
+"""The weight of a marginal with an equal share: rounding then changes half of it by at most 5%."""
 
 
 def measure(
@@ -27,12 +30,15 @@ def measure(
     noise: CountNoise,
     *,
     coarsening: Coarsening | None = None,
+    weights: Sequence[int] = (),
 ) -> list[NoisyMarginal]:
-    """All `cliques` in one query with one noise; `scale` is the standard deviation in a cell, in records."""
-    query = MarginalCounts(domain, tuple(cliques), coarsening)
+    """All `cliques` in one query; `scale` is the standard deviation in a cell, in records: the smaller the weight, the
+    larger, and the same for all where there are no weights.
+    """
+    query = MarginalCounts(domain, tuple(cliques), coarsening, tuple(weights))
     answer = account.ask(query, noise)
-    counts = query.split(answer.values)
-    return [NoisyMarginal(clique, part, answer.deviation) for clique, part in zip(query.cliques, counts, strict=True)]
+    parts = zip(query.cliques, query.split(answer.values), query.each_unit, strict=True)
+    return [NoisyMarginal(clique, part / unit, answer.deviation / unit) for clique, part, unit in parts]
 
 
 def measure_by_size(
@@ -45,14 +51,25 @@ def measure_by_size(
     """
     domain = coarsening.fine
     deviation = marginal_deviation(account, domain, mu_squared / len(estimates))
-    sizes = [float(np.minimum(np.maximum(table, 0.0) / deviation, 1.0).sum()) for table in estimates.values()]
-    shares = np.maximum(sizes, 1.0) ** _SIZE_EXPONENT
+    shares = np.array([size_of(table, deviation) for table in estimates.values()]) ** SIZE_EXPONENT
     shares = np.maximum(shares / shares.sum(), _SMALLEST_SHARE)
     shares /= shares.sum()
     return [
         measure(account, domain, [clique], account.noise(float(mu_squared * share)), coarsening=coarsening)[0]
         for clique, share in zip(estimates, shares, strict=True)
     ]
+
+
+def size_of(table: np.ndarray, deviation: float) -> float:
+    """The number of cells that exceed the noise, and of the others the part of it that they have; at least 1."""
+    return max(float((np.clip(table, 0.0, deviation) / deviation).sum()), 1.0)
+
+
+def weights_for(shares: np.ndarray) -> tuple[int, ...]:
+    """Whole weights of about the `shares` of one query's budget, of which 1 is an equal one; none where all are."""
+    weights = np.maximum(np.rint(_STEPS * np.sqrt(shares)), 1).astype(int)
+    weights //= np.gcd.reduce(weights)
+    return () if weights.max() == 1 else tuple(map(int, weights))
 
 
 def marginal_deviation(account: FilterAccount, domain: Domain, mu_squared: float) -> float:

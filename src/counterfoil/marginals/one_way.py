@@ -24,7 +24,7 @@ from counterfoil.graphical_model.merging import (
     refine,
     shares_within,
 )
-from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.precautions import join_hidden, without_doubtful_tails
 from counterfoil.graphical_model.runs import Runs
 from counterfoil.graphical_model.smoothing import Smoothed
@@ -35,7 +35,7 @@ from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
-from counterfoil.marginals.repeated_measurement import hidden_by_noise, measured_repeatedly
+from counterfoil.marginals.repeated_measurement import LONG, has_long, measured_repeatedly
 from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
@@ -43,11 +43,6 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Column, Integer, Schema
 from counterfoil.schema.precautions import bounds_by_precaution, by_precaution
-
-_MANY = 64
-"""A column of numbers with more codes is measured repeatedly."""
-_LEAST_MORE = 0.02
-"""A smaller part is not worth a query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +138,12 @@ def measure_one_way(
     later: Sequence[Planned] = (),
     watch: FitWatch = UNWATCHED,
 ) -> OneWay:
-    """All one-way marginals, in one query, or in two or three and sums of numbers.
+    """All one-way marginals, in one query, or with Gaussian noise in two or three and sums of numbers.
 
-    Where a column of numbers has many codes, half of the budget or less measures all codes. Then neighbors are joined
-    until they stand out (`runs.runs_of`), and the rest measures the sums of these runs (`repeated_measurement`). Where
-    this will leave means of columns in doubt, up to `MOST_SHARE` of the budget goes to the sums of their numbers
-    (`column_sums`).
+    Half of the budget or less measures all codes. Then neighboring numbers are joined until they stand out
+    (`runs.runs_of`), and the rest measures the sums of these runs, more exactly where noise leaves more in doubt
+    (`repeated_measurement`, `column_weights`). Where this will leave means of columns in doubt, up to `MOST_SHARE` of
+    the budget goes to the sums of their numbers (`column_sums`).
 
     Args:
         curator: the table.
@@ -168,17 +163,14 @@ def measure_one_way(
     total = float(curator.public_row_count()) if curator.row_count_is_public else None
     estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows, watch=watch)
     columns: list[Clique] = [(name,) for name in domain.attributes]
-    # Where the number of records would be noise, so are all counts, and columns have all that they may.
+    # Where the number of records would be noise, so are all counts: columns have all that they may, in equal parts.
     most = part_of(noise, 1 + more) if more and isinstance(noise, GaussianNoise) else noise
     require_total(curator, account, [(columns, most), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
-    if isinstance(noise, GaussianNoise) and any(len(widths) > _MANY for widths in spans.values()):
+    if isinstance(noise, GaussianNoise) and (has_long(spans) or len(columns) > 1):
         marginals, runs, smoothed, sums = measured_repeatedly(account, schema, columns, noise, spans, total, more)
     else:
         marginals = measure(account, domain, columns, noise)
-        if isinstance(noise, GaussianNoise) and (extra := hidden_by_noise(marginals, 1.0, total) * more) >= _LEAST_MORE:
-            again = measure(account, domain, columns, part_of(noise, extra))
-            marginals = list(combine(domain, [*marginals, *again]))
         runs = runs_of_columns(schema, marginals, spans)
         smoothed, sums = smoothed_columns(schema, runs, marginals, total), {}
     estimator.fit(marginals)
@@ -273,7 +265,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
         model: of the fit.
     """
     domain = estimator.domain
-    many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > _MANY}
+    many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > LONG}
     runs = runs_of_columns(schema, estimator.measurements, many)
     if not runs:
         return model

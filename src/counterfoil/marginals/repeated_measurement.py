@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from counterfoil.curator.account import Account
+from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, estimate_total
 from counterfoil.graphical_model.runs import MANY, Runs, joined_again, joined_for_another
 from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of
+from counterfoil.marginals.column_weights import column_weights
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
@@ -30,6 +32,8 @@ _LAST = 0.5
 """The part of the budget for the last measurement, with what is bought beside it."""
 _FIRST_OF_THREE = 0.2
 """The part for the first where there are three: enough for the single cells that many records share."""
+LONG = 64
+"""A column of numbers with more codes is measured repeatedly also by itself, and the numbers may be added up."""
 _LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
 """Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
 
@@ -68,7 +72,7 @@ def measured_repeatedly(
         marginals, runs = measured_again(account, domain, part_of(noise, before - _FIRST_OF_THREE), marginals, runs)
         runs = {name: joined_for_another(found) for name, found in runs.items()}
     # A last measurement of as much noise halves the variances.
-    wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5)
+    wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5) if has_long(spans) else {}
     share = min(sum(wanted.values()), MOST_SHARE)
     last = _LAST - share + hidden_by_noise(marginals, before, public) * more
     marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs)
@@ -77,6 +81,11 @@ def measured_repeatedly(
     moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
     known = {name: one.with_counts(smoothed[name], moved[name]) for name, one in sums.items()}
     return marginals, runs, smoothed | moved, known
+
+
+def has_long(spans: Mapping[str, np.ndarray]) -> bool:
+    """Whether some column of numbers has so many codes that few records share each."""
+    return any(len(widths) > LONG for widths in spans.values())
 
 
 def hidden_by_noise(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
@@ -114,7 +123,10 @@ def measured_again(
         cells = len(found.of_cell)
         codes[name] = np.append(found.of_cell, len(found.totals) + np.arange(domain[name] - cells))
     coarsening = Coarsening(domain, codes)
-    again = measure(account, domain, [one.clique for one in marginals], noise, coarsening=coarsening)
+    columns = [one.clique for one in marginals]
+    deviation = account.deviation(MarginalCounts(domain, tuple(columns)), noise)
+    weights = column_weights(marginals, coarsening, deviation)
+    again = measure(account, domain, columns, noise, coarsening=coarsening, weights=weights)
     together, better = [], {}
     for before, after in zip(marginals, again, strict=True):
         name, noisier = before.clique[0], (after.scale / before.scale) ** 2

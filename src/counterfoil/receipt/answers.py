@@ -16,7 +16,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.queries.function_averages import FunctionAverages
-from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.curator.queries.marginal import MarginalCounts, weights_of
 from counterfoil.curator.queries.selection import MarginalDistances, WorstApproximatedMarginal
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.domain import Clique
@@ -43,7 +43,7 @@ class RecordedMarginal:
 
     Args:
         clique: the columns.
-        counts: int64, shaped by the numbers of codes, or of groups of codes, of the columns.
+        counts: float64, shaped by the numbers of codes, or of groups of codes, of the columns; in records.
         groups: for columns whose codes were counted in groups, int64 [codes]: the group of each code.
         noise: the kind of the noise in each cell, `discrete_gaussian` or `discrete_laplace`.
         scale: its scale parameter, in records.
@@ -263,7 +263,18 @@ def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
             f"{counts.size:,} counts are recorded for columns {', '.join(map(repr, clique))}, which have "
             f"{math.prod(shape):,} cells by the schema of the receipt."
         )
-    return RecordedMarginal(clique, counts.reshape(shape), groups, *_noise(entry, document, MarginalCounts.name))
+    noise, scale, charge = _noise(entry, document, MarginalCounts.name)
+    weight = _weight(clique, charge, document)
+    return RecordedMarginal(clique, counts.reshape(shape) / weight, groups, noise, scale / weight, charge)
+
+
+def _weight(clique: Clique, charge: int, document: Mapping[str, Any]) -> int:
+    """What a record counts in the marginal that the charge bought."""
+    parameters = document["charges"][charge - 1]["parameters"]
+    bought = [tuple(one) for one in parameters["cliques"]]
+    if clique not in bought:
+        raise ValueError(f"charge {charge} did not buy {', '.join(clique)}.")
+    return weights_of(parameters)[bought.index(clique)]
 
 
 def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedAverages:
@@ -296,12 +307,10 @@ def _require_bought(entry: Mapping[str, Any], document: Mapping[str, Any], descr
 
 
 def _require_once(marginals: Sequence[RecordedMarginal], document: Mapping[str, Any]) -> None:
-    """Each marginal was bought by its charge, and is there once, in the order of the charge."""
+    """Each marginal is there once, in the order of its charge."""
     places = []
     for marginal in marginals:
         bought = [tuple(clique) for clique in document["charges"][marginal.charge - 1]["parameters"]["cliques"]]
-        if marginal.clique not in bought:
-            raise ValueError(f"charge {marginal.charge} did not buy {', '.join(marginal.clique)}.")
         places.append((marginal.charge, bought.index(marginal.clique)))
     if any(one >= other for one, other in itertools.pairwise(places)):
         raise ValueError("a marginal is there twice, or out of the order in which it was bought.")

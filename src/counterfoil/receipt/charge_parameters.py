@@ -25,7 +25,7 @@ NAMES: Mapping[str, frozenset[str]] = {
     "largest_moment_gap": frozenset({"target", "features", "order", "unit"}),
     "lattice_kernel_density": frozenset({"coordinates", "kernel", "steps", "bandwidth", "positions", "unit"}),
     "loss_gradient": _BATCHES,
-    "marginal_counts": frozenset({"cliques"}),
+    "marginal_counts": frozenset({"cliques", "weights"}),
     "marginal_errors": frozenset({"cliques"}),
     "nearest_neighbor_histogram": frozenset({"candidates", "space"}),
     "rest_of_texts": frozenset({"columns", "known", "longest"}),

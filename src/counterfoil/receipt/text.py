@@ -252,8 +252,8 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     }
     whole = math.fsum(costs.values())
     for query, charges in by_query.items():
-        units = [_unit_of(charge) for charge in charges]
-        scales = [charge["noise"]["scale"] / unit for charge, unit in zip(charges, units, strict=True)]
+        units = [_units_of(charge) for charge in charges]
+        scales = [charge["noise"]["scale"] / unit for charge, each in zip(charges, units, strict=True) for unit in each]
         low, high = (f"{scale:,.0f}" if scale >= 100 else f"{scale:.3g}" for scale in (min(scales), max(scales)))
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
@@ -261,7 +261,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{query}: {_question_of(query)}; {_run(charges)}."
             continue
         spread = low if low == high else f"{low} to {high}"
-        counts = ", where a record counts at most 1" if max(units) > 1 else ""
+        counts = ", where a record counts at most 1" if max(map(max, units)) > 1 else ""
         yield f"{query}, {times}{share}: {_question_of(query)}; scale of the noise {spread}{counts}."
 
 
@@ -279,16 +279,16 @@ def _run(charges: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _unit_of(charge: Mapping[str, Any]) -> float:
-    """The integer that stands for 1 in the answer; 1 where the receipt does not say."""
+def _units_of(charge: Mapping[str, Any]) -> Sequence[float]:
+    """The integers that stand for 1 in the parts of the answer; 1 where the receipt does not say."""
     known = shipped_queries().get(charge["query"])
     if known is None or not issubclass(known, CountQuery):
-        return 1.0
+        return [1.0]
     try:
-        unit = known.unit(charge["parameters"])
+        units = known.units(charge["parameters"])
     except (KeyError, TypeError, ValueError, OverflowError):
-        return 1.0
-    return unit if math.isfinite(unit) and unit > 0 else 1.0
+        return [1.0]
+    return units if units and all(math.isfinite(unit) and unit > 0 for unit in units) else [1.0]
 
 
 def _question_of(query: str) -> str:

@@ -58,8 +58,10 @@ def noisy_columns(curator: Curator) -> dict[str, NoisyMarginal]:
             summed.update(one.column for one in query.family.functions if isinstance(one, Value))
         if isinstance(query, MarginalCounts) and query.coarsening is None and answer.noise.kind in KINDS:
             deviation = deviation_of(answer.noise.kind, answer.scale)
-            parts = zip(query.cliques, query.split(answer.values), strict=True)
-            counted += [NoisyMarginal(clique, part, deviation) for clique, part in parts if len(clique) == 1]
+            parts = zip(query.cliques, query.split(answer.values), query.each_unit, strict=True)
+            counted += [
+                NoisyMarginal(clique, part / unit, deviation / unit) for clique, part, unit in parts if len(clique) == 1
+            ]
     return {one.clique[0]: one for one in combine(curator.domain, counted) if one.clique[0] not in summed}
 
 

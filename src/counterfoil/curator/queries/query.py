@@ -136,6 +136,11 @@ class CountQuery(Query):
         """
         return 1.0
 
+    @classmethod
+    def units(cls, parameters: Mapping[str, Any]) -> Sequence[float]:
+        """The same for each part of the answer, where parts differ in it."""
+        return [cls.unit(parameters)]
+
     @abstractmethod
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes the answer in l1 norm, all parts taken together."""
