@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from counterfoil.curator.queries.partition import PartitionCounts
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Halving, Intervals
 from counterfoil.measures.split_slopes import LeafMeasure
-from counterfoil.measures.split_tree import SplitTree, evidence, posterior
+from counterfoil.measures.split_tree import Leaves, SplitTree, evidence, leaf_messages, posterior
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.synthesis.progress import Progress
 from counterfoil.synthesis.resampling import systematic
@@ -199,10 +200,11 @@ def _estimated(tree: SplitTree, dimension: int, *, floor: float) -> tuple[LeafMe
     The prior of the first posterior expects even splits. Its noise enters the prior of the second one, though hardly
     that of the same cell: the expected split of a cell depends on the cells beside it.
     """
-    guess, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth))
+    leaves = leaf_messages(tree)
+    guess, _ = posterior(tree, _line(_FIRST_GUESS, tree.depth), leaves)
     slopes = LeafMeasure.of(tree, guess, dimension, floor=floor).slopes_of(tree)
-    line = _fitted(tree, slopes)
-    means, _ = posterior(tree, _tilted(line, slopes))
+    line = _fitted(tree, slopes, leaves)
+    means, _ = posterior(tree, _tilted(line, slopes), leaves)
     return LeafMeasure.of(tree, means, dimension, floor=floor), line
 
 
@@ -214,11 +216,12 @@ def _tilted(line: Sequence[float], slopes: Sequence[np.ndarray]) -> list[np.ndar
     ]
 
 
-def _fitted(tree: SplitTree, slopes: Sequence[np.ndarray]) -> Sequence[float]:
+def _fitted(tree: SplitTree, slopes: Sequence[np.ndarray], leaves: Leaves) -> Sequence[float]:
     """The line of concentrations with the largest evidence: its start is chosen first, then its end."""
 
+    @cache  # one of the lines is in both searches
     def log_evidence(start: float, end: float) -> float:
-        return evidence(tree, _tilted(_line((start, end), tree.depth), slopes))
+        return evidence(tree, _tilted(_line((start, end), tree.depth), slopes), leaves)
 
     start, end = _FIRST_GUESS
     start = max(_STARTS, key=lambda s: log_evidence(s, end))

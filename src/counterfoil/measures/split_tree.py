@@ -106,22 +106,39 @@ class _Messages:
 Concentrations = Sequence[float | np.ndarray]
 
 
-def posterior(tree: SplitTree, concentrations: Concentrations) -> tuple[list[np.ndarray], float]:
+Leaves = Sequence[tuple[_Messages, float] | None]
+
+
+def leaf_messages(tree: SplitTree) -> Leaves:
+    """By depth, the messages of nodes that are not split, with the log of what was divided out; None where all are.
+
+    They are the same whatever the concentrations: who tries several computes them once.
+    """
+    return [
+        None if split.all() else _times_density(_blank(answers, ~split), answers, ~split)
+        for split, answers in zip(tree.split, tree.answers, strict=True)
+    ]
+
+
+def posterior(
+    tree: SplitTree, concentrations: Concentrations, leaves: Leaves | None = None
+) -> tuple[list[np.ndarray], float]:
     """The mean count of every node given all answers, by depth, and what `evidence` says.
 
     Args:
         tree: one with a noisy count of every leaf.
         concentrations: by depth, the parameters of the beta law of a split there; `tree.depth` of them, each a number
             for all halves, or float64 [2 k] with a pair for each of the k cells that are split.
+        leaves: the tree's `leaf_messages`, where they are known.
     """
     by_half = _by_half(tree, concentrations)
-    upward, log_density = _pass_up(tree, by_half)
+    upward, log_density = _pass_up(tree, by_half, leaves or leaf_messages(tree))
     return _pass_down(tree, by_half, upward), log_density
 
 
-def evidence(tree: SplitTree, concentrations: Concentrations) -> float:
+def evidence(tree: SplitTree, concentrations: Concentrations, leaves: Leaves | None = None) -> float:
     """The logarithm of the answers' density, up to a constant; concentrations are chosen to maximize it."""
-    return _pass_up(tree, _by_half(tree, concentrations))[1]
+    return _pass_up(tree, _by_half(tree, concentrations), leaves or leaf_messages(tree))[1]
 
 
 def _by_half(tree: SplitTree, concentrations: Concentrations) -> list[np.ndarray]:
@@ -130,7 +147,7 @@ def _by_half(tree: SplitTree, concentrations: Concentrations) -> list[np.ndarray
     ]
 
 
-def _pass_up(tree: SplitTree, concentrations: list[np.ndarray]) -> tuple[list[_Messages], float]:
+def _pass_up(tree: SplitTree, concentrations: list[np.ndarray], leaves: Leaves) -> tuple[list[_Messages], float]:
     messages: list[_Messages] = []
     log_density = 0.0
     for t in range(tree.depth, -1, -1):
@@ -141,8 +158,8 @@ def _pass_up(tree: SplitTree, concentrations: list[np.ndarray]) -> tuple[list[_M
             joined, log_factor = _times_density(joined, tree.answers[t], split)
             log_density += log_scale + log_factor
             parts.append((split, _trimmed(joined)))
-        if not split.all():
-            alone, log_factor = _times_density(_blank(tree.answers[t], ~split), tree.answers[t], ~split)
+        if (unsplit := leaves[t]) is not None:
+            alone, log_factor = unsplit
             log_density += log_factor
             parts.append((~split, alone))
         messages.append(_merged(parts, len(split)))
@@ -169,8 +186,8 @@ def _pass_down(tree: SplitTree, concentrations: list[np.ndarray], upward: list[_
 def _blank(answers: list[tuple[np.ndarray, float]], nodes: np.ndarray) -> _Messages:
     """Constant messages over the counts that the answers make possible."""
     answered = [(counts[nodes], scale) for counts, scale in answers]
-    low = np.nanmin([np.where(np.isnan(c), np.inf, c - _REACH * s) for c, s in answered], axis=0)
-    high = np.nanmax([np.where(np.isnan(c), -np.inf, c + _REACH * s) for c, s in answered], axis=0)
+    low = np.min([np.where(np.isnan(c), np.inf, c - _REACH * s) for c, s in answered], axis=0)
+    high = np.max([np.where(np.isnan(c), -np.inf, c + _REACH * s) for c, s in answered], axis=0)
     lows = np.maximum(np.floor(low), 0).astype(np.int64)
     width = int(np.ceil(np.maximum(high, 0) - lows).max()) + 2
     return _Messages(lows, np.ones((len(lows), width)))
@@ -180,10 +197,14 @@ def _times_density(
     messages: _Messages, answers: list[tuple[np.ndarray, float]], nodes: np.ndarray
 ) -> tuple[_Messages, float]:
     """The messages times the density of the answers about `nodes` (a mask), and the log of what was divided out."""
-    values, log_scale = messages.values, 0.0
-    for counts, scale in answers:
-        away = np.abs(messages.counts - np.nan_to_num(counts[nodes])[:, None]) / scale
-        away[np.isnan(counts[nodes])] = 0.0
+    values, places, log_scale = messages.values, messages.counts, 0.0
+    for all_counts, scale in answers:
+        counts = all_counts[nodes]
+        unknown = np.isnan(counts)
+        if unknown.all():
+            continue
+        away = np.abs(places - counts[:, None]) / scale
+        away[unknown] = 0.0
         least = away.min(axis=1, keepdims=True)
         values = values * np.exp(least - away)
         log_scale -= float(least.sum())
@@ -267,6 +288,8 @@ def _trimmed(messages: _Messages) -> _Messages:
 
 
 def _merged(parts: list[tuple[np.ndarray, _Messages]], count: int) -> _Messages:
+    if len(parts) == 1:
+        return parts[0][1]  # it is of all nodes
     width = max(messages.values.shape[1] for _, messages in parts)
     lows, values = np.zeros(count, dtype=np.int64), np.zeros((count, width))
     for nodes, messages in parts:
