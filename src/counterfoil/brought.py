@@ -12,6 +12,8 @@ import numpy as np
 
 # What holds data and runs no code of a user's on records. Of these types exactly: a subclass is somebody's own.
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, list, tuple, set, frozenset, dict)
+# Those of them that hold nothing else either, as most of what is in a query.
+_LEAVES = frozenset((type(None), bool, int, float, complex, str, bytes, range))
 _LIBRARIES = ("numpy", "pyarrow", "datetime", "decimal", "fractions")
 _PACKAGE = "counterfoil"
 
@@ -44,7 +46,7 @@ def brought_within(value: object) -> list[Brought]:
 
 
 def _walk(value: object, seen: set[int]) -> Iterator[Brought]:
-    if id(value) in seen:
+    if type(value) in _LEAVES or id(value) in seen:
         return
     seen.add(id(value))
     if not _known(value):
