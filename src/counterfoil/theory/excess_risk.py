@@ -182,6 +182,7 @@ def _checked_gaps(gaps: Mapping[int, float]) -> tuple[float, ...]:
     return tuple(min(float(gaps[order]), _LARGEST_GAP) for order in sorted(gaps))
 
 
+@functools.lru_cache(maxsize=256)
 def _best_polynomial(gaps: tuple[float, ...], norm: float, loss: Loss) -> PolynomialApproximation:
     if not 0 < norm < math.inf:
         raise ValueError(f"`norm` must be positive and finite. Found {norm}.")
