@@ -21,10 +21,15 @@ QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @dataclass(frozen=True)
 class Spark:
-    """A session, and where its driver and local executors log."""
+    """A session, and where its driver and local executors log; and how many bytes they had logged before."""
 
     session: Any
     log: Path
+    logged_before: int = 0
+
+    def logged(self) -> str:
+        """What was logged since."""
+        return self.log.read_bytes()[self.logged_before :].decode()
 
     def frame(self, table: Any, parts: int = 3) -> Any:
         """A DataFrame of an Arrow table, in so many partitions."""

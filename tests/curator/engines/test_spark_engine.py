@@ -49,7 +49,7 @@ from counterfoil.schema.raw_cell import RawCells
 from counterfoil.scratch.shared_scratch import SETTING, Scratch, is_shared, reading, written
 from curator.test_conformance import REGISTRY, TINY, TextCounts
 from sensitive_tables import frame_of, schema_of
-from spark_sessions import QUICK_TO_START, Spark, require_spark, spark_session
+from spark_sessions import QUICK_TO_START, Spark, require_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 FALSE_ALARM = 1e-6
@@ -70,10 +70,13 @@ NAMES = SCHEMA.domain.attributes
 ORDERED = tuple(column.name for column in SCHEMA.synthesized if column.is_ordered)
 
 
+SHARES_SPARK = True
+"""See `conftest.py`."""
+
+
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
-    with spark_session("local[2,4]", tmp_path_factory.mktemp("spark")) as made:
-        yield made
+def spark(local_spark: Spark) -> Spark:
+    return local_spark
 
 
 def table(rows: int, seed: int) -> pa.Table:
@@ -445,7 +448,7 @@ def test_a_cell_without_a_place_is_refused_in_the_same_words_and_never_shown(spa
         here, there = (refused(engine) for engine in both(spark, rows, schema, **unit))
         assert type(here) is type(there) is UnplacedValue
         assert str(here) == str(there).replace("row 2:", "a row of The Spark table:")
-    assert SECRET not in spark.log.read_text()
+    assert SECRET not in spark.logged()
 
 
 def test_types_are_refused_in_the_same_words_before_anything_is_read(spark: Spark) -> None:
@@ -463,7 +466,7 @@ def test_types_are_refused_in_the_same_words_before_anything_is_read(spark: Spar
 
 def test_what_a_function_says_of_a_record_stays_where_it_was(spark: Spark) -> None:
     engine = SparkEngine(SparkSource(spark.frame(pa.table({"v": [1, 4711]}))), Schema((Integer("v", 0, 4711),)))
-    before = len(spark.log.read_text())
+    before = len(spark.logged())
 
     def telling(block) -> np.ndarray:
         if block.rows:
@@ -475,7 +478,7 @@ def test_what_a_function_says_of_a_record_stays_where_it_was(spark: Spark) -> No
     assert caught.value.__cause__ is None
     with pytest.raises(ValueError, match="could not be computed"):
         engine.fold(lambda block: np.zeros(block.rows + 1, dtype=np.int64), ["v"])
-    logged = spark.log.read_text()[before:]
+    logged = spark.logged()[before:]
     assert SECRET not in logged
     assert "Traceback" not in logged
 

@@ -33,7 +33,7 @@ from counterfoil.curator.sources.spark_source import SparkSource
 from counterfoil.schema import Categorical, Date, Datetime, Integer, Real, Schema, UnplacedValue
 from counterfoil.schema.spark_types import is_read_alike
 from curator.engines.test_spark_engine import counted, digest, losing_what_is_moved, once
-from spark_sessions import Spark, spark_session
+from spark_sessions import Spark
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 SECRET = "zebra-4711"
@@ -58,10 +58,13 @@ ORDERED = tuple(column.name for column in SCHEMA.synthesized if column.is_ordere
 EVERYTHING = partial(digest, names=NAMES, numbers=ORDERED, placements=NAMES)
 
 
+SHARES_SPARK = True
+"""See `conftest.py`."""
+
+
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
-    with spark_session("local[2,4]", tmp_path_factory.mktemp("spark")) as made:
-        yield made
+def spark(local_spark: Spark) -> Spark:
+    return local_spark
 
 
 @pytest.fixture
@@ -246,14 +249,14 @@ def test_texts_that_are_no_texts_are_refused_as_where_spark_reads(
         said.append(str(caught.value))
         monkeypatch.setattr(SparkSource, "files", lambda self, columns: None)
     assert said[0] == said[1]
-    assert SECRET not in said[0] + spark.log.read_text()
+    assert SECRET not in said[0] + spark.logged()
 
 
 def test_a_cell_without_a_place_is_refused_and_never_shown(spark: Spark, tmp_path: Path, only_here) -> None:
     parquet.write_table(pa.table({"v": ["1", SECRET]}), tmp_path / "v.parquet")
     with pytest.raises(UnplacedValue) as caught:
         SparkEngine(source_of(spark, tmp_path / "v.parquet"), Schema((Integer("v", 0, 9),))).prepare(["v"])
-    assert SECRET not in str(caught.value) + spark.log.read_text()
+    assert SECRET not in str(caught.value) + spark.logged()
 
 
 # A row counts once
