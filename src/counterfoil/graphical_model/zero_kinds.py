@@ -28,6 +28,8 @@ def kept_apart(coarsening: Coarsening, zeros: Mapping[Clique, np.ndarray]) -> Co
         zeros: by clique, bool tables on the fine domain that are True where no record can be.
     """
     kinds = {name: of for name, of in zero_kinds(coarsening.fine, zeros).items() if of.max() < MOST_KINDS}
+    if not kinds:
+        return coarsening
     codes = {
         name: _ranks(merged, kinds[name]) if name in kinds else merged for name, merged in coarsening.codes.items()
     }
