@@ -29,7 +29,6 @@ import pyarrow as pa
 import pytest
 
 from audit_tools import LessNoise, epsilon_lower_bound
-from counterfoil.accounting import filter as filters
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
@@ -113,7 +112,6 @@ def no_repeated_work(monkeypatch):
         return tried[key]
 
     monkeypatch.setattr(curator, "require_sound", tried_once)
-    monkeypatch.setattr(filters, "gaussian_epsilon", cache(filters.gaussian_epsilon))
     composed = PrivacyLossPlan.epsilon
     once = cache(lambda events, delta: composed(PrivacyLossPlan(), events, delta))
     monkeypatch.setattr(PrivacyLossPlan, "epsilon", lambda self, events, delta: once(tuple(events), delta))

@@ -36,6 +36,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     return math.exp(first) * (hidden - math.expm1(min(second - first, 0.0)))
 
 
+@functools.lru_cache(maxsize=1024)
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The smallest epsilon of a mu-Gaussian mechanism at `delta`, rounded up."""
     return _smallest_epsilon(
@@ -82,6 +83,7 @@ def _concentrated_bound(epsilon: float, rho: float) -> Decimal:
     return concentrated_delta_bound(epsilon, rho, math.exp(_best_order(epsilon, rho)[0]))
 
 
+@functools.lru_cache(maxsize=1024)
 def concentrated_epsilon(rho: float, delta: float) -> float:
     """The smallest epsilon of rho-zCDP at `delta`, rounded up."""
     return _smallest_epsilon(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -23,16 +23,20 @@ def engine_for(source: Source, *, in_memory: bool | None = None) -> type[Engine]
     """
     if in_memory:
         return MemoryEngine
-    named = [engine for engine in _engines() if isinstance(source, engine.reads)]
+    named = [engine for engine in _engines(tuple(folder.__path__)) if isinstance(source, engine.reads)]
     assert len(named) < 2, f"several engines read {type(source).__name__}: {named}"
     if named:
         return named[0]
     return MemoryEngine if in_memory is None and source.location == "memory" else DuckDBEngine
 
 
-def _engines() -> Iterator[type[Engine]]:
-    for found in iter_modules(folder.__path__):
-        module = import_module(f"{folder.__name__}.{found.name}")
-        for _, kind in inspect.getmembers(module, inspect.isclass):
-            if issubclass(kind, Engine) and kind.__module__ == module.__name__:
-                yield kind
+@cache
+def _engines(paths: tuple[str, ...]) -> tuple[type[Engine], ...]:
+    """The engines of the modules in these folders, which every table that is opened would look for anew."""
+    modules = [import_module(f"{folder.__name__}.{found.name}") for found in iter_modules(paths)]
+    return tuple(
+        kind
+        for module in modules
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if issubclass(kind, Engine) and kind.__module__ == module.__name__
+    )
