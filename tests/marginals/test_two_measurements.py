@@ -75,7 +75,7 @@ def test_both_measurements_are_averaged_by_precision(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(repeated_measurement, "measure", answered)
     account = SimpleNamespace(deviation=lambda query, noise: deviation)
-    together, better = repeated_measurement.measured_again(account, domain, NOISE, first, runs)
+    together, better = repeated_measurement.measured_again(account, domain, NOISE, first, runs, by_need=True)
     sums = np.zeros((n_runs + 1, bins + 1))
     sums[runs["amount"].of_cell, np.arange(bins)] = 1
     sums[n_runs, bins] = 1

@@ -178,7 +178,14 @@ class BatchedAIM:
         noise = account.noise(self.shares.columns * capacity)
         before, more = account.spent, MORE_FOR_COLUMNS if self.focus is None else 0.0
         one_way = measure_one_way(
-            self.curator, account, noise, more=more, entropy_weight=self.entropy_weight, rows=self.rows, watch=self.pace
+            self.curator,
+            account,
+            noise,
+            more=more,
+            by_need=self.focus is None,
+            entropy_weight=self.entropy_weight,
+            rows=self.rows,
+            watch=self.pace,
         )
         candidates = Candidates.by_gain(
             self.workload, self.curator.domain, self.max_model_size, merged=one_way.coarsening.domain

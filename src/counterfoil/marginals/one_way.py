@@ -133,6 +133,7 @@ def measure_one_way(
     noise: CountNoise,
     *,
     more: float = 0.0,
+    by_need: bool = True,
     entropy_weight: float | None = None,
     rows: int | None = None,
     later: Sequence[Planned] = (),
@@ -151,6 +152,7 @@ def measure_one_way(
         noise: of one query; where there are several, each has Gaussian noise that is larger, as its part is smaller.
         more: what may be charged besides, as a part of what `noise` costs: the more of it the more that noise hides of
             the columns, because every marginal that is measured later contains their errors. Only for Gaussian noise.
+        by_need: whether the last query measures columns more exactly that noise leaves more in doubt; else equally.
         entropy_weight: of the fit, in records; None for what suits the noise.
         rows: how many rows the user asks for; None where the noisy counts say how many.
         later: marginals that will be measured too, which tell the number of records as well.
@@ -167,8 +169,10 @@ def measure_one_way(
     most = part_of(noise, 1 + more) if more and isinstance(noise, GaussianNoise) else noise
     require_total(curator, account, [(columns, most), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
-    if isinstance(noise, GaussianNoise) and (has_long(spans) or len(columns) > 1):
-        marginals, runs, smoothed, sums = measured_repeatedly(account, schema, columns, noise, spans, total, more)
+    if isinstance(noise, GaussianNoise) and (has_long(spans) or (by_need and len(columns) > 1)):
+        marginals, runs, smoothed, sums = measured_repeatedly(
+            account, schema, columns, noise, spans, total, more=more, by_need=by_need
+        )
     else:
         marginals = measure(account, domain, columns, noise)
         runs = runs_of_columns(schema, marginals, spans)

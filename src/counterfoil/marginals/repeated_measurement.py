@@ -45,7 +45,9 @@ def measured_repeatedly(
     noise: GaussianNoise,
     spans: Mapping[str, np.ndarray],
     public: float | None,
+    *,
     more: float,
+    by_need: bool,
 ) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
     """All columns counted repeatedly, and the numbers of those added up whose means the counts leave in doubt.
 
@@ -59,7 +61,7 @@ def measured_repeatedly(
         noise: of one query for all of the budget.
         spans: by column of numbers, the widths of its cells.
         public: the number of records where it is public.
-        more: see `one_way.measure_one_way`.
+        more, by_need: see `one_way.measure_one_way`.
 
     Returns:
         the noisy counts, and by column of numbers its runs, its smoothed counts and what is known of its sum.
@@ -69,13 +71,14 @@ def measured_repeatedly(
     marginals = measure(account, domain, columns, part_of(noise, _FIRST_OF_THREE if thrice else before))
     runs, buyer = runs_of_columns(schema, marginals, spans), SumBuyer(schema, account, noise)
     if thrice:
-        marginals, runs = measured_again(account, domain, part_of(noise, before - _FIRST_OF_THREE), marginals, runs)
+        second = part_of(noise, before - _FIRST_OF_THREE)
+        marginals, runs = measured_again(account, domain, second, marginals, runs, by_need=by_need)
         runs = {name: joined_for_another(found) for name, found in runs.items()}
     # A last measurement of as much noise halves the variances.
     wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5) if has_long(spans) else {}
     share = min(sum(wanted.values()), MOST_SHARE)
     last = _LAST - share + hidden_by_noise(marginals, before, public) * more
-    marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs)
+    marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs, by_need=by_need)
     smoothed = smoothed_columns(schema, runs, marginals, public)
     sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
     moved = {name: one.followed_by(smoothed[name]) for name, one in sums.items()}
@@ -108,6 +111,8 @@ def measured_again(
     noise: CountNoise,
     marginals: Sequence[NoisyMarginal],
     runs: Mapping[str, Runs],
+    *,
+    by_need: bool,
 ) -> tuple[list[NoisyMarginal], dict[str, Runs]]:
     """All measurements together: noisy counts of all codes whose sums are those of the runs, and the runs.
 
@@ -117,6 +122,7 @@ def measured_again(
         noise: of the new measurement.
         marginals: what was measured of all codes before.
         runs: by column of numbers, whose sums are measured now.
+        by_need: see `one_way.measure_one_way`.
     """
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in runs.items():
@@ -125,7 +131,7 @@ def measured_again(
     coarsening = Coarsening(domain, codes)
     columns = [one.clique for one in marginals]
     deviation = account.deviation(MarginalCounts(domain, tuple(columns)), noise)
-    weights = column_weights(marginals, coarsening, deviation)
+    weights = column_weights(marginals, coarsening, deviation) if by_need else ()
     again = measure(account, domain, columns, noise, coarsening=coarsening, weights=weights)
     together, better = [], {}
     for before, after in zip(marginals, again, strict=True):
