@@ -40,7 +40,7 @@ from counterfoil.curator.queries.votes import TeacherVotes
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
-from counterfoil.curator.sources.spark_source import SparkSource, is_open_on_disk
+from counterfoil.curator.sources.spark_source import SparkSource, _closed_to_others, is_open_on_disk
 from counterfoil.geometry.euclidean import Box
 from counterfoil.kept_files import kept_source, require_apart
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
@@ -679,6 +679,59 @@ def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Pa
     assert local.startswith(str(tmp_path))
     assert not Path(local).exists()
     assert shown.stderr == "", "Java's own log stays off the terminal"
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens here")
+def test_no_other_machine_reaches_the_session_that_is_started_here(tmp_path: Path) -> None:
+    require_spark()
+    parquet.write_table(pa.table({"v": [1, 2, 3]}), tmp_path / "people.parquet")
+    program = (
+        "import os, sys\n"
+        "from counterfoil.curator.sources.opening import open_source\n"
+        "from counterfoil.curator.engines.spark import SparkEngine\n"
+        "from counterfoil.schema import Integer, Schema\n"
+        "source = open_source(sys.argv[1])\n"
+        "print(SparkEngine(source, Schema((Integer('v', 0, 9),))).rows('v'))\n"
+        "context = source.session.sparkContext\n"
+        "print(context.uiWebUrl, context.getConf().get('spark.authenticate'))\n"
+        "folder = f'/proc/{context._gateway.proc.pid}/fd/'\n"
+        "opened = {os.readlink(folder + name) for name in os.listdir(folder)}\n"
+        "lines = [line.split() for kind in ('tcp', 'tcp6') for line in open(f'/proc/net/{kind}')]\n"
+        "print(*{line[1].split(':')[0] for line in lines if line[3] == '0A' and f'socket:[{line[9]}]' in opened})\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    options = f"--master local[1] --driver-java-options '{QUICK_TO_START}'"
+    environment |= {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
+    environment.pop("SPARK_LOCAL_IP", None)
+    address = f"spark+parquet://{tmp_path}/people.parquet"
+    shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    rows, reached, listening = shown.stdout.splitlines()
+    assert (rows, reached) == ("3", "None true")
+    assert set(listening.split()) == {"0000000000000000FFFF00000100007F"}, "127.0.0.1, as the system writes it"
+
+
+class StatedSettings(dict):
+    """Answers for the settings of a session as Java does."""
+
+    contains = dict.__contains__
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, {"spark.ui.enabled", "spark.authenticate", "spark.driver.host", "spark.driver.bindAddress"}),
+        ({"spark.master": "spark://head:7077"}, {"spark.ui.enabled"}),
+        ({"spark.master": "local-cluster[1,1,1024]"}, {"spark.ui.enabled"}),
+        ({"spark.ui.enabled": "true", "spark.driver.host": "here"}, {"spark.authenticate"}),
+    ],
+)
+def test_what_settings_say_of_who_reaches_a_session_is_kept(
+    settings: dict[str, str], said: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPARK_LOCAL_IP", raising=False)
+    told = _closed_to_others(StatedSettings({"spark.master": "local[2]"} | settings))
+    assert set(told) == {"spark.io.encryption.enabled"} | said
 
 
 def test_a_scratch_folder_is_shared_by_who_sees_its_token(tmp_path: Path) -> None:

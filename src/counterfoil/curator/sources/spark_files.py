@@ -69,7 +69,7 @@ def files_of(frame: Any, types: Mapping[str, pa.DataType]) -> tuple[SparkFile, .
     """
     try:
         session = frame.sparkSession
-        if not re.fullmatch(r"local(\[.*\])?", str(session.sparkContext.master)):
+        if not is_on_this_machine(session.sparkContext.master):
             return None
         relation = _relation(frame)
         if relation is None or any(field.metadata for field in frame.schema.fields if field.name in types):
@@ -80,6 +80,11 @@ def files_of(frame: Any, types: Mapping[str, pa.DataType]) -> tuple[SparkFile, .
         return None
     files = tuple(file for file in found if file is not None)
     return files if len(files) == len(found) else None
+
+
+def is_on_this_machine(master: object) -> bool:
+    """Whether executors are threads of the session's own Java."""
+    return re.fullmatch(r"local(\[.*\])?", str(master)) is not None
 
 
 def _relation(frame: Any) -> Any:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, unique_names
-from counterfoil.curator.sources.spark_files import SparkFile, files_of
+from counterfoil.curator.sources.spark_files import SparkFile, files_of, is_on_this_machine
 from counterfoil.curator.sources.spark_path import require_there
 from counterfoil.kept_files import SPARK
 from counterfoil.schema.spark_types import arrow_type
@@ -26,6 +26,8 @@ from counterfoil.table_url import require_no_secret
 
 _HERE = "The Spark table"
 _ENCRYPTED, _LOCAL = "spark.io.encryption.enabled", "spark.local.dir"
+
+_ADDRESSES = ("spark.driver.host", "spark.driver.bindAddress")
 
 _JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 """Options that `java` takes before those of its command, which are Spark's settings and win."""
@@ -201,6 +203,9 @@ def _started(kind: Any) -> Any:
     it is killed. So a new session encrypts them, and keeps them in a folder of its owner's that the next run removes if
     need be, unless its settings say something else.
 
+    Nor is there a page on port 4040, which says to whoever reaches it, without a login, how many rows each step read
+    and kept; and where no other machine takes part, none reaches the ports by which Spark hands on tasks and blocks.
+
     What its Java says on the second stream is dropped: warnings that help nobody here, and failures of executors, which
     may quote records. A `log4j2.properties` of the user's that writes to a file is followed.
     """
@@ -217,8 +222,8 @@ def _started(kind: Any) -> Any:
             gateway = launch_gateway(popen_kwargs={"stderr": subprocess.DEVNULL})
         SparkContext._ensure_initialized(gateway=gateway)  # Java knows what spark-defaults.conf says
     settings, made = SparkConf(), ExitStack()
-    if not settings.contains(_ENCRYPTED):
-        builder = builder.config(_ENCRYPTED, "true")
+    for name, value in _closed_to_others(settings).items():
+        builder = builder.config(name, value)
     if not settings.contains(_LOCAL) and "SPARK_LOCAL_DIRS" not in os.environ:
         builder = builder.config(_LOCAL, str(made.enter_context(scratch_folder())))
     try:
@@ -229,6 +234,16 @@ def _started(kind: Any) -> Any:
     made.callback(session.stop)  # before the folder goes
     atexit.register(made.close)
     return session
+
+
+def _closed_to_others(settings: Any) -> dict[str, str]:
+    """What a new session is told beside its settings, where these don't say something else."""
+    ours = {_ENCRYPTED: "true", "spark.ui.enabled": "false"}
+    if is_on_this_machine(settings.get("spark.master", "local")):
+        ours["spark.authenticate"] = "true"  # by a secret that Spark draws: others on this machine reach its ports too
+        if "SPARK_LOCAL_IP" not in os.environ and not any(map(settings.contains, _ADDRESSES)):
+            ours |= dict.fromkeys(_ADDRESSES, "127.0.0.1")
+    return {name: value for name, value in ours.items() if not settings.contains(name)}
 
 
 @contextmanager
