@@ -57,6 +57,29 @@ def lite(path: Path, *statements: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "duckdb", "sqlite"])
+def test_a_file_that_is_sorted_anew_while_it_is_read_is_refused(tmp_path: Path, kind: str) -> None:
+    path, table = tmp_path / f"t.{kind}", pa.table({"id": [str(i) for i in range(4096)]})
+    count = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4095) SELECT i FROM n"
+    if kind == "parquet":
+        parquet.write_table(table, path)
+    elif kind == "duckdb":
+        database(path, "CREATE TABLE t (id VARCHAR)", f"INSERT INTO t {count}")
+    elif kind == "sqlite":
+        lite(path, "CREATE TABLE t (id TEXT)", f"INSERT INTO t {count}")
+    else:
+        text = "id\n" + "\n".join(table["id"].to_pylist()) + "\n"
+        path.write_bytes(gzip.compress(text.encode()) if kind == "csv.gz" else text.encode())
+    source = open_source(f"{path}::t" if kind in ("duckdb", "sqlite") else str(path))
+    assert sum(batch.num_rows for batch in source.batches(["id"], 256)) == 4096
+    reading = source.batches(["id"], 256)
+    next(reading)
+    # Another program writes the same rows in another order, which takes as many bytes: some come again, some never.
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    with pytest.raises(SourceError, match="has changed since it was opened"):
+        list(reading)
+
+
 def test_files_know_their_name_place_and_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "people.csv").write_text("age, name \n1,ann\n")
     monkeypatch.chdir(tmp_path)

@@ -106,11 +106,7 @@ class FileSource:
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[TableBatch]:
-        if stamp(self.path) != self._stamp:
-            raise SourceError(
-                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
-                "two tables must not be mixed."
-            )
+        self._require_unchanged()
         names = tuple(columns) or self.column_names[:1]
         for name in names:
             # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means.
@@ -124,9 +120,19 @@ class FileSource:
                 past += rows.num_rows
                 yield TableBatch(rows.rename_columns(list(names)))
         except failures() as error:
+            self._require_unchanged()
             raise self._explained(error, chosen) from None
+        # Of a file that is sorted anew meanwhile, rows that move behind the reader would come twice.
+        self._require_unchanged()
         if records is not None and past != max(records, skip_rows):
             raise self._miscounted()
+
+    def _require_unchanged(self) -> None:
+        if stamp(self.path) != self._stamp:
+            raise SourceError(
+                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
+                "two tables must not be mixed."
+            )
 
     def _divided(self) -> tuple[str, int | None]:
         """The relation by which all records are read as they are, and how many there are; None where rows are stored.

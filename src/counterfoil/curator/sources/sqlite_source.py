@@ -53,11 +53,7 @@ class SQLiteSource:
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[MixedBatch]:
-        if self._states() != self._state:
-            raise SourceError(
-                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
-                "two tables must not be mixed."
-            )
+        self._require_unchanged()
         names = tuple(columns) or self.column_names[:1]
         chosen = ", ".join(map(identifier, names))
         # An index that covers the columns would give the rows in its own order, another one for other columns.
@@ -67,9 +63,18 @@ class SQLiteSource:
             while rows := cursor.fetchmany(batch_rows):
                 by_name = zip(names, zip(*rows, strict=True), strict=True)
                 yield MixedBatch(len(rows), {name: MixedCells(cells) for name, cells in by_name})
+        # SQLite sees to one state of the rows for whoever writes through it, and not where a file is copied over it.
+        self._require_unchanged()
 
     def place(self, row: int) -> str:
         return f"row {row + 1} of {self.name}"
+
+    def _require_unchanged(self) -> None:
+        if self._states() != self._state:
+            raise SourceError(
+                f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
+                "two tables must not be mixed."
+            )
 
     def _states(self) -> tuple[tuple[int, int], ...]:
         return stamp(self._path), stamp(self._path.with_name(self._path.name + "-wal"))
