@@ -10,10 +10,12 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
+import counterfoil
 from command_line import Office, make_office
 from counterfoil import Ledger
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.schema.schema import Schema
 from postgres_server import ADMINISTRATOR, READER, Server
 
@@ -68,6 +70,24 @@ def test_a_release_is_made_and_holds_nothing_of_the_login(postgres: Server, offi
     )
     assert other.status == 2
     assert "is for 'postgres::public.people'" in other.err
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "MATERIALIZED VIEW"])
+def test_a_release_from_a_view_says_that_its_rows_are_what_is_protected(
+    postgres: Server, office: Office, address: str, kind: str
+) -> None:
+    postgres.run(f"CREATE {kind} some_of_them AS SELECT * FROM people LIMIT 100")
+    options = ["--schema", "people.toml", "--epsilon", "1", "--method", "independent"]
+    said = "is a view: what is protected is its rows"
+    of_view = office.run("synth", postgres.url("some_of_them"), *options, "--out", "view.csv")
+    assert of_view.status == 0, of_view.err
+    assert " ".join(of_view.err.split()).count(said) == 1
+    of_table = office.run("synth", address, *options, "--out", "table.csv")
+    assert of_table.status == 0, of_table.err
+    assert said not in " ".join(of_table.err.split())
+    postgres.run(f"DROP {kind} some_of_them")
+    with pytest.warns(counterfoil.ViewWarning, match=said):
+        warn_of_view("v")
 
 
 def test_every_command_that_reads_a_table_reads_one_of_a_server(office: Office, address: str) -> None:

@@ -8,6 +8,7 @@ from counterfoil.accounting.sanity import LooseBudgetWarning as LooseBudgetWarni
 from counterfoil.api import buy_schema as buy_schema
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
+from counterfoil.curator.view_warning import ViewWarning as ViewWarning
 from counterfoil.domain.workload import Workload as Workload
 from counterfoil.fidelity.acceptance import Acceptance as Acceptance
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity

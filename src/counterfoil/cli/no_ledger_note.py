@@ -11,6 +11,7 @@ from typing import Any
 
 from counterfoil.accounting.row_counts import RowCountWarning
 from counterfoil.cli.terminal import Terminal
+from counterfoil.curator.view_warning import ViewWarning
 from counterfoil.ledger.no_ledger import (
     NO_LEDGER,
     NoLedgerWarning,
@@ -27,6 +28,7 @@ _NOTES = (
     UncountedPurchaseWarning,
     ChangedRowsWarning,
     NoisyGradientsWarning,
+    ViewWarning,
 )
 
 

@@ -13,6 +13,7 @@ from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_request import TrainingRequest
+from counterfoil.curator.view_warning import ViewWarning
 from counterfoil.ledger.no_ledger import NoLedgerWarning, UncountedPurchaseWarning
 from counterfoil.training.changed_rows import ChangedRowsWarning
 
@@ -63,7 +64,7 @@ def fit(request: TrainingRequest, ledger: Ledger | None, terminal: Terminal, *, 
     show = show_values and "public" not in request.wishes
     with terminal.progress() as progress, showing_values(request.source, show=show), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they are on the receipt, from which the command takes them
-        for said in (NoLedgerWarning, UncountedPurchaseWarning, ChangedRowsWarning):  # printed as notes
+        for said in (NoLedgerWarning, UncountedPurchaseWarning, ChangedRowsWarning, ViewWarning):  # printed as notes
             warnings.simplefilter("always", said)
         spends = f", epsilon {request.budget.epsilon:g}"
 

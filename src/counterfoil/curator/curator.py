@@ -37,6 +37,7 @@ from counterfoil.curator.rest import Rest, rest_of_purchase
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
+from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.domain.domain import Domain
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.kept_files import keep, kept_source
@@ -107,6 +108,7 @@ class Curator:
         identity = SourceIdentity(name=opened.name, location=opened.location)
         self.column_names = opened.column_names  # public: a table's header is no record's
         self._warns = ledger is None
+        self._of_view = bool(getattr(opened, "is_view", False))
         with ExitStack() as files:  # a ledger that is opened here is closed with the curator, or if none is made
             known_ledger = ledger_given(ledger, files)
             self._ledger = Ledger.in_memory(source=identity, total=budget) if known_ledger is None else known_ledger
@@ -520,7 +522,7 @@ class Curator:
         """
         self._require_unopened()
         self._require_no_run()
-        self._warn_of_uncounted()
+        self._warn()
         with interrupted_afterwards():  # it is charged as a whole, or not reserved
             release = self._ledger.open_release(
                 budget=self.budget,
@@ -585,8 +587,10 @@ class Curator:
         if self._account is not None:
             raise ValueError("A curator serves one release: its account is open already. Make another curator.")
 
-    def _warn_of_uncounted(self) -> None:
-        """Says what no ledger counts: this release, or the purchase of its schema."""
+    def _warn(self) -> None:
+        """Says that the rows are those of a view, and what no ledger counts: the release, or its schema's purchase."""
+        if self._of_view and self._of is None:  # it was said of the release before its runs
+            warn_of_view(self.source_name)
         bought = self.schema.bought
         if self._warns:
             warn_without_ledger()
@@ -622,7 +626,7 @@ class Curator:
                         f"Release {self._release.id} was opened with another `{fact}`. Continue it with the same."
                     )
             return self._release
-        self._warn_of_uncounted()
+        self._warn()
         described = {"attributes": list(self.domain.attributes), "replacement_factor": factor} | self._fixed()
         with interrupted_afterwards():  # what is reserved must be known here, so that it is given back
             self._release = self._ledger.open_release(

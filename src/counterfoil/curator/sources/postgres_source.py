@@ -39,12 +39,14 @@ class _Facts:
         oid: the server's number of the table, which it keeps whatever it is called.
         snapshot: the name under which other connections see the same rows.
         in_order: whether its rows lie in one heap, in an order that stays as long as the snapshot.
+        is_view: whether a query gives its rows, or gave them.
         columns: in order.
     """
 
     oid: int
     snapshot: str
     in_order: bool
+    is_view: bool
     columns: tuple[StoredColumn, ...]
 
 
@@ -95,6 +97,11 @@ class PostgresSource:
         self._columns = dict(zip(self.column_names, self._facts.columns, strict=True))
         self._scratch: ScratchRows | None = None
         self._lock = Lock()
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a query gives its rows, or gave them, as of a materialized view."""
+        return self._facts.is_view
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
@@ -218,15 +225,16 @@ def _opened(session: PostgresSession, url: TableURL, relation: str) -> _Facts:
     session.run(f"SELECT FROM {relation} LIMIT 0")  # locks it, with its children, or says that it may not be read
     found = session.rows(
         "SELECT c.oid::pg_catalog.int8, c.relkind IN ('r', 'm') AND NOT c.relhassubclass AND NOT c.relrowsecurity"
-        f" AND COALESCE(m.amname = 'heap', false), pg_catalog.pg_export_snapshot(), {_locked('c.oid')}"
+        f" AND COALESCE(m.amname = 'heap', false), c.relkind IN ('v', 'm'), pg_catalog.pg_export_snapshot(),"
+        f" {_locked('c.oid')}"
         f" FROM {_RELATIONS} LEFT JOIN pg_catalog.pg_am AS m ON m.oid = c.relam WHERE {named}"
     )
     if not found or not found[0][-1]:
         raise _renamed(url)
-    [(oid, in_order, snapshot, _)] = found
+    [(oid, in_order, is_view, snapshot, _)] = found
     if not re.fullmatch(r"[0-9A-F-]+", snapshot):
         raise SourceError(f"{url.name} can't be read: the server's snapshots are not those of PostgreSQL.")
-    return _Facts(oid, snapshot, in_order, _columns(session, oid))
+    return _Facts(oid, snapshot, in_order, is_view, _columns(session, oid))
 
 
 def _named(url: TableURL) -> str:
