@@ -82,6 +82,9 @@ def test_a_release_from_a_view_says_that_its_rows_are_what_is_protected(
     of_view = office.run("synth", postgres.url("some_of_them"), *options, "--out", "view.csv")
     assert of_view.status == 0, of_view.err
     assert " ".join(of_view.err.split()).count(said) == 1
+    (office.path / "ask.toml").write_text('[[bound]]\nmeasure = "pairs"\nat_most = 1.9\n')
+    judged = office.run("synth", postgres.url("some_of_them"), *options, "--accept", "ask.toml", "--out", "judged.csv")
+    assert " ".join(judged.err.split()).count(said) == 1, judged.err
     of_table = office.run("synth", address, *options, "--out", "table.csv")
     assert of_table.status == 0, of_table.err
     assert said not in " ".join(of_table.err.split())

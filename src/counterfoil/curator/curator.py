@@ -152,6 +152,11 @@ class Curator:
         return self._ledger.source.name
 
     @property
+    def is_of_view(self) -> bool:
+        """Whether its rows are those of a view, which `ViewWarning` is about."""
+        return self._of_view
+
+    @property
     def has_ledger(self) -> bool:
         """Whether charges are recorded in a file, where other releases of the source are counted too.
 
