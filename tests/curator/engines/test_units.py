@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -159,3 +161,38 @@ def test_a_choice_that_cannot_be_made_is_explained(monkeypatch: pytest.MonkeyPat
     with pytest.raises(SourceError, match=r"memory: DuckDB ran out of memory\.") as caught:
         kept_rows(source, "unit", 1, SystemRandomness())
     assert "zebra" not in str(caught.value)
+
+
+SORTED_ANEW = """
+import os, signal, sys
+import duckdb
+opened = duckdb.connect(sys.argv[1])
+opened.execute("CREATE TEMP TABLE sorted AS SELECT * FROM t ORDER BY row DESC")
+opened.execute("DELETE FROM t")
+opened.execute("INSERT INTO t SELECT * FROM sorted")
+os.kill(os.getpid(), signal.SIGKILL)  # before DuckDB moves the rows from its log to the file
+"""
+
+
+def test_rows_in_the_log_beside_a_database_keep_units_bounded(tmp_path: Path) -> None:
+    """Which rows a unit keeps is known by their places, so that rows in another order would be others' places."""
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute("CREATE TABLE t (patient VARCHAR, row INTEGER)")
+        opened.execute("INSERT INTO t SELECT 'p' || i, 0 FROM range(50) AS other(i)")
+        opened.execute("INSERT INTO t SELECT 'many', 1 FROM range(50)")
+
+    def engine() -> DuckDBEngine:
+        return DuckDBEngine(open_source(f"{path}::t"), SCHEMA, privacy_unit="patient", max_rows=1, cache_bytes=0)
+
+    def kept(of: DuckDBEngine) -> list[int]:
+        return sum(np.bincount(block.codes["row"], minlength=2)[:2] for block in of.blocks(["row"])).tolist()
+
+    before = engine()
+    assert kept(before) == [50, 1]
+    subprocess.run([sys.executable, "-c", SORTED_ANEW, path], check=False)
+    assert path.with_name("t.duckdb.wal").exists()
+    with pytest.raises(SourceError, match="has changed since it was opened"):
+        kept(before)
+    after = engine()
+    assert kept(after) == kept(after) == [50, 1], "reading leaves the log as it is"

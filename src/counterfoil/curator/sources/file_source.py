@@ -81,6 +81,9 @@ class FileSource:
     for records: one record would then be counted as many, in place of others. So a file with such a cell is read by
     `in_one_thread`, a relation that does so. In all others a line is a record, wherever reading begins. Either way the
     records are counted: one thread leaves out in silence a last record whose quote is not closed.
+
+    Where rows also lie in files beside it, such as a log of what was written last, `beside` names them: a change there
+    is a change of the rows, which are kept or not kept of their units by their places.
     """
 
     path: Path
@@ -93,11 +96,12 @@ class FileSource:
     setup: str = ""
     header: CSVHeader | None = None
     in_one_thread: str = ""
+    beside: tuple[Path, ...] = ()
     _layout: CSVLayout | None = field(init=False, default=None)
-    _stamp: tuple[int, int] = field(init=False)
+    _opened: tuple[tuple[int, int], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._stamp = stamp(self.path)
+        self._opened = self._stamps()
 
     @property
     def typed(self) -> bool:
@@ -128,11 +132,19 @@ class FileSource:
             raise self._miscounted()
 
     def _require_unchanged(self) -> None:
+<<<<<<< HEAD
         if stamp(self.path) != self._stamp:
             raise SourceError(
                 f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
                 "two tables must not be mixed."
             )
+=======
+        if self._stamps() != self._opened:
+            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
+>>>>>>> 0dd27e0 (The log beside a DuckDB file belongs to what must not change: a person who may keep one row kept five hundred)
+
+    def _stamps(self) -> tuple[tuple[int, int], ...]:
+        return tuple(stamp(path) for path in (self.path, *self.beside))
 
     def _divided(self) -> tuple[str, int | None]:
         """The relation by which all records are read as they are, and how many there are; None where rows are stored.
@@ -249,7 +261,8 @@ def open_database(path: Path, table: str) -> FileSource:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)
     types = dict(zip(names, stored.types, strict=True))
-    return FileSource(path, name, f"{path}::{table}", names, types, names, relation, setup)
+    log = path.with_name(f"{path.name}.wal")  # rows of a program that ended before DuckDB moved them to the file
+    return FileSource(path, name, f"{path}::{table}", names, types, names, relation, setup, beside=(log,))
 
 
 def _tables(opened: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str]]:
