@@ -77,10 +77,12 @@ class ExactRecords:
         domain = coarsening.domain if coarsening else self._domain
         if estimate.layout.domain != domain:
             raise ValueError("The estimate must be on the domain of the records that it is compared with.")
-        if self._compared is None or self._compared[0] is not estimate or self._compared[1] is not coarsening:
+        known = self._compared  # what another thread may put in its place is of another question
+        if known is None or known[0] is not estimate or known[1] is not coarsening:
             counts = self._stacked(estimate.layout, coarsening)
-            self._compared = estimate, coarsening, estimate.layout.sums(np.abs(counts - estimate.values))
-        return self._compared[2]
+            known = estimate, coarsening, estimate.layout.sums(np.abs(counts - estimate.values))
+            self._compared = known
+        return known[2]
 
     def fold(
         self, partial: Callable[[Block], np.ndarray], columns: Sequence[str], numbers: Sequence[str] = ()
@@ -98,10 +100,11 @@ class ExactRecords:
 
     def grouped(self, features: TrainingFeatures) -> GroupedRecords:
         """All records as a model reads them, in memory; read once for the same features."""
-        if self._grouped is None or self._grouped[0] != features:
+        known = self._grouped
+        if known is None or known[0] != features:
             blocks = self._engine.blocks(features.codes, features.numbers)
-            self._grouped = features, GroupedRecords(features, blocks)
-        return self._grouped[1]
+            known = self._grouped = features, GroupedRecords(features, blocks)
+        return known[1]
 
     def parts(self, features: TrainingFeatures, count: int) -> Iterator[Part]:
         blocks = self._engine.blocks(features.codes, features.numbers)
@@ -109,9 +112,10 @@ class ExactRecords:
 
     def _stacked(self, layout: Layout, coarsening: Coarsening | None) -> np.ndarray:
         """int64 [cells of all]: the exact counts."""
-        if self._counted is not None and self._counted[0] is layout and self._counted[1] is coarsening:
-            return self._counted[2]
-        self._counted = None  # before others are counted: two of them may not fit in memory
+        known = self._counted
+        if known is not None and known[0] is layout and known[1] is coarsening:
+            return known[2]
+        known = self._counted = None  # before others are counted: two of them may not fit in memory
         columns = [layout.domain.attributes[axis] for axis in np.unique(layout.members).tolist()]
         count = partial(_count_stacked_block, columns=columns, layout=layout, coarsening=coarsening)
         counts = self._engine.accumulate(count, int(layout.starts[-1]), columns)

@@ -132,16 +132,11 @@ class FileSource:
             raise self._miscounted()
 
     def _require_unchanged(self) -> None:
-<<<<<<< HEAD
-        if stamp(self.path) != self._stamp:
+        if self._stamps() != self._opened:
             raise SourceError(
                 f"{self.name} has changed since it was opened. Put it back as it was, or start again: answers about "
                 "two tables must not be mixed."
             )
-=======
-        if self._stamps() != self._opened:
-            raise SourceError(f"{self.name} has changed since it was opened. Start again.")
->>>>>>> 0dd27e0 (The log beside a DuckDB file belongs to what must not change: a person who may keep one row kept five hundred)
 
     def _stamps(self) -> tuple[tuple[int, int], ...]:
         return tuple(stamp(path) for path in (self.path, *self.beside))
