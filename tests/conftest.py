@@ -25,7 +25,6 @@ def pytest_collection() -> Iterator[object]:
         return (yield)
     finally:
         gc.enable()
-        gc.freeze()
         gc.set_threshold(10_000, 20, 10)
 
 

@@ -261,7 +261,7 @@ def test_an_interrupt_while_a_module_is_imported_is_not_lost(tmp_path: Path) -> 
     (tmp_path / "swallowing.py").write_text(SWALLOWING)
     script = """
 import time
-from counterfoil.curator.interrupts import ended_once
+from counterfoil.interrupts import ended_once
 with ended_once():
     try:
         import swallowing

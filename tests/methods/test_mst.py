@@ -62,9 +62,9 @@ def test_it_finds_the_tree(relation):
 def test_shares():
     made = released(MST(columns=0.4, choosing=0.1, error_bars=0.1), FOUR, CHAIN)
     whole = GaussianFilter().capacity(Budget(1.0, 1e-6))
-    columns, *choices = charges_of(made)[:4]
-    *measured, errors = charges_of(made)[4:]
-    assert mu_squared_of(columns) == pytest.approx(0.4 * whole, rel=1e-6)
+    columns, choices = charges_of(made)[:2], charges_of(made)[2:5]
+    *measured, errors = charges_of(made)[5:]
+    assert [mu_squared_of(charge) for charge in columns] == pytest.approx([0.2 * whole] * 2, rel=1e-6)
     assert [mu_squared_of(charge) for charge in choices] == pytest.approx([0.1 * whole / 3] * 3, rel=1e-6)
     assert [charge["query"] for charge in measured] == ["marginal_counts"] * 3
     assert math.fsum(mu_squared_of(charge) for charge in measured) == pytest.approx(0.4 * whole, rel=1e-6)
@@ -89,7 +89,7 @@ def test_every_pair_has_an_error_bar_that_holds():
 def test_pairs_that_are_too_large_are_left_out():
     made = released(MST(max_model_size=8 * 8e-6), FOUR, CHAIN)
     assert made.receipt.document["method"]["parameters"]["pairs"] == []
-    assert [charge["query"] for charge in charges_of(made)] == ["marginal_counts", "marginal_errors"]
+    assert [charge["query"] for charge in charges_of(made)] == ["marginal_counts", "marginal_counts", "marginal_errors"]
     wide = Domain(("a", "b", "c"), (3, 3, 30))
     forest = released(MST(max_model_size=20 * 8e-6), wide, [(i % 3, i % 3, i % 30) for i in range(3000)])
     assert forest.receipt.document["method"]["parameters"]["pairs"] == [["a", "b"]]

@@ -30,7 +30,7 @@ from counterfoil.cli.schema import schema
 from counterfoil.cli.synth import synth
 from counterfoil.cli.terminal import complain, json_text
 from counterfoil.cli.train import train
-from counterfoil.curator.interrupts import ended_once
+from counterfoil.interrupts import ended_once
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 app = typer.Typer(

@@ -184,7 +184,7 @@ class _Begun:
     def ready(self, terminal: Terminal, purchase: SchemaPurchase, keeping: Keeping) -> Callable[[Curator], None]:
         """What says whom the purchase protects, and keeps its answers: called right before the first charge."""
 
-        from counterfoil.curator.interrupts import interrupted_afterwards
+        from counterfoil.interrupts import interrupted_afterwards
 
         def ready(curator: Curator) -> None:
             self.curator = curator

@@ -51,7 +51,7 @@ def run(
         Stopped: with the cause, when anything ended it after something was charged, or its user did.
     """
     from counterfoil.api import release_from
-    from counterfoil.curator.interrupts import interrupted_afterwards
+    from counterfoil.interrupts import interrupted_afterwards
     from counterfoil.ledger.ledger import Ledger
 
     curator: Curator | None = None

@@ -22,7 +22,6 @@ from counterfoil.curator.answer_size import AnswerSizes
 from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.foreign_errors import without_foreign_words
-from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
 from counterfoil.curator.queries.registry import require_registered
@@ -31,6 +30,7 @@ from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
 from counterfoil.curator.training import Training
+from counterfoil.interrupts import interrupted_afterwards
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError
 from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals

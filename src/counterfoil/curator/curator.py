@@ -27,7 +27,6 @@ from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
-from counterfoil.curator.interrupts import interrupted_afterwards
 from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.paid_runs import PaidRuns
 from counterfoil.curator.records import ExactRecords
@@ -40,6 +39,7 @@ from counterfoil.curator.trial import require_sound
 from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.domain.domain import Domain
 from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.interrupts import interrupted_afterwards
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity

@@ -11,7 +11,7 @@ from typing import Any
 
 from counterfoil.curator.answer_log import SUFFIX, AnswerLog
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.interrupts import interrupted_afterwards
+from counterfoil.interrupts import interrupted_afterwards
 
 IN_FOLDER = f"release{SUFFIX}"
 """The file of answers in a folder that is given for it."""

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from counterfoil.curator import interrupts
-from counterfoil.curator.interrupts import PATIENCE, ended_once, interrupt, interrupted_afterwards
+from counterfoil import interrupts
+from counterfoil.interrupts import PATIENCE, ended_once, interrupt, interrupted_afterwards
 
 
 @pytest.fixture(params=["Python's handler", "ignored"])
