@@ -1,8 +1,9 @@
 """All columns counted two or three times, because most cells of a column of many hold fewer records than the noise.
 
-A first measurement tells which neighbors stand out only together, and the next one measures the sums of these. A single
-code that stands out, and each category, is measured each time, which tells as much as once with all of the budget; the
-sum of k cells is told with a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
+A first measurement shows which neighbors stand out only together, and the next one measures the sums of these. A single
+code that stands out, and each category, is measured each time, as exactly together as once with all of the budget where
+columns share it equally; the last measurement gives more to columns of which noise hides more (`column_weights`). The
+sum of k cells has a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
 """
 
 from __future__ import annotations
