@@ -25,7 +25,7 @@ LOWEST_LOOPS := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/loops
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
 
-.PHONY: demo test test-lowest test-newest wheel lint docs clean help
+.PHONY: demo test collect test-lowest test-newest wheel lint docs clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -46,6 +46,10 @@ demo: $(VENV)/.installed-demo
 # listed, as all of them together must stay short.
 test: $(VENV)/.installed-test
 	$(ONE_THREAD) $(TESTS_IN_MEMORY) $(BIN)/python $(PYTEST) --durations 40 --durations-min 3
+
+# Python keeps what it compiles here, and pytest what it makes of assertions.
+collect: $(VENV)/.installed-test
+	@$(ONE_THREAD) $(BIN)/python -m pytest --collect-only -qq > /dev/null || echo "Not all tests can be collected."
 
 test-lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pip freeze --exclude-editable
