@@ -6,10 +6,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.inert import inert
@@ -40,7 +40,7 @@ def require_shape(document: Any) -> None:
     Raises:
         ValueError: for the first thing that is wrong, with its place.
     """
-    problem = _problem(dict(document) if isinstance(document, Mapping) else document, receipt_schema(), "")
+    problem = _receipt_check()(dict(document) if isinstance(document, Mapping) else document, None)
     if problem:
         raise ValueError(f"A receipt must have the published shape. {inert(problem)}")
     try:
@@ -52,29 +52,73 @@ def require_shape(document: Any) -> None:
         ) from None
 
 
-def _problem(value: Any, rule: Mapping[str, Any], place: str) -> str:
-    here = f"`{place}`" if place else "The document"
+Place: TypeAlias = "tuple[Place, str | int] | None"
+"""A part of a document: the part that holds it, with its name or its number there; None is all of it."""
+_Check: TypeAlias = Callable[[Any, Place], str]
+"""What is wrong with a value at a place, in a sentence; the empty text where nothing is."""
+
+
+@cache
+def _receipt_check() -> _Check:
+    return _check(receipt_schema())
+
+
+@cache
+def _definition(name: str) -> _Check:
+    return _check(receipt_schema()["$defs"][name])
+
+
+def _check(rule: Mapping[str, Any]) -> _Check:
+    """What a rule of the schema asks of a value. Thousands of values are checked in a run, by the same few rules."""
     if "$ref" in rule:
-        return _problem(value, receipt_schema()["$defs"][rule["$ref"].rpartition("/")[2]], place)
-    types = rule.get("type")
-    if types is not None:
-        names = [types] if isinstance(types, str) else types
-        if not any(_is(value, name) for name in names):
-            return f"{here} must be {' or '.join(names)}. Found {_kind(value)}."
-    if "const" in rule and not _same(value, rule["const"]):
-        return f"{here} must be {rule['const']!r}. Found {value!r}."
-    if "enum" in rule and not any(_same(value, known) for known in rule["enum"]):
-        return f"{here} must be one of {', '.join(map(str, rule['enum']))}. Found {value!r}."
-    if isinstance(value, str) and "pattern" in rule and not _matches(rule["pattern"], value):
-        return f"{here} must match {rule['pattern']}."
-    if isinstance(value, dict):
-        return _object_problem(value, rule, place, here)
-    if isinstance(value, list):
-        parts = (_problem(part, rule.get("items", {}), f"{place}[{i}]") for i, part in enumerate(value))
-        return next(filter(None, parts), "")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _number_problem(value, rule, here)
-    return ""
+        name = rule["$ref"].rpartition("/")[2]
+        return lambda value, place: _definition(name)(value, place)
+    types = rule.get("type", [])
+    names = [types] if isinstance(types, str) else types
+    plain = {kind for name in names for kind in _TYPES[name]}
+    plainly = [_plain_check(name, rule[name]) for name in ("const", "enum", "pattern") if name in rule]
+    of_object, of_items, of_number = _object_check(rule), _items_check(rule), _number_check(rule)
+
+    def check(value: Any, place: Place) -> str:
+        kind = type(value)
+        if names and kind not in plain and not any(_is(value, name) for name in names):
+            return f"{_here(place)} must be {' or '.join(names)}. Found {_kind(value)}."
+        for one in plainly:
+            if problem := one(value, place):
+                return problem
+        if kind is str or kind is bool or value is None:
+            return ""
+        if isinstance(value, dict):
+            return of_object(value, place)
+        if isinstance(value, list):
+            return of_items(value, place)
+        return of_number(value, place) if isinstance(value, (int, float)) else ""
+
+    return check
+
+
+def _here(place: Place) -> str:
+    return f"`{_named(place)}`" if _named(place) else "The document"
+
+
+def _named(place: Place) -> str:
+    if place is None:
+        return ""
+    parent, part = place
+    return f"{_named(parent)}[{part}]" if isinstance(part, int) else f"{_named(parent)}.{part}".lstrip(".")
+
+
+def _plain_check(name: str, wanted: Any) -> _Check:
+    def check(value: Any, place: Place) -> str:
+        if name == "const" and not _same(value, wanted):
+            return f"{_here(place)} must be {wanted!r}. Found {value!r}."
+        if name == "enum" and not any(_same(value, known) for known in wanted):
+            return f"{_here(place)} must be one of {', '.join(map(str, wanted))}. Found {value!r}."
+        if name == "pattern" and isinstance(value, str) and not _matches(wanted, value):
+            return f"{_here(place)} must match {wanted}."
+        return ""
+
+    return check
 
 
 def _matches(pattern: str, value: str) -> bool:
@@ -82,35 +126,67 @@ def _matches(pattern: str, value: str) -> bool:
     return re.search(pattern, value) is not None and not (pattern.endswith("$") and value.endswith("\n"))
 
 
-def _object_problem(value: dict[str, Any], rule: Mapping[str, Any], place: str, here: str) -> str:
-    known = rule.get("properties", {})
-    absent = [name for name in rule.get("required", ()) if name not in value]
-    if absent:
-        return f"{here} must hold `{absent[0]}`, which is not there."
-    if rule.get("additionalProperties") is False:
-        strange = [name for name in value if name not in known]
-        if strange:
-            return f"{here} holds `{strange[0]}`, which no receipt has."
-    rest = rule.get("additionalProperties") or {}
-    parts = (_problem(part, known.get(name, rest), f"{place}.{name}".lstrip(".")) for name, part in value.items())
-    return next(filter(None, parts), "")
+def _items_check(rule: Mapping[str, Any]) -> _Check:
+    items = _check(rule["items"]) if rule.get("items") else _anything
+
+    def check(value: list[Any], place: Place) -> str:
+        return next(filter(None, (items(part, (place, i)) for i, part in enumerate(value))), "")
+
+    return check
+
+
+def _object_check(rule: Mapping[str, Any]) -> _Check:
+    known = {name: _check(one) for name, one in rule.get("properties", {}).items()}
+    required, closed = tuple(rule.get("required", ())), rule.get("additionalProperties") is False
+    rest = _check(rule["additionalProperties"]) if rule.get("additionalProperties") else _anything
+
+    def check(value: dict[str, Any], place: Place) -> str:
+        for name in required:
+            if name not in value:
+                return f"{_here(place)} must hold `{name}`, which is not there."
+        if closed:
+            for name in value:
+                if name not in known:
+                    return f"{_here(place)} holds `{name}`, which no receipt has."
+        for name, part in value.items():
+            if problem := known.get(name, rest)(part, (place, name)):
+                return problem
+        return ""
+
+    return check
+
+
+@cache
+def _anything_check() -> _Check:
+    return _check({})
+
+
+def _anything(value: Any, place: Place) -> str:
+    """Numbers must be finite also where no rule speaks of them, however deep."""
+    return _anything_check()(value, place)
 
 
 _LARGEST = int(sys.float_info.max)
 
 
-def _number_problem(value: float, rule: Mapping[str, Any], here: str) -> str:
-    if isinstance(value, int) and abs(value) > _LARGEST:
-        return f"{here} must be a number that a float holds. Found a larger one."
-    if not math.isfinite(value):
-        return f"{here} must be finite. Found {value}."
-    if value < rule.get("minimum", -math.inf):
-        return f"{here} must be at least {rule['minimum']}. Found {value}."
-    if value <= rule.get("exclusiveMinimum", -math.inf):
-        return f"{here} must be above {rule['exclusiveMinimum']}. Found {value}."
-    if value >= rule.get("exclusiveMaximum", math.inf):
-        return f"{here} must be below {rule['exclusiveMaximum']}. Found {value}."
-    return ""
+def _number_check(rule: Mapping[str, Any]) -> _Check:
+    least, above = rule.get("minimum", -math.inf), rule.get("exclusiveMinimum", -math.inf)
+    below = rule.get("exclusiveMaximum", math.inf)
+
+    def check(value: float, place: Place) -> str:
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            return f"{_here(place)} must be a number that a float holds. Found a larger one."
+        if not math.isfinite(value):
+            return f"{_here(place)} must be finite. Found {value}."
+        if value < least:
+            return f"{_here(place)} must be at least {least}. Found {value}."
+        if value <= above:
+            return f"{_here(place)} must be above {above}. Found {value}."
+        if value >= below:
+            return f"{_here(place)} must be below {below}. Found {value}."
+        return ""
+
+    return check
 
 
 def _is(value: Any, name: str) -> bool:
