@@ -187,7 +187,8 @@ def listener(monkeypatch) -> Listener:
     monkeypatch.setattr(columns, "merge_rare", lambda domain, *_, **__: identities(domain))
     monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
     # Only what is replaced above uses smoothed counts, and the sentences on them, of which no question follows.
-    monkeypatch.setattr(columns, "smoothed_columns", lambda *_: {})
+    for module in (columns, repeated_measurement):
+        monkeypatch.setattr(module, "smoothed_columns", lambda *_: {})
     monkeypatch.setattr(columns, "_warnings", lambda *_: ())
     # Columns of two values would have equal weights.
     monkeypatch.setattr(repeated_measurement, "column_weights", lambda known, *_: (3, 1, 5)[: len(known)])
