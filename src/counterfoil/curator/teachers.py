@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from counterfoil.curator.parts import Part
 
@@ -24,15 +25,21 @@ def require_scikit_learn() -> None:
         )
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those that scikit-learn computes with; looking for them takes milliseconds, so that it is done once."""
+    import sklearn.linear_model  # noqa: F401 - they must be there when they are looked for
+
+    return ThreadpoolController()
+
+
 def count_votes(parts: Iterable[Part], rows: np.ndarray, classes: int) -> np.ndarray:
     """int64 [m, classes]: how many of the parts' teachers give each class to each of `rows`, float64 [m, inputs].
 
     A part without records has no teacher, and casts no vote: the votes of a row add up to the number of other parts.
     """
-    import sklearn.linear_model  # noqa: F401 - its libraries must be there when their threads are limited
-
     votes = np.zeros((len(rows), classes), dtype=np.int64)
-    with threadpool_limits(1):  # problems this small take longer with threads
+    with _libraries().limit(limits=1):  # problems this small take longer with threads
         for part in parts:
             if not len(part.classes):
                 continue
