@@ -22,6 +22,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -30,6 +31,8 @@ UniformWords = Callable[[int], np.ndarray]
 
 LARGEST_RADIUS = 2**17
 _BITS = 256
+_MORE_BITS = 64
+"""Of each probability before they are added up: a sum of parts that are rounded down lacks less than 2**-300."""
 _DIGITS = 100
 
 
@@ -89,10 +92,9 @@ def _sampler(radius: int, decay: Fraction, growth: Fraction) -> TableSampler | N
         weights = [Decimal(1)]
         for _ in range(radius):
             weights.append(weights[-1] * ratio)
-            ratio *= shrink
-        unit = Decimal(2**_BITS) / (weights[0] + 2 * sum(weights[1:]))
-        cumulative, running = [], Decimal(0)
-        for x in range(-radius, radius + 1):
-            running += weights[abs(x)]
-            cumulative.append(min(int(running * unit), 2**_BITS - 1))
-    return TableSampler(cumulative)
+            if growth:
+                ratio *= shrink
+        unit = Decimal(2 ** (_BITS + _MORE_BITS)) / (weights[0] + 2 * sum(weights[1:]))
+        parts = [int(weight * unit) for weight in weights]
+    running = accumulate(chain(reversed(parts), parts[1:]))
+    return TableSampler([min(total >> _MORE_BITS, 2**_BITS - 1) for total in running])
