@@ -52,7 +52,8 @@ def _walk(value: object, seen: set[int]) -> Iterator[Brought]:
     if not _known(value):
         yield Brought(_named(value), value)
     for item in _within(value):
-        yield from _walk(item, seen)
+        if type(item) not in _LEAVES:
+            yield from _walk(item, seen)
 
 
 def _within(value: object) -> Iterator[object]:
