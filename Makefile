@@ -14,7 +14,8 @@ PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
 # What touches records, budgets, files and other libraries, and so must be right with every release of what it stands on.
 BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
 	tests/test_api.py tests/test_cli.py tests/test_dependencies.py \
-	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py
+	tests/synthesis/test_folder.py tests/synthesis/test_table.py tests/test_wall.py \
+	--ignore tests/ledger/test_ledger_crash.py  # kills programs that need Python alone
 # Thousands of ledgers wait for the disk several times each, and no test can see what a crash of the machine would leave:
 # files of tests, 0.3 GB of the last run, are in memory where that has 4 GB to spare and lets them be run.
 TESTS_IN_MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2> /dev/null | tail -n 1)" -gt 4000000 ] 2> /dev/null && \
