@@ -155,7 +155,14 @@ class Column(ABC):
 
         Raises UnplacedValue for the first cell that the facts give no place.
         """
-        codes = self._codes(values)
+        return self._as_codes(self._codes(values))
+
+    def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """`encode` and `numbers` of the same cells, where they can be read once for both."""
+        return self.encode(values), self.numbers(values)
+
+    def _as_codes(self, codes: np.ndarray) -> np.ndarray:
+        """Codes [n] in the smallest unsigned dtype, of which -1 are for missing values; else refused."""
         if self.missing:
             codes = np.where(codes < 0, self.n_bins, codes)
         elif len(codes) and codes.min() < 0:

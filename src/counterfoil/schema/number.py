@@ -127,6 +127,10 @@ class NumberColumn(Column):
     def _codes(self, values: Values) -> np.ndarray:
         return self.codes_of(self.parsed(values))
 
+    def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        parsed = self.parsed(values)
+        return self._as_codes(self.codes_of(parsed)), self.clamped(parsed)  # a cell without a number has no code either
+
     def codes_of(self, parsed: np.ndarray) -> np.ndarray:
         """int64 [n]: the codes of parsed numbers, -1 where there is none."""
         numbers = self.clamped(parsed)

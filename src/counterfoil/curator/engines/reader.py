@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +15,26 @@ from counterfoil.curator.engines.units import kept_rows, unit_sizes
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
+from counterfoil.schema.column import Column
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
 from counterfoil.schema.placement import placements_of, taken
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import Values
 from counterfoil.threads import in_order
+
+R = TypeVar("R")
+
+
+def _codes(column: Column, values: Values) -> np.ndarray:
+    return column.encode(values)
+
+
+def _numbers(column: Column, values: Values) -> np.ndarray:
+    return column.numbers(values)
+
+
+def _both(column: Column, values: Values) -> tuple[np.ndarray, np.ndarray]:
+    return column.encode_with_numbers(values)
 
 
 class BlockReader:
@@ -98,8 +114,16 @@ class BlockReader:
         placements: Sequence[str],
     ) -> Block:
         batch, row = numbered
-        codes = {name: self._read(batch, row, name, numbers=False) for name in columns}
-        values = {name: self._read(batch, row, name, numbers=True) for name in numbers}
+        codes: dict[str, np.ndarray] = {}
+        values: dict[str, np.ndarray] = {}
+        for name in columns:
+            if name in numbers:
+                codes[name], values[name] = self._read(batch, row, name, _both)
+            else:
+                codes[name] = self._read(batch, row, name, _codes)
+        for name in numbers:
+            if name not in values:
+                values[name] = self._read(batch, row, name, _numbers)
         return Block(batch.num_rows, codes, values, {name: self._placements(batch, name) for name in placements})
 
     def _bounded(self, block: Block, row: int) -> Block:
@@ -174,10 +198,10 @@ class BlockReader:
     def _changed(self) -> SourceError:
         return SourceError(f"{self._source.name} has changed since it was first read. Start again.")
 
-    def _read(self, batch: Batch, first_row: int, name: str, *, numbers: bool) -> np.ndarray:
+    def _read(self, batch: Batch, first_row: int, name: str, understand: Callable[[Column, Values], R]) -> R:
         column, values = self.schema[name], batch.column(name)
         try:
-            return column.numbers(values) if numbers else column.encode(values)
+            return understand(column, values)
         except UnplacedValue as error:
             row = first_row + error.row
             shown = repr(value_of(values, error.row)) if self._show_values else ""
