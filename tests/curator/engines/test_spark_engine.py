@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import stat
 import subprocess
@@ -645,70 +646,64 @@ def test_coded_rows_in_open_temporary_files_are_warned_of(spark: Spark, monkeypa
         SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),)), privacy_unit="unit", max_rows=1).prepare(["v"])
 
 
-def test_the_session_that_is_started_here_hides_its_temporary_files(tmp_path: Path) -> None:
+STARTED_HERE = """
+import json, os, stat, sys
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.engines.spark import SparkEngine
+from counterfoil.schema import Integer, Schema
+source = open_source(sys.argv[1])
+engine = SparkEngine(source, Schema((Integer("v", 0, 9),)), privacy_unit="unit", max_rows=1)
+context = source.session.sparkContext
+settings = context.getConf()
+local = settings.get("spark.local.dir")
+said = {"rows": engine.rows("v"), "encrypted": settings.get("spark.io.encryption.enabled"), "local": local}
+said |= {"used": len(os.listdir(local)) > 1, "mode": oct(stat.S_IMODE(os.stat(local).st_mode))}
+java = context._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
+theirs = " ".join(java.getInputArguments()).partition("Tier4BackEdgeThreshold")[2]
+said["java"] = ["user.own" in theirs, "TieredStopAtLevel" in theirs, os.environ["JDK_JAVA_OPTIONS"]]
+said |= {"page": context.uiWebUrl, "authenticates": settings.get("spark.authenticate")}
+if os.path.exists("/proc/net/tcp"):
+    folder = f"/proc/{context._gateway.proc.pid}/fd/"
+    opened = {os.readlink(folder + name) for name in os.listdir(folder)}
+    lines = [line.split() for kind in ("tcp", "tcp6") for line in open(f"/proc/net/{kind}")]
+    said["listening"] = [line[1] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in opened]
+print(json.dumps(said))
+"""
+"""What a program whose session is started by the package finds of it, in JSON."""
+
+
+@pytest.fixture(scope="module")
+def started_here(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """What `STARTED_HERE` says where nothing but the master is set, and what it says on its second stream."""
     require_spark()
-    parquet.write_table(pa.table({"v": [1, 2, 3], "unit": ["a", "a", None]}), tmp_path / "people.parquet")
-    (tmp_path / "temporary").mkdir()
-    program = (
-        "import os, sys, stat\n"
-        "from counterfoil.curator.sources.opening import open_source\n"
-        "from counterfoil.curator.engines.spark import SparkEngine\n"
-        "from counterfoil.schema import Integer, Schema\n"
-        "source = open_source(sys.argv[1])\n"
-        "engine = SparkEngine(source, Schema((Integer('v', 0, 9),)), privacy_unit='unit', max_rows=1)\n"
-        "settings = source.session.sparkContext.getConf()\n"
-        "local = settings.get('spark.local.dir')\n"
-        "print(engine.rows('v'), settings.get('spark.io.encryption.enabled'), len(os.listdir(local)) > 1)\n"
-        "print(oct(stat.S_IMODE(os.stat(local).st_mode)))\n"
-        "java = source.session.sparkContext._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()\n"
-        "options = ' '.join(java.getInputArguments())\n"
-        "theirs = options.partition('Tier4BackEdgeThreshold')[2]\n"
-        "print('user.own' in theirs, 'TieredStopAtLevel' in theirs, os.environ['JDK_JAVA_OPTIONS'])\n"
-        "print(local)\n"
-    )
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(tmp_path / "temporary")}
-    environment["JDK_JAVA_OPTIONS"] = "-Duser.own=1"
-    options = f"--master local[1] --conf spark.ui.enabled=false --driver-java-options '{QUICK_TO_START}'"
+    folder = tmp_path_factory.mktemp("started")
+    parquet.write_table(pa.table({"v": [1, 2, 3], "unit": ["a", "a", None]}), folder / "people.parquet")
+    (folder / "temporary").mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder / "temporary"), "JDK_JAVA_OPTIONS": "-Duser.own=1"}
+    options = f"--master local[1] --driver-java-options '{QUICK_TO_START}'"
     environment |= {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
-    environment.pop("SPARK_LOCAL_DIRS", None)
-    address = f"spark+parquet://{tmp_path}/people.parquet"
-    shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
+    for name in ("SPARK_LOCAL_DIRS", "SPARK_LOCAL_IP"):
+        environment.pop(name, None)
+    command = [sys.executable, "-c", STARTED_HERE, f"spark+parquet://{folder}/people.parquet"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
-    *said, local = shown.stdout.splitlines()
-    assert said == ["2 true True", "0o700", "True True -Duser.own=1"]
-    assert local.startswith(str(tmp_path))
-    assert not Path(local).exists()
-    assert shown.stderr == "", "Java's own log stays off the terminal"
+    return json.loads(shown.stdout) | {"stderr": shown.stderr, "temporary": str(folder / "temporary")}
+
+
+def test_the_session_that_is_started_here_hides_its_temporary_files(started_here: dict) -> None:
+    assert (started_here["rows"], started_here["encrypted"], started_here["used"]) == (2, "true", True)
+    assert started_here["mode"] == "0o700"
+    assert started_here["java"] == [True, True, "-Duser.own=1"]
+    assert started_here["local"].startswith(started_here["temporary"])
+    assert not Path(started_here["local"]).exists()
+    assert started_here["stderr"] == "", "Java's own log stays off the terminal"
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens here")
-def test_no_other_machine_reaches_the_session_that_is_started_here(tmp_path: Path) -> None:
-    require_spark()
-    parquet.write_table(pa.table({"v": [1, 2, 3]}), tmp_path / "people.parquet")
-    program = (
-        "import os, sys\n"
-        "from counterfoil.curator.sources.opening import open_source\n"
-        "from counterfoil.curator.engines.spark import SparkEngine\n"
-        "from counterfoil.schema import Integer, Schema\n"
-        "source = open_source(sys.argv[1])\n"
-        "print(SparkEngine(source, Schema((Integer('v', 0, 9),))).rows('v'))\n"
-        "context = source.session.sparkContext\n"
-        "print(context.uiWebUrl, context.getConf().get('spark.authenticate'))\n"
-        "folder = f'/proc/{context._gateway.proc.pid}/fd/'\n"
-        "opened = {os.readlink(folder + name) for name in os.listdir(folder)}\n"
-        "lines = [line.split() for kind in ('tcp', 'tcp6') for line in open(f'/proc/net/{kind}')]\n"
-        "print(*{line[1].split(':')[0] for line in lines if line[3] == '0A' and f'socket:[{line[9]}]' in opened})\n"
-    )
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    options = f"--master local[1] --driver-java-options '{QUICK_TO_START}'"
-    environment |= {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
-    environment.pop("SPARK_LOCAL_IP", None)
-    address = f"spark+parquet://{tmp_path}/people.parquet"
-    shown = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True)
-    assert shown.returncode == 0, shown.stderr
-    rows, reached, listening = shown.stdout.splitlines()
-    assert (rows, reached) == ("3", "None true")
-    assert set(listening.split()) == {"0000000000000000FFFF00000100007F"}, "127.0.0.1, as the system writes it"
+def test_no_other_machine_reaches_the_session_that_is_started_here(started_here: dict) -> None:
+    assert (started_here["page"], started_here["authenticates"]) == (None, "true")
+    addresses = {where.partition(":")[0] for where in started_here["listening"]}
+    assert addresses == {"0000000000000000FFFF00000100007F"}, "127.0.0.1, as the system writes it"
 
 
 class StatedSettings(dict):
