@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from counterfoil import AIM, MST, Budget, Curator, Schema
+from counterfoil.graphical_model.hidden_mass import Believed
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.other_side import OtherSide
 from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out, find_runs, runs_of
 from counterfoil.graphical_model.smoothing import spread
 from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.hidden_categories import hidden_categories
-from counterfoil.marginals.unreliable import NumberColumn, near_noise, unreliable_means
+from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.methods.independent import Independent
 
 EXACT = np.array([400.0, 900, 1200, 700, 300])
@@ -70,6 +73,17 @@ def test_one_sentence_names_the_columns_and_how_many_cells_stand_out():
     assert "c19" in many
     assert "c20" not in many
     assert "and 2 more" in many
+
+
+def test_noise_hides_no_more_rows_than_there_are():
+    """A receipt of 300 rows said that up to 174% of them may lie above 0, and 363 of them at one number."""
+    tail = replace(column("x", np.full(5, 60.0), 5.0), marginal=NoisyMarginal(("x",), np.full(5, 60.0), 900.0))
+    (said,) = unreliable_means([tail], 300.0)
+    assert "noise hides up to 300 of them at one number" in said
+    cases = np.array([[522.0], [522.0]])
+    side = OtherSide(np.arange(5) < 1, Believed(cases[0], cases, np.array([0.5, 0.5])), 0.5)
+    (said,) = hidden_sides([replace(tail, smoothed=replace(tail.smoothed, other_sides=(side,)))], 300.0)
+    assert "x below 0 (up to 100%)" in said
 
 
 COLUMN = Schema.from_toml('[columns.x]\nkind = "integer"\nlower = 0\nupper = 100000\n')["x"]

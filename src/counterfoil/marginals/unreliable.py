@@ -156,7 +156,7 @@ def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]
     doubtful = [column for column in columns if column.mean_error > _ERROR]
     guessed = [column for column in columns if column.hidden_share > _BODY]
     tails = [column for column in columns if column not in doubtful + guessed and column.has_unreliable_tail]
-    said = _doubt(doubtful, total) + _guess(guessed) + _tails(tails)
+    said = _doubt(doubtful, total) + _guess(guessed) + _tails(tails, total)
     return [" ".join(said)] if said else []
 
 
@@ -185,10 +185,10 @@ def _guess(guessed: Sequence[NumberColumn]) -> list[str]:
     return [f"No count that stands out from the noise says where {shares} lie, which is guessed: {its} unreliable."]
 
 
-def _tails(tails: Sequence[NumberColumn]) -> list[str]:
+def _tails(tails: Sequence[NumberColumn], total: float) -> list[str]:
     if not tails:
         return []
-    unseen = max(column.rows_unseen for column in tails)
+    unseen = min(max(column.rows_unseen for column in tails), max(total, 1.0))  # noise may hide more than there are
     named = first_few([column.marginal.clique[0] for column in tails])
     its, mean = ("Its deviation and outer quantiles", "its mean")
     if len(tails) > 1:
@@ -213,7 +213,8 @@ def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
             if not side.is_sure and side.most > _LOST * total:
                 side_of = f"{column.marginal.clique[0]} {side.words} 0"
                 most[side_of] = most.get(side_of, 0.0) + side.most
-    hidden = [f"{side_of} (up to {rows / max(total, 1.0):.0%})" for side_of, rows in most.items()]
+    shares = {side_of: min(rows / max(total, 1.0), 1.0) for side_of, rows in most.items()}  # noise may hide more
+    hidden = [f"{side_of} (up to {share:.0%})" for side_of, share in shares.items()]
     if not hidden:
         return []
     return [
