@@ -184,6 +184,21 @@ def test_a_draft_proposes_kinds_and_confirms_nothing() -> None:
             use()
 
 
+def test_what_is_open_for_many_columns_is_said_once() -> None:
+    """A draft of a file with 200 columns was refused in 200 lines, all but their names alike."""
+    schema = Schema.from_toml(draft({f"v{i}": pa.string() for i in range(200)}, typed=False))
+    with pytest.raises(UnconfirmedSchema) as refused:
+        schema.require_confirmed()
+    said = str(refused.value).splitlines()[1:]
+    assert len(said) == 1
+    assert said[0].startswith("  'v0', 'v1', 'v2', ")
+    assert "'v19' and 180 more: `kind` must be one of" in said[0]
+    two = Schema.from_toml(draft({"a": pa.int64(), "b": pa.int64()}))
+    with pytest.raises(UnconfirmedSchema) as refused:
+        two.require_confirmed()
+    assert [line.split(":")[0] for line in str(refused.value).splitlines()[1:]] == ["  'a'", "  'a'", "  'b'", "  'b'"]
+
+
 def test_a_draft_of_a_csv_file_knows_names_only() -> None:
     text = draft(TYPES, typed=False)
     assert "come from its values, which were not read" in text

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+_ALIKE = 3
+"""From so many columns on, what is open for all of them is said once."""
+_MOST_NAMED = 20
+"""So many columns are named in one line."""
 
 
 class SchemaError(ValueError):
@@ -25,6 +30,23 @@ class Unconfirmed:
 
     column: str
     facts: tuple[str, ...]
+
+
+def open_facts(confirm: Sequence[Unconfirmed]) -> list[str]:
+    """A line for each fact of a column that is open; one for all columns where it is for many, at the first of them."""
+    columns = dict[str, list[str]]()
+    for item in confirm:
+        for fact in item.facts:
+            columns.setdefault(fact, []).append(repr(item.column))
+    lines = list[str]()
+    for name, fact in ((repr(item.column), fact) for item in confirm for fact in item.facts):
+        alike = columns[fact]
+        if len(alike) < _ALIKE:
+            lines.append(f"  {name}: {fact}")
+        elif name == alike[0]:
+            more = f" and {len(alike) - _MOST_NAMED:,} more" if len(alike) > _MOST_NAMED else ""
+            lines.append(f"  {', '.join(alike[:_MOST_NAMED])}{more}: {fact}")
+    return lines
 
 
 class UnplacedValue(ValueError):

@@ -15,7 +15,7 @@ from counterfoil.kept_files import KeptFile
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
-from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean
+from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean, open_facts
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.named_values import with_codes_of_their_own
@@ -141,10 +141,9 @@ class Schema:
         Raises SchemaError where the schema has patterns, and so does not say its columns yet.
         """
         if self.confirm:
-            lines = [f"  {item.column!r}: {fact}" for item in self.confirm for fact in item.facts]
             raise UnconfirmedSchema(
                 f"The schema {self.name!r} is a draft. Say what is true of each column from public knowledge,"
-                " then delete its line `confirm = true`:\n" + "\n".join(lines)
+                " then delete its line `confirm = true`:\n" + "\n".join(open_facts(self.confirm))
             )
 
         if self.patterns:
