@@ -112,6 +112,34 @@ def test_counts_are_estimated_from_parts_where_columns_have_nothing_to_do_with_e
     assert not rounds.is_uncovered("c0", 1.01 * count - 1)
 
 
+def test_words_for_missing_are_texts_that_records_have(tmp_path):
+    """Where 30% of ten columns were NA, "they cover about 86% (85% to 86%)" was said of the only two texts of a column.
+
+    The seed is fixed. The noise of these sums is below 1% of each, so that one beyond 3% has a chance below 1e-6.
+    """
+    rng, rows = np.random.default_rng(3), 20_000
+    table = {f"c{i}": np.where(rng.random(rows) < 0.3, "NA", rng.choice(["a", "b"], rows)) for i in range(10)}
+    path = tmp_path / "words.csv"
+    pd.DataFrame(table | {"k": rng.choice(["x", "y"], rows)}).to_csv(path, index=False)
+    discovered, curator = discover(path, budget=Budget(3.0, 1e-9), seed=4)
+    curator.close()
+    for column in discovered.columns:
+        assert sum(count for _, count in column.categories) == pytest.approx(column.records, rel=0.03), column.name
+        assert column.missing_words == (() if column.name == "k" else ("NA",))
+
+
+def test_texts_beside_words_for_missing_are_left_until_they_are_released():
+    """Of 1,000 records 300 have NA, 500 one text and 200 others: words made up for these, so that none was asked."""
+    rounds = TextRounds()
+    answer = FrequentTexts(
+        (("c", "x", 500 * PARTS), ("c", "NA", 300 * PARTS)), OpenDomainGaussianNoise(1.0, 1e-9), 1, 5
+    )
+    rounds.add(answer, ("c",), {"c": 0.7}, {"c": 0.3}, 1000.0)
+    assert rounds.released("c") == [("x", 500), ("NA", 300)]
+    assert rounds.left("c", 700.0, 1000.0) == pytest.approx(0.2)
+    assert rounds.is_uncovered("c", 700.0)
+
+
 # Codes
 
 

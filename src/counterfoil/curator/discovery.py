@@ -306,7 +306,9 @@ class _Discovery:
         columns = self._text_columns
         known = tuple(one for one in self._texts.known if one[0] in columns)
         left = {name: self._texts.left(name, self._present(name), self._everybody) for name in columns}
-        self._texts.add(self._account.ask_texts(RestOfTexts(columns, known), noise), columns, left)
+        missing = {name: self._votes[name].missing / max(self._everybody, 1.0) for name in columns}
+        answer = self._account.ask_texts(RestOfTexts(columns, known), noise)
+        self._texts.add(answer, columns, left, missing, self._everybody)
 
     def _bounds(self) -> dict[str, tuple[Bounds, float]]:
         """The bounds of columns, and the deviation of the counts that they come from."""

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from counterfoil.noise.answer import FrequentTexts
-from counterfoil.noise.open_domain_gaussian import PARTS
+from counterfoil.noise.sums_of_parts import parts_of_a_record, shares_with_words
+from counterfoil.schema.raw_cell import MISSING_WORDS
 
 DEPENDENCE = 0.3
 """Of a count of a later round, its standard error for what the columns have to do with each other: records that hold
@@ -29,22 +30,34 @@ class TextRounds:
         """Pairs of a column and a text."""
         return tuple(self._counts)
 
-    def add(self, answer: FrequentTexts, columns: Sequence[str], left: Mapping[str, float]) -> None:
+    def add(
+        self,
+        answer: FrequentTexts,
+        columns: Sequence[str],
+        left: Mapping[str, float],
+        missing: Mapping[str, float] | None = None,
+        everybody: float = 1.0,
+    ) -> None:
         """Adds what a round released.
 
         A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. k is not known: it is
-        taken for 1 and the shares of the other columns' records whose text was left.
+        taken for 1 and the shares of the other columns' records whose text was left. A word for missing, such as NA,
+        is a text too, while an empty cell is none; how many of the missing cells hold one the round itself tells.
 
         Args:
             answer: sums of parts.
             columns: that were asked about.
-            left: by column, the share of all records whose text was left.
+            left: by column, the share of all records whose text was left, words for missing not counted.
+            missing: by column, the share of all records whose cell is missing; of none where it is not given.
+            everybody: about how many records there are.
         """
         later = bool(self._asked)
-        whole = math.fsum(left[name] for name in columns)
+        words = dict.fromkeys(columns, 0)
         for name, text, parts in answer.texts:
-            several = min(1 + whole - left[name], float(len(columns)))
-            each = PARTS * math.sqrt(len(columns) / several)
+            words[name] += parts if _is_word(text) else 0
+        shares = shares_with_words(words, left, missing or {}, everybody)
+        for name, text, parts in answer.texts:
+            each = parts_of_a_record(name, shares)
             self._counts[name, text] = count = parts / each
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
         self._asked.update(columns)
@@ -64,7 +77,10 @@ class TextRounds:
         return math.sqrt(math.fsum(own) / len(own)) if own else 0.0
 
     def left(self, name: str, present: float, everybody: float) -> float:
-        """The share of all records whose text in a column was not released, of about `present` that have one."""
+        """The share of all records whose text in a column was not released, of about `present` that have one.
+
+        Neither here nor in `is_uncovered` does a word for missing count as a text.
+        """
         return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
 
     def is_uncovered(self, name: str, present: float) -> bool:
@@ -75,4 +91,9 @@ class TextRounds:
         return present - self._sum(name) > _NEGLIGIBLE * present
 
     def _sum(self, name: str) -> float:
-        return math.fsum(count for (column, _), count in self._counts.items() if column == name)
+        own = [count for (column, text), count in self._counts.items() if column == name and not _is_word(text)]
+        return math.fsum(own)
+
+
+def _is_word(text: str) -> bool:
+    return text.casefold() in MISSING_WORDS
