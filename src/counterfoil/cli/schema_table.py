@@ -80,4 +80,5 @@ def _categories(answers: DiscoveredColumn) -> str:
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     noise = "" if answers.categories else "; some may be noise"
-    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({share_range(covered, error)}){noise}"
+    within = share_range(covered, error, answers.together)
+    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({within}){noise}"

@@ -240,6 +240,7 @@ class _Discovery:
             deviation=listed or fine or vote.deviation,
             missing_deviation=vote.missing_deviation,
             records_deviation=error,
+            together=self._texts.together(name),
             codes=bounds.codes,
             date_format=written,
             missing_words=words,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from counterfoil.noise.answer import FrequentTexts
+from counterfoil.noise.open_domain_gaussian import PARTS
 from counterfoil.noise.sums_of_parts import parts_of_a_record, shares_with_words
 from counterfoil.schema.raw_cell import MISSING_WORDS
 
@@ -23,6 +24,7 @@ class TextRounds:
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], float] = {}
         self._variances: dict[tuple[str, str], float] = {}
+        self._together: dict[tuple[str, str], float] = {}
         self._asked: set[str] = set()
 
     @property
@@ -41,7 +43,8 @@ class TextRounds:
         """Adds what a round released.
 
         A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. k is not known: it is
-        taken for 1 and the shares of the other columns' records whose text was left. A word for missing, such as NA,
+        taken for 1 and the shares of the other columns' records whose text was left: too few of them where cells are
+        empty in the same records (`together`). A word for missing, such as NA,
         is a text too, while an empty cell is none; how many of the missing cells hold one the round itself tells.
 
         Args:
@@ -60,6 +63,7 @@ class TextRounds:
             each = parts_of_a_record(name, shares)
             self._counts[name, text] = count = parts / each
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
+            self._together[name, text] = count if later else parts / PARTS
         self._asked.update(columns)
 
     def is_asked(self, name: str) -> bool:
@@ -75,6 +79,11 @@ class TextRounds:
         """The standard error of one of these counts: the root mean square; 0 where there is none."""
         own = [variance for (column, _), variance in self._variances.items() if column == name]
         return math.sqrt(math.fsum(own) / len(own)) if own else 0.0
+
+    def together(self, name: str) -> float:
+        """How many times as many cells as `released` says may hold its texts: if all records had one in each column."""
+        own = [(count, self._together[one]) for one, count in self._counts.items() if one[0] == name]
+        return math.fsum(most for _, most in own) / max(math.fsum(count for count, _ in own), 1.0) if own else 1.0
 
     def left(self, name: str, present: float, everybody: float) -> float:
         """The share of all records whose text in a column was not released, of about `present` that have one.

@@ -31,7 +31,7 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     pairs = [(text, count) for text, count in column.categories if can_be_listed(text) and text not in words]
     listed = dict(pairs)
     covered, error = coverage(column, sum(listed.values()), len(listed))
-    share = f"{percent(covered)} ({share_range(covered, error)})"
+    share = f"{percent(covered)} ({share_range(covered, error, column.together)})"
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT
@@ -39,13 +39,14 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
             seen = _TIMES
         return BoughtColumn(column.name, {}, seen + _mixed(column))
     rest = 1 - covered > STANDARD_ERRORS * error
+    is_sure = 1 - covered * column.together > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
     public, others = public_names(column) if rest else ("", [])
     if others := [name for name in others if name not in words]:
         why += f". The other {len(others)} are of a public list ({public}); no record was read for them"
     facts: Facts = {
         "values": ([*listed, *others], why),
-        "other": (True, "bought: the rest of the cells" if rest else CAUTION),
+        "other": (True, (_REST if is_sure else _ANY_REST) if rest else CAUTION),
     }
     absent = [text for text in column.missing_words if can_be_listed(text) and text not in listed]
     if absent and given.get("missing", True) and "missing_values" not in given:
@@ -87,6 +88,10 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
     public = public_list_of(found)
     return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
+
+_REST = "bought: the rest of the cells"
+
+_ANY_REST = "bought: the rest of the cells, if any: there may be none where cells are empty in the same records"
 
 _NO_TEXT = "none of its texts is frequent enough to be distinguished from noise"
 

@@ -20,9 +20,9 @@ def count_range(count: float, error: float) -> str:
     return f"{low:,.0f} to {high:,.0f}"
 
 
-def share_range(share: float, error: float) -> str:
-    """Both ends of the 95% interval of a noisy share, within 0% and 100%."""
-    low, high = (min(max(share + side * AT_MOST * error, 0.0), 1.0) for side in (-1, 1))
+def share_range(share: float, error: float, times: float = 1.0) -> str:
+    """Both ends of the 95% interval of a noisy share that may be so many times as large, within 0% and 100%."""
+    low, high = (min(max(end, 0.0), 1.0) for end in (share - AT_MOST * error, share * times + AT_MOST * error))
     return f"{percent(low)} to {percent(high)}"
 
 
@@ -74,6 +74,8 @@ class DiscoveredColumn:
         shared_words: words for missing of other columns of the table, with which its own missing cells may be written.
         negatives: where no negative number is between the bounds, how many cells may hold one no larger than the
             others, the upper end of a 95% interval; None where that was not asked.
+        together: how many times as many cells may hold the `categories` of a column of texts, at most: which cells are
+            empty in the same records no answer tells.
     """
 
     name: str
@@ -104,6 +106,7 @@ class DiscoveredColumn:
     negatives: float | None = None
     outside: tuple[float, float] | None = None
     shared_words: tuple[str, ...] = ()
+    together: float = 1.0
 
     @property
     def unknown(self) -> bool:
