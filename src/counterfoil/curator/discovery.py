@@ -33,7 +33,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
-from counterfoil.schema.raw_cell import MISSING_WORDS, NOT_APPLICABLE, TRUTHS, RawCells
+from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
@@ -219,7 +219,7 @@ class _Discovery:
         vote = self._votes[name]
         written = self._formats[name]
         released = self._texts.released(name) if name in self._text_columns else []
-        words = tuple(text for text, _ in released if text.casefold() in MISSING_WORDS) or vote.missing_words
+        words = tuple(text for text, _ in released if is_missing_word(text)) or vote.missing_words
         kind = _kind_shown(self._kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
         if kind == "boolean" and vote.hidden_truths:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.open_domain_gaussian import PARTS
 from counterfoil.noise.sums_of_parts import parts_of_a_record, shares_with_words
-from counterfoil.schema.raw_cell import MISSING_WORDS
+from counterfoil.schema.raw_cell import is_missing_word
 
 DEPENDENCE = 0.3
 """Of a count of a later round, its standard error for what the columns have to do with each other: records that hold
@@ -43,9 +43,8 @@ class TextRounds:
         """Adds what a round released.
 
         A record with k texts that were left, of d columns, counts `PARTS` sqrt(d / k) in each. k is not known: it is
-        taken for 1 and the shares of the other columns' records whose text was left: too few of them where cells are
-        empty in the same records (`together`). A word for missing, such as NA,
-        is a text too, while an empty cell is none; how many of the missing cells hold one the round itself tells.
+        taken for 1 and the shares of the other columns' records whose text was left, which is too few where cells are
+        empty in the same records (`together`). A word for missing is a text too; how many there are the round tells.
 
         Args:
             answer: sums of parts.
@@ -55,10 +54,8 @@ class TextRounds:
             everybody: about how many records there are.
         """
         later = bool(self._asked)
-        words = dict.fromkeys(columns, 0)
-        for name, text, parts in answer.texts:
-            words[name] += parts if _is_word(text) else 0
-        shares = shares_with_words(words, left, missing or {}, everybody)
+        words = [(name, parts) for name, text, parts in answer.texts if is_missing_word(text)]
+        shares = shares_with_words(words, {name: left[name] for name in columns}, missing or {}, everybody)
         for name, text, parts in answer.texts:
             each = parts_of_a_record(name, shares)
             self._counts[name, text] = count = parts / each
@@ -86,10 +83,7 @@ class TextRounds:
         return math.fsum(most for _, most in own) / max(math.fsum(count for count, _ in own), 1.0) if own else 1.0
 
     def left(self, name: str, present: float, everybody: float) -> float:
-        """The share of all records whose text in a column was not released, of about `present` that have one.
-
-        Neither here nor in `is_uncovered` does a word for missing count as a text.
-        """
+        """The share of all records whose text in a column, no word for missing, was not released, of `present`."""
         return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
 
     def is_uncovered(self, name: str, present: float) -> bool:
@@ -100,9 +94,5 @@ class TextRounds:
         return present - self._sum(name) > _NEGLIGIBLE * present
 
     def _sum(self, name: str) -> float:
-        own = [count for (column, text), count in self._counts.items() if column == name and not _is_word(text)]
-        return math.fsum(own)
-
-
-def _is_word(text: str) -> bool:
-    return text.casefold() in MISSING_WORDS
+        own = ((text, count) for (column, text), count in self._counts.items() if column == name)
+        return math.fsum(count for text, count in own if not is_missing_word(text))

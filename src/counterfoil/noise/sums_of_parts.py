@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from counterfoil.noise.open_domain_gaussian import PARTS
 
@@ -23,7 +23,7 @@ def parts_of_a_record(name: str, shares: Mapping[str, float]) -> float:
 
 
 def shares_with_words(
-    words: Mapping[str, int], left: Mapping[str, float], missing: Mapping[str, float], everybody: float
+    words: Iterable[tuple[str, int]], left: Mapping[str, float], missing: Mapping[str, float], everybody: float
 ) -> dict[str, float]:
     """By column, the share of all records whose text counts, where words for missing, such as NA, are texts too.
 
@@ -31,13 +31,16 @@ def shares_with_words(
     that the words' own sums then give, found by steps from no word on, which go up and end.
 
     Args:
-        words: by column, the sum of the parts of its words for missing.
+        words: the column and the parts of each word for missing.
         left: by column, the share of all records that have another text.
         missing: by column, the share of all records whose cell is missing; of none where it is not given.
         everybody: about how many records there are.
     """
-    shares = {name: left[name] for name in words}
-    for _ in range(_STEPS if any(words.values()) else 0):
-        held = {name: own / parts_of_a_record(name, shares) / max(everybody, 1.0) for name, own in words.items()}
-        shares = {name: left[name] + min(held[name], max(missing.get(name, 0.0), 0.0)) for name in words}
+    sums = dict.fromkeys(left, 0)
+    for name, parts in words:
+        sums[name] += parts
+    shares = dict(left)
+    for _ in range(_STEPS if any(sums.values()) else 0):
+        held = {name: parts / parts_of_a_record(name, shares) / max(everybody, 1.0) for name, parts in sums.items()}
+        shares = {name: left[name] + min(held[name], max(missing.get(name, 0.0), 0.0)) for name in left}
     return shares

@@ -81,6 +81,11 @@ MICROSECONDS_PER_DAY = 86_400_000_000
 Cell = tuple[int, float]
 
 
+def is_missing_word(text: str) -> bool:
+    """Whether a text is one of `MISSING_WORDS`, in any case."""
+    return text.casefold() in MISSING_WORDS
+
+
 def cell_of(text: str) -> Cell:
     """The code of its class, and its number, of a canonical text; NaN where it has none.
 
