@@ -94,7 +94,7 @@ def test_the_gap_bounds_the_distance_from_the_best_objective(problem, weight, re
 def test_the_gradient_is_the_derivative_and_the_gap_is_primal_minus_dual(problem, seed):
     domain, measurements = problem
     measured = combine(domain, measurements)
-    dual = _Dual(domain, measured, {}, total=200.0, entropy_weight=7.0)
+    dual = _Dual(domain, measured, {}, total=200.0, entropy_weight=7.0, shrinks=False)
     x, rng = dual.interactions, np.random.default_rng(seed)
 
     def centered():

@@ -15,6 +15,9 @@ and subtracting gives the duality gap of psi exactly: weight * sum_A ||g_A||^2 /
 is from the minimum, and since the misfit is quadratic, also the distance of its marginals from the best ones:
 sum_c ||N M_c(p_psi - p*)||^2 / (2 sigma_c^2) <= gap.
 
+Where asked to, the fit believes interactions as far as they are larger than their noise: w_A is then smaller than what
+was measured says (`trust`), in all of the above.
+
 Private-PGM is due to McKenna, Sheldon and Miklau, "Graphical-model based estimation and inference for differential
 privacy" (2019), where the entropy has no weight of its own and mirror descent takes a fixed number of steps.
 """
@@ -36,6 +39,7 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, e
 from counterfoil.graphical_model.outcome import FitOutcome, Status
 from counterfoil.graphical_model.program_search import cheap_program
 from counterfoil.graphical_model.repeated_propagation import RepeatedPropagation
+from counterfoil.graphical_model.trust import trust
 from counterfoil.threads import on_one_thread
 
 _MEMORY = 10
@@ -68,6 +72,7 @@ def estimate(
     total: float | None = None,
     structural_zeros: Mapping[Clique, NDArray[np.bool_]] | None = None,
     entropy_weight: float = 100.0,
+    shrinks: bool = False,
     warm_start: GraphicalModel | None = None,
     relative_gap: float = 1e-3,
     max_evaluations: int = 1000,
@@ -77,7 +82,8 @@ def estimate(
 
     `total` is the number of records N, by default estimated from the marginals (at least 1).
     `structural_zeros` maps cliques to tables that are True where no record can be. `entropy_weight` is in nats:
-    the weight of one record's log-likelihood is 1. `warm_start` is any model over the same domain; a close one saves
+    the weight of one record's log-likelihood is 1. `shrinks` says whether interactions that are hardly larger than
+    their noise are believed less (`trust`). `warm_start` is any model over the same domain; a close one saves
     most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective, or when `watch`
     ends it: the model is then the best so far, with its certified gap.
 
@@ -98,7 +104,7 @@ def estimate(
         raise ValueError(f"`total` must be a positive finite number of records. Found {total}.")
     watch.begins(relative_gap)
     zeros = _zero_potentials(domain, structural_zeros or {})
-    dual = _Dual(domain, measured, zeros, total=total, entropy_weight=entropy_weight)
+    dual = _Dual(domain, measured, zeros, total=total, entropy_weight=entropy_weight, shrinks=shrinks)
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
     point, status = _maximize(dual, start, watch, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
@@ -154,6 +160,7 @@ class _Dual:
         *,
         total: float,
         entropy_weight: float,
+        shrinks: bool,
     ) -> None:
         self.domain = domain
         self.interactions = x = Interactions(domain, [marginal.clique for marginal in measured])
@@ -165,6 +172,8 @@ class _Dual:
                 weights[i] += weight
                 x.table(observed, i)[...] += weight * table
         self.observed = observed / x.per_cell(weights * total)
+        if shrinks:
+            weights *= trust(x, self.observed, weights, self.margins(), total, entropy_weight)
         self.ridge = x.per_cell(entropy_weight / (total**2 * weights))
         self.evaluations = 0
         self._log_domain = math.fsum(math.log(size) for size in domain.sizes)

@@ -34,6 +34,7 @@ class WarmEstimator:
             (see `entropy_weight`).
         wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
             number of records says how many.
+        shrinks: whether interactions that are hardly larger than their noise are believed less (see `trust`).
         watch: hears how each fit goes on, and may end it.
 
     After a fit, `counted` is the number of records, as it is or as measured, `total_error` its standard error, and
@@ -50,6 +51,7 @@ class WarmEstimator:
     counted: float = 0.0
     total_error: float = 0.0
     wanted: int | None = None
+    shrinks: bool = False
     watch: FitWatch = UNWATCHED
 
     @property
@@ -71,6 +73,7 @@ class WarmEstimator:
             total=total,
             structural_zeros=self.structural_zeros,
             entropy_weight=self.entropy_weight or entropy_weight_for(total, self.measurements),
+            shrinks=self.shrinks,
             warm_start=self.model,
             relative_gap=min(relative_gap, self._gap_of_wide_columns(total)),
             watch=self.watch,

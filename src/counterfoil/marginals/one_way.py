@@ -79,6 +79,7 @@ class OneWay:
             self.coarsening.zeros(self.estimator.structural_zeros),
             self.model.total,
             self.estimator.entropy_weight,
+            shrinks=self.estimator.entropy_weight is None,
             watch=self.estimator.watch,
         )
         estimator.fit(self.merged())
