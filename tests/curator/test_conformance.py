@@ -136,6 +136,9 @@ def marginal_errors_random(domain: Domain) -> st.SearchStrategy:
     )
 
 
+GAINS = np.array([[0.4, 900.0, 0.0], [0.0, 2.5, 1.0], [0.1, 0.0, 3.0]])
+
+
 def worst_marginal_examples() -> Iterator[tuple[object, bool]]:
     cliques = (("a",), ("b",), ("a", "b"))
     penalties = np.array([0.3, 1.7, 1e6])
@@ -143,12 +146,25 @@ def worst_marginal_examples() -> Iterator[tuple[object, bool]]:
     yield WorstApproximatedMarginal(cliques, high_at_the_end(TINY, cliques), weights, penalties), True
     merged = high_at_the_end(COARSE.domain, cliques)
     yield WorstApproximatedMarginal(cliques, merged, weights, penalties, COARSE), True
+    with_gains = dict(zip(("noises", "floors", "cautions"), GAINS, strict=True))
+    yield WorstApproximatedMarginal(cliques, merged, weights, penalties, COARSE, **with_gains), True
 
 
 def worst_marginal_random(domain: Domain) -> st.SearchStrategy:
     def scored(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, ...]) -> st.SearchStrategy:
         numbers = st.lists(st.floats(0.01, 100.0), min_size=len(cliques), max_size=len(cliques)).map(np.array)
-        return st.builds(WorstApproximatedMarginal, st.just(cliques), st.just(estimates), numbers, numbers)
+        plain = st.builds(WorstApproximatedMarginal, st.just(cliques), st.just(estimates), numbers, numbers)
+        gains = st.builds(
+            WorstApproximatedMarginal,
+            st.just(cliques),
+            st.just(estimates),
+            numbers,
+            numbers,
+            noises=numbers,
+            floors=numbers,
+            cautions=numbers,
+        )
+        return plain | gains
 
     return cliques_of(domain).flatmap(
         lambda cliques: estimates_of(domain, cliques).flatmap(lambda estimates: scored(cliques, estimates))
@@ -170,6 +186,8 @@ def worst_of_many_examples() -> Iterator[tuple[object, bool]]:
     yield WorstOfManyMarginals(estimate, weights, penalties, np.array([0, 2])), True
     merged = stacked(COARSE.domain, cliques, high_at_the_end(COARSE.domain, cliques))
     yield WorstOfManyMarginals(merged, weights, penalties, np.array([1]), COARSE), True
+    with_gains = dict(zip(("noises", "floors", "cautions"), GAINS, strict=True))
+    yield WorstOfManyMarginals(merged, weights, penalties, np.arange(3), COARSE, **with_gains), True
 
 
 def worst_of_many_random(domain: Domain) -> st.SearchStrategy:
@@ -177,7 +195,9 @@ def worst_of_many_random(domain: Domain) -> st.SearchStrategy:
         numbers = st.lists(st.floats(0.01, 100.0), min_size=len(cliques), max_size=len(cliques)).map(np.array)
         among = st.sets(st.integers(0, len(cliques) - 1), min_size=1).map(lambda chosen: np.array(sorted(chosen)))
         estimate = st.just(stacked(domain, cliques, estimates))
-        return st.builds(WorstOfManyMarginals, estimate, numbers, numbers, among)
+        plain = st.builds(WorstOfManyMarginals, estimate, numbers, numbers, among)
+        gains = st.builds(WorstOfManyMarginals, estimate, numbers, numbers, among, st.none(), numbers, numbers, numbers)
+        return plain | gains
 
     return cliques_of(domain).flatmap(
         lambda drawn: st.just(tuple(clique for clique in drawn if clique) or ((domain.attributes[0],),)).flatmap(
@@ -674,8 +694,14 @@ def test_queries_refuse_parameters_that_would_break_their_claims():
         with pytest.raises(ValueError, match="`weights` must be positive and finite, the largest"):
             WorstApproximatedMarginal(clique, (whole,), weights, penalties)
     for penalty in (math.nan, math.inf, -1.0, 2.1e9):
-        with pytest.raises(ValueError, match="`penalties` must be finite, from 0 to 2,000,000,000"):
-            WorstApproximatedMarginal(clique, (whole,), one, penalty * one)
+        for wrong in ("penalties", "noises", "floors", "cautions"):
+            numbers = dict.fromkeys(("weights", "penalties", "noises", "floors", "cautions"), one)
+            with pytest.raises(ValueError, match=r"must be finite, from 0 to (2,0|4)00,000,"):
+                WorstApproximatedMarginal(clique, (whole,), **numbers | {wrong: penalty * one})
+    with pytest.raises(ValueError, match="must be given together"):
+        WorstApproximatedMarginal(clique, (whole,), one, one, noises=one)
+    with pytest.raises(ValueError, match="one number for each clique"):
+        WorstApproximatedMarginal(clique, (whole,), one, one, None, one, one, np.ones(2))
     with pytest.raises(ValueError, match=r"must be float64\. Found float32"):
         WorstApproximatedMarginal(clique, (whole,), one.astype(np.float32), one)
     with pytest.raises(ValueError, match="at least one set"):

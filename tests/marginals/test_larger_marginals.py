@@ -80,7 +80,7 @@ def most_candidates(made) -> int:
 def test_triples_take_part_only_once_their_noise_is_small():
     """By the noise, not by luck: with 2,000 rows a triple's noise is a few records a cell, or hundreds."""
     rows = PARITY[:2000]
-    few = released(AIM(3), SIX, rows, budget=Budget(0.1, 1e-6), draw=5)
+    few = released(AIM(3), SIX, rows, budget=Budget(0.5, 1e-6), draw=5)
     assert largest_measured(few) == 2
     assert most_candidates(few) <= 21, "six columns and fifteen pairs"
     assert most_candidates(released(AIM(3, rounds=2), SIX, rows, budget=Budget(20.0, 1e-6), draw=5)) > 21

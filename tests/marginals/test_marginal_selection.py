@@ -55,6 +55,7 @@ def chosen(
             deviation=5.0,
             size_share=share,
             mu_squared=mu_squared,
+            column_errors={},
         )
         selected = choice.choose(curator.filter(GaussianFilter()), now)
         return selected, curator.charges()

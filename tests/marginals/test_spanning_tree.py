@@ -92,7 +92,14 @@ CHAIN = [tuple(map(int, row)) for row in CHAIN_ROWS]
 LINKS = set(itertools.pairwise(NAMES))
 
 
-def first_round(domain: Domain = SEVEN, *, deviation: float = 5.0, sensitivity: float = 1.0, ending: float = 1.0):
+def first_round(
+    domain: Domain = SEVEN,
+    *,
+    deviation: float = 5.0,
+    sensitivity: float = 1.0,
+    ending: float = 1.0,
+    column_error: float = 0.0,
+):
     """Before anything but columns is known, which are uniform; choices cost 50 in all."""
     candidates = Candidates.of(2, domain, 1.0)
     pairs = [clique for clique in candidates.weights if len(clique) == 2]
@@ -104,14 +111,16 @@ def first_round(domain: Domain = SEVEN, *, deviation: float = 5.0, sensitivity: 
         deviation=deviation,
         size_share=1.0,
         mu_squared=50.0,
+        column_errors=dict.fromkeys(domain.attributes, column_error),
         sensitivity=sensitivity,
         ending=ending,
     )
 
 
-def joined(choice, part: np.ndarray, rows=CHAIN, deviation: float = 5.0):
+def joined(choice, part: np.ndarray, rows=CHAIN, deviation: float = 5.0, column_error: float = 0.0):
+    now = first_round(deviation=deviation, column_error=column_error)
     with opened(SEVEN, rows, budget=Budget(500.0, 1e-6)) as curator:
-        tree = choice.join(curator.filter(GaussianFilter()), first_round(deviation=deviation), part)
+        tree = choice.join(curator.filter(GaussianFilter()), now, part)
         return set(tree.estimates), curator.charges()
 
 
@@ -140,16 +149,19 @@ def test_a_tree_ends_where_noise_would_hide_what_is_left():
     """a, b, c and d are a chain, the others independent of all.
 
     With a deviation of 50 a pair's noise is 160 records; a link's error is above 3,000, and the others' below 160, as
-    is asserted of the table. A choice costs 50 / 6 (mu squared), with Gumbel noise of scale below 1 record.
-    Against the margin the other pairs' odds together are below 1, so that the tree ends with odds of at least 1 / 2
-    each time; the seed is fixed. The choice to end is charged like the others.
+    is asserted of the table, which is no more than what the errors of two columns explain. A choice costs 50 / 6 (mu
+    squared), with Gumbel noise of scale below 1 record. Against the margin the other pairs' odds together are below 1,
+    so that the tree ends with odds of at least 1 / 2 each time; the seed is fixed. The choice to end is charged like
+    the others.
     """
     rows = np.array(CHAIN)
     rows[:, 4:] = np.random.default_rng(4).integers(0, 2, (4000, 3))
     for one, other in itertools.combinations(range(7), 2):
         counts = np.bincount(2 * rows[:, one] + rows[:, other], minlength=4)
         assert np.abs(counts - 1000).sum() < 160 or other < 4
-    tree, charges = joined(ExponentialChoice(), np.arange(7), list(map(tuple, rows.tolist())), deviation=50.0)
+    tree, charges = joined(
+        ExponentialChoice(), np.arange(7), list(map(tuple, rows.tolist())), deviation=50.0, column_error=114.0
+    )
     assert tree == {("a", "b"), ("b", "c"), ("c", "d")}
     assert [mu_squared_of(charge) for charge in charges] == pytest.approx([50.0 / 6] * 4, rel=1e-6)
 

@@ -260,6 +260,7 @@ class BatchedAIM:
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing * (rounds - number) if last else choosing,
+                column_errors=_column_errors(estimator, model),
                 watch=self.pace,
             )
             selected = choice.choose(account, now)
@@ -318,6 +319,7 @@ class BatchedAIM:
             deviation=marginal_deviation(account, self.curator.domain, share * left / edges),
             size_share=1.0,
             mu_squared=share * choosing,
+            column_errors=_column_errors(estimator, model),
             sensitivity=self._sensitivity(),
             ending=ENDING if later > FEWEST_AFTER_TREE else ENDING_OF_WIDE,
             watch=self.pace,
@@ -394,12 +396,15 @@ class BatchedAIM:
     def _affordable(self, account: FilterAccount, candidates: Candidates, model: GraphicalModel, left: float) -> int:
         """The most rounds whose measurements would be about `SMALL_ERROR` off, at least `FEWEST_ROUNDS`.
 
+        In a table of few columns at least as many as choose every other pair: more would leave little for each.
+
         Post-processing: it follows from noisy answers.
         """
         estimates = model.marginals(self._named(candidates))
         most = min(MOST_ROUNDS, math.ceil(len(estimates) / self.choice.size), MOST_SCORES // len(estimates))
-        total = next(iter(estimates.values())).sum()
-        few, many = FEWEST_ROUNDS, max(FEWEST_ROUNDS, most)
+        total, joint = next(iter(estimates.values())).sum(), sum(len(clique) > 1 for clique in estimates)
+        few = min(FEWEST_ROUNDS, max(math.ceil(joint / (2 * self.choice.size)), 1))
+        many = max(few, most)
         while few < many:
             middle = (few + many + 1) // 2
             portion = left / (middle * self.choice.size)
@@ -407,6 +412,13 @@ class BatchedAIM:
             error = np.mean([expected_error(table, deviation) for table in estimates.values()]) / total
             few, many = (middle, many) if error <= SMALL_ERROR else (few, middle - 1)
         return few
+
+
+def _column_errors(estimator: WarmEstimator, model: GraphicalModel) -> dict[str, float]:
+    """By column, the expected L1 error of its counts as they were measured by themselves, in records."""
+    scales = {one.clique: one.scale for one in estimator.measurements if len(one.clique) == 1}
+    tables = model.marginals(list(scales))
+    return {clique[0]: expected_error(tables[clique], scale) for clique, scale in scales.items()}
 
 
 def _taught_nothing(selected: SelectedMarginals, model: GraphicalModel) -> bool:

@@ -16,7 +16,7 @@ from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.scores import expected_error, rounded, scores_of
+from counterfoil.marginals.scores import Gain, expected_error, rounded, scores_of
 from counterfoil.marginals.spanning_tree import Pick, choose_tree, count_parts, parts_of
 from counterfoil.noise.selection import ExponentialSelection
 
@@ -50,6 +50,7 @@ class Round:
         size_share: the share of its largest size that the model may take.
         mu_squared: the budget of the selection.
         sensitivity: by how many records a neighbor may change the error of one marginal.
+        column_errors: by column, the expected L1 error of its counts, in records.
         ending: how readily a tree of pairs ends: with m of them, its end has the odds of m ** ending without gain.
         watch: counts the time that it takes to see which candidates fit.
     """
@@ -61,6 +62,7 @@ class Round:
     deviation: float
     size_share: float
     mu_squared: float
+    column_errors: Mapping[str, float]
     sensitivity: float = 1.0
     ending: float = 1.0
     watch: FitWatch = UNWATCHED
@@ -78,6 +80,10 @@ class Round:
     def expected_errors(self, cliques: Sequence[Clique]) -> np.ndarray:
         """`expected_error` of each of `cliques`."""
         return np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
+
+    def gain(self, scale: float) -> Gain:
+        """What gains are compared with, in a choice whose noise has this scale."""
+        return Gain(scale, self.column_errors)
 
     def joints(self, part: np.ndarray) -> int:
         """How many pairs a spanning tree of the estimated ones takes, where all of them fit."""
@@ -142,7 +148,9 @@ class ExponentialChoice:
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
         layout = now.candidates.layout(now.coarsening.domain)
-        scores = scores_of(now.estimates, now.candidates.weights, now.deviation, now.coarsening, layout)
+        weights = now.candidates.weights
+        gain = now.gain(selection.scale(now.sensitivity * max(weights[clique] for clique in now.estimates)))
+        scores = scores_of(now.estimates, weights, now.deviation, now.coarsening, layout, gain=gain)
         place = {clique: i for i, clique in enumerate(now.estimates)}
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
@@ -160,7 +168,7 @@ class ExponentialChoice:
         if not edges:
             return now.selected([])
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / edges)))
-        margin = now.ending * selection.scale(now.sensitivity) * math.log(len(now.estimates))
+        scale = selection.scale(now.sensitivity)
         first = next(iter(now.estimates))
         end, places = first[:1], len(now.estimates)
         scores = scores_of(
@@ -168,7 +176,8 @@ class ExponentialChoice:
             dict.fromkeys(now.estimates, 1.0) | {end: _NOTHING},
             now.deviation,
             now.coarsening,
-            margin=margin,
+            gain=now.gain(scale),
+            margin=now.ending * scale * math.log(len(now.estimates)),
         )
 
         def pick(joining: np.ndarray) -> int | None:

@@ -8,14 +8,14 @@ mechanism runs over all candidates that are left; none is left out because of it
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from counterfoil.curator.queries.query import SelectionQuery
-from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import LARGEST_GAIN, LARGEST_PENALTY, WorstApproximatedMarginal
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
@@ -48,7 +48,7 @@ def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -
 
 
 class Scores(Protocol):
-    """Candidates with their scores: the error of a model's counts, less what measuring them would leave."""
+    """Candidates with their scores: by how much measuring them would make a model's error smaller."""
 
     def among(self, places: np.ndarray) -> SelectionQuery:
         """Which of the candidates at `places`, int64 [candidates] and rising, the model gets most wrong."""
@@ -62,6 +62,7 @@ def scores_of(
     coarsening: Coarsening,
     layout: Layout | None = None,
     *,
+    gain: Gain | None = None,
     margin: float = 0.0,
 ) -> Scores:
     """The candidates with their scores.
@@ -72,11 +73,46 @@ def scores_of(
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
         coarsening: the values that are counted together.
         layout: of the candidates in their order, where it is known: counts are kept for the same one.
-        margin: what is taken off each error besides, in records.
+        gain: makes candidates worth a choice that are about as far off as their noise would be; None for those alone
+            that are further off.
+        margin: what is taken off each score besides, in records.
     """
+    of_gains = None if gain is None else gain.of(estimates, weights, margin)
     if len(estimates) < MANY_CANDIDATES:
-        return _FewScores(estimates, weights, deviation, coarsening, margin)
-    return _StackedScores(estimates, weights, deviation, coarsening, layout, margin)
+        return _FewScores(estimates, weights, deviation, coarsening, margin, of_gains)
+    return _StackedScores(estimates, weights, deviation, coarsening, layout, margin, of_gains)
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """What gains are compared with.
+
+    Args:
+        scale: of the Gumbel noise of a choice, in units of the score.
+        column_errors: by column, the expected L1 error of its counts, in records.
+    """
+
+    scale: float
+    column_errors: Mapping[str, float]
+
+    def of(
+        self, cliques: Iterable[Clique], weights: Mapping[Clique, float], margin: float
+    ) -> dict[Clique, tuple[float, float]]:
+        """By candidate, the part of its error that is its columns', and what is taken off its gain, in records.
+
+        Candidates with next to no gain are many, and together must not outdo the noise.
+        """
+        cliques, most = list(cliques), float(LARGEST_GAIN)
+        caution = self.scale * math.log(len(cliques))
+        return {
+            clique: (min(self._floor(clique), most), min(margin + caution / weights[clique], most))
+            for clique in cliques
+        }
+
+    def _floor(self, clique: Clique) -> float:
+        if len(clique) == 1:
+            return 0.0
+        return math.hypot(*(self.column_errors.get(name, 0.0) for name in clique))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +124,7 @@ class _FewScores:
     deviation: float
     coarsening: Coarsening
     margin: float
+    of_gains: Mapping[Clique, tuple[float, float]] | None
 
     def among(self, places: np.ndarray) -> SelectionQuery:
         candidates = tuple(self.estimates)
@@ -100,6 +137,7 @@ class _FewScores:
             weights=np.array([self.weights[clique] for clique in cliques]),
             penalties=np.minimum(expected + self.margin, LARGEST_PENALTY),
             coarsening=self.coarsening,
+            **_taken_by_gains(self.of_gains, cliques, expected),
         )
 
 
@@ -114,6 +152,7 @@ class _StackedScores:
         coarsening: Coarsening,
         layout: Layout | None,
         margin: float,
+        of_gains: Mapping[Clique, tuple[float, float]] | None,
     ) -> None:
         cliques = tuple(estimates)
         layout = Layout.of(coarsening.domain, cliques) if layout is None else layout
@@ -123,7 +162,20 @@ class _StackedScores:
         self._weights = np.array([weights[clique] for clique in cliques])
         expected = layout.sums(_expected_error_of_cells(cells, deviation))
         self._penalties = np.minimum(expected + margin, LARGEST_PENALTY)
+        self._of_gains = _taken_by_gains(of_gains, cliques, expected)
         self._coarsening = coarsening
 
     def among(self, places: np.ndarray) -> SelectionQuery:
-        return WorstOfManyMarginals(self._estimate, self._weights, self._penalties, places, self._coarsening)
+        return WorstOfManyMarginals(
+            self._estimate, self._weights, self._penalties, places, self._coarsening, **self._of_gains
+        )
+
+
+def _taken_by_gains(
+    of_gains: Mapping[Clique, tuple[float, float]] | None, cliques: Sequence[Clique], expected: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The arguments of a query that are about gains, where there are any."""
+    if of_gains is None:
+        return {}
+    floors, cautions = np.array([of_gains[clique] for clique in cliques]).T.copy()
+    return {"noises": np.minimum(expected, LARGEST_GAIN), "floors": floors, "cautions": cautions}

@@ -16,8 +16,13 @@ from counterfoil.noise.randomness import Randomness
 # is (e - p)(1 + a) and the product is w (e - p)(1 + a)(1 + b) + c, where abs(a), abs(b) <= u, and c is below 2**-1074
 # and not 0 only where the product is subnormal. As abs(e - p) <= 2e9, a score is off by at most
 # W 2e9 (2 u + u**2) + 2**-1074, that of a neighbor too: together by less than 8.9e-7 W, and W is at most the
-# sensitivity. Weights far below W only make their own scores' errors smaller. A millionth covers this and the few
-# roundings, by u each, of the scale itself. Nothing overflows: W is at most 1e100.
+# sensitivity. Weights far below W only make their own scores' errors smaller.
+# Where candidates have gains, a score is w (g - c) where that is more, with g = d (1 - q / sqrt(d^2 + q^2)) for
+# d = max(min(e, 4e8) - f, 0), and f, q and c from 0 to 4e8. Both differences are off by at most u 4e8, a gain by no
+# more than what it is of. The root is right to 2 u of itself, the ratio, at most 1, to 4 u, what is left of 1 to 5 u,
+# and the gain, after its product, to 6 u d; the product with w adds u W 4e8. That is 9 u 4e8 W, for two neighbors less
+# than 8e-7 W, and the larger of two numbers is off by no more than one of them.
+# A millionth covers this and the few roundings, by u each, of the scale itself. Nothing overflows: W is at most 1e100.
 _SCORE_ROUNDING = 1 + 1e-6
 
 # Among very many candidates a block of them is chosen first, with odds that are the sum of its candidates' odds, and

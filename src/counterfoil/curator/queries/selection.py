@@ -21,6 +21,9 @@ LARGEST_TOTAL = 1e9
 LARGEST_PENALTY = 2 * int(LARGEST_TOTAL)
 """The most that an error or a penalty of a score may be; `noise.selection` says what rests on it."""
 
+LARGEST_GAIN = 400_000_000
+"""The most that an error and what it is compared with are within a gain, whose steps are more and round more."""
+
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
 
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
@@ -46,24 +49,71 @@ def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, 
         raise ValueError("An estimate must count at most 10**9 records in all: sums of errors stay exact below that.")
 
 
-def require_scores(weights: np.ndarray, penalties: np.ndarray) -> None:
-    """Refuses weights and penalties of candidates with which scores would be rounded too much.
+def gains_of(errors: np.ndarray, noises: np.ndarray) -> np.ndarray:
+    """By how much the error of a marginal falls if it is measured, and its noise weighed against what is known.
+
+    Of deviations from an estimate that are as large as the noise, a posterior mean takes half, and leaves 1 / sqrt(2)
+    of the error: deviations with the variance v and noise with the variance s leave v s / (v + s). With errors e and q
+    of the estimate and of the noise that leaves e q / sqrt(e^2 + q^2). The gain lies between max(e - q, 0) and e, and
+    rises with e by at most as much as e: its derivative is 1 - (q / sqrt(e^2 + q^2))^3.
+
+    Args:
+        errors: float64 [candidates], of the estimate.
+        noises: float64 [candidates], what noise alone would leave.
+    """
+    distances = np.hypot(errors, noises)
+    return np.asarray(errors * (1 - noises / np.where(distances > 0, distances, 1.0)))
+
+
+def require_scores(weights: np.ndarray, penalties: np.ndarray, *of_gains: np.ndarray) -> None:
+    """Refuses weights of candidates, and numbers of records, with which scores would be rounded too much.
 
     Raises:
         ValueError: naming the range.
     """
-    if not weights.dtype == penalties.dtype == np.float64:
-        raise ValueError(f"`weights` and `penalties` must be float64. Found {weights.dtype} and {penalties.dtype}.")
+    if not all(numbers.dtype == np.float64 for numbers in (weights, penalties, *of_gains)):
+        found = ", ".join(sorted({str(numbers.dtype) for numbers in (weights, penalties, *of_gains)}))
+        raise ValueError(f"`weights`, `penalties` and what gains take must be float64. Found {found}.")
     if not ((weights > 0).all() and _SMALLEST_WEIGHT <= weights.max() <= _LARGEST_WEIGHT):
         raise ValueError(
             f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
             f"{_LARGEST_WEIGHT:g}. Found {weights.min()} to {weights.max()}: scale them."
         )
-    if not ((penalties >= 0) & (penalties <= LARGEST_PENALTY)).all():
-        raise ValueError(
-            f"`penalties` must be finite, from 0 to {LARGEST_PENALTY:,}: scores are rounded too much beyond. Found "
-            f"{penalties.min()} to {penalties.max()}."
-        )
+    for what, most, arrays in (
+        ("`penalties`", LARGEST_PENALTY, (penalties,)),
+        ("What gains take", LARGEST_GAIN, of_gains),
+    ):
+        for numbers in arrays:
+            if not ((numbers >= 0) & (numbers <= most)).all():
+                raise ValueError(
+                    f"{what} must be finite, from 0 to {most:,}: scores are rounded too much beyond. Found "
+                    f"{numbers.min()} to {numbers.max()}."
+                )
+
+
+def records_of_scores(penalties: np.ndarray, *of_gains: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    """Those of the arguments of `WorstApproximatedMarginal` in records that are given, `penalties` first.
+
+    Raises:
+        ValueError: where some of those about gains are, without others.
+    """
+    given = tuple(numbers for numbers in of_gains if numbers is not None)
+    if given and len(given) < len(of_gains):
+        raise ValueError("`noises`, `floors` and `cautions` must be given together.")
+    return penalties, *given
+
+
+def scores_of_errors(
+    errors: np.ndarray, weights: np.ndarray, penalties: np.ndarray, *of_gains: np.ndarray
+) -> np.ndarray:
+    """float64 [candidates]: the scores of `WorstApproximatedMarginal`, whose arguments these are, in their order."""
+    errors = np.minimum(errors, LARGEST_PENALTY).astype(np.float64)
+    scores = errors - penalties
+    if of_gains:
+        noises, floors, cautions = of_gains
+        beyond = np.maximum(np.minimum(errors, LARGEST_GAIN) - floors, 0.0)
+        scores = np.maximum(scores, gains_of(beyond, noises) - cautions)
+    return np.asarray(weights * scores)
 
 
 @shipped
@@ -71,10 +121,15 @@ def require_scores(weights: np.ndarray, penalties: np.ndarray) -> None:
 class WorstApproximatedMarginal(SelectionQuery):
     """Scores each candidate clique by weight * (L1 error of the estimate - penalty).
 
+    With `noises`, `floors` and `cautions` by weight * max(error - penalty, gain - caution), where the gain is that of
+    `gains_of` for what the error exceeds its floor by: it is larger than error - penalty most of all where the estimate
+    is about as far off as the noise would be.
+
     Formal guarantee: the estimate is public and fixed. A record falls in one cell of a clique, so that adding or
     removing it changes abs(count - estimate) by at most 1 in one cell, and replacing it by at most 1 in two: the L1
     error moves by at most 1, or 2, and the score by at most max(weights), or twice that. Errors may rise or fall, so
-    the score is not monotone and the exponential mechanism's factor 2 stays. Errors above LARGEST_PENALTY, which tables
+    the score is not monotone and the exponential mechanism's factor 2 stays. A gain moves by at most what its error
+    does, in the same direction, and so does the larger of two such numbers. Errors above LARGEST_PENALTY, which tables
     of more than 10**9 records may have, count as that: they then move by less. In floating point a score is off by
     less than a millionth of that; the noise is raised by as much (`noise.selection`).
 
@@ -84,6 +139,10 @@ class WorstApproximatedMarginal(SelectionQuery):
         weights: float64[candidates], positive, the largest between 1e-100 and 1e100.
         penalties: float64[candidates], the error that noise alone would leave, from 0 to LARGEST_PENALTY.
         coarsening: values to count together; a record still falls in one cell of each clique.
+        noises: float64[candidates], the error that noise alone would leave, as gains take it; or None.
+        floors: float64[candidates], a part of the error that measuring does not mend; or None.
+        cautions: float64[candidates], what is taken off gains; or None. These three are given together or not at all,
+            each from 0 to LARGEST_GAIN, and errors above count as that within gains.
 
     Source: McKenna et al. 2022, Algorithm 2, the quality score of AIM.
 
@@ -99,19 +158,26 @@ class WorstApproximatedMarginal(SelectionQuery):
     weights: np.ndarray
     penalties: np.ndarray
     coarsening: Coarsening | None = None
+    noises: np.ndarray | None = None
+    floors: np.ndarray | None = None
+    cautions: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _require_integers(self.cliques, self.estimates)
-        if not self.weights.shape == self.penalties.shape == (len(self.cliques),):
-            raise ValueError("`weights` and `penalties` must hold one number for each clique.")
-        require_scores(self.weights, self.penalties)
+        if any(numbers.shape != (len(self.cliques),) for numbers in (self.weights, *self._records)):
+            raise ValueError("`weights`, `penalties` and what gains take must hold one number for each clique.")
+        require_scores(self.weights, *self._records)
+
+    @property
+    def _records(self) -> tuple[np.ndarray, ...]:
+        return records_of_scores(self.penalties, self.noises, self.floors, self.cautions)
 
     def score_sensitivity(self, relation: NeighboringRelation) -> float:
         return float(self.weights.max()) * _RELATION_FACTOR[relation]
 
     def exact(self, records: Records) -> np.ndarray:
         errors = _l1_errors(records, self.cliques, self.estimates, self.coarsening)
-        return self.weights * (np.minimum(errors, LARGEST_PENALTY) - self.penalties)
+        return scores_of_errors(errors, self.weights, *self._records)
 
     def describe(self) -> dict[str, Any]:
         return {"candidates": len(self.cliques), "largest_weight": float(self.weights.max())}
