@@ -113,3 +113,15 @@ def test_on_both_sides_of_zero_bounds_are_what_shows():
     line, coarse = line_of(numbers, 400.0, whole=False)
     assert with_room(line, (-256.0, 256.0), coarse, 5000.0) == (-256.0, 256.0)
     assert SMALL * 5000 < 400
+
+
+@pytest.mark.parametrize(("ends", "room"), [((1990.0, 2010.0), (1900.0, 2101.0)), ((1900.0, 2101.0), (1900.0, 2101.0))])
+def test_years_have_room_for_years_alone(ends, room):
+    """2,000 of 6,000 counts lie further out on either side, and may be noise: other numbers have room up to there."""
+    numbers = np.concatenate([np.arange(4000) % 20 + 1990, np.full(1000, 300), np.full(1000, 4000)]).astype(float)
+    line, coarse = line_of(numbers, 0.0)
+    line = Line(line.edges, line.counts, 400.0, line.places, 400.0, True)
+    assert with_room(line, ends, coarse, 6000.0) == room
+    lower, upper = with_room(line, (1880.0, 2010.0), coarse, 6000.0)
+    assert lower < 1880
+    assert upper == 4096

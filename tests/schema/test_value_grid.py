@@ -7,10 +7,20 @@ import sys
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.schema.value_grid import CELLS, REACH, WHOLE_PLACES, bounds_of, fine_edges, places_of, year_edges
+from counterfoil.schema.value_grid import (
+    CELLS,
+    REACH,
+    WHOLE_PLACES,
+    bounds_of,
+    fine_edges,
+    places_of,
+    with_years,
+    year_edges,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -85,3 +95,29 @@ def test_years_of_living_memory_have_an_interval_each():
     assert (np.diff(edges) > 0).all()
     assert {365, 366} == {later - day for day, later in pairwise(edges) if -25_567 <= day < 47_482}
     assert math.isclose(edges[0], -719_162)
+
+
+@pytest.mark.parametrize("cells", [1, 8, 60, 256])
+def test_years_have_intervals_of_decades_at_least(cells):
+    place = place_of(1995.0)
+    plain = fine_edges(place, place, cells, whole=True)
+    edges = np.array(with_years(plain, *bounds_of(place, place)))
+    assert (np.diff(edges) > 0).all()
+    assert (edges == np.floor(edges)).all()
+    assert (edges[0], edges[-1]) == (plain[0], plain[-1])
+    years = edges[(edges >= 1900) & (edges <= 2100)]
+    assert (years[0], years[-1], np.diff(years).max()) == (1900, 2100, 10)
+    assert set(plain) - set(edges) <= set(range(1900, 2101))
+
+
+def test_where_other_numbers_show_too_years_are_not_looked_for():
+    for first, last in ((2.0, 1995.0), (1995.0, 70_000.0), (-1995.0, -1995.0), (300.0, 70_000.0)):
+        places = place_of(first), place_of(last)
+        plain = fine_edges(*places, 8, whole=True)
+        assert with_years(plain, *bounds_of(*places)) == plain
+
+
+def test_intervals_finer_than_decades_stay():
+    place = place_of(1995.0)
+    singles = fine_edges(place, place, 8, whole=True, singles=True)
+    assert with_years(singles, *bounds_of(place, place)) == singles

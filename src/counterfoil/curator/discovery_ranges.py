@@ -29,6 +29,7 @@ from counterfoil.schema.value_grid import (
     bounds_of,
     fine_edges,
     places_of,
+    with_years,
     year_edges,
 )
 
@@ -184,6 +185,8 @@ def intervals_of(
     lower, upper = bounds_of(*coarse)
     singles = kind == "integer" and upper - lower <= min(_SINGLES, (records / (_QUIET * deviation)) ** 2)
     edges = fine_edges(*coarse, cells, whole=kind == "integer", singles=singles)
+    if kind == "integer" and not singles:
+        edges = with_years(edges, lower, upper)
     # Each of up to 1,000 whole numbers has a code of its own, and so has zero.
     alone = singles or (kind == "integer" and upper - lower <= MANY_NUMBERS)
     return Intervals(name, codes, edges, () if alone else tried(kind, vote, coarse, records, deviation))

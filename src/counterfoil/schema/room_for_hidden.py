@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.schema.scale import MANY_NUMBERS
-from counterfoil.schema.value_grid import BASE, CELLS, MAGNITUDES, REACH, WHOLE_PLACES, bounds_of
+from counterfoil.schema.value_grid import BASE, CELLS, MAGNITUDES, REACH, WHOLE_PLACES, YEARS, bounds_of
 
 EXCLUDED = 0.5
 """Deviations of noise: a part of the line whose noisy count is less is taken to have no records worth wider cells."""
@@ -97,6 +97,7 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     Nothing changes where the noise hides less than `SMALL` of the records, or, above numbers that each have a code of
     their own, less than a tail of counts may hold. Else bounds move outwards from one power of two to the next until
     what lies beyond is excluded, and up to the end of the last place, or down to 0, where each number has a code.
+    Numbers stay years where nothing else shows.
 
     Args:
         line: the answers.
@@ -118,6 +119,8 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
         if _is_excluded(line.between(0.0, lower), records, cheap=line.whole and upper <= MANY_NUMBERS):
             break
         lower = math.floor(corner) if line.whole else corner
+    if line.whole and YEARS[0] <= ends[0] and ends[1] <= YEARS[1] + 1:
+        lower, upper = max(lower, YEARS[0]), min(upper, YEARS[1] + 1)
     return float(lower), float(upper)
 
 

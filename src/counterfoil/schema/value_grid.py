@@ -60,6 +60,12 @@ def _outer(steps: int) -> float:
     return 0.0 if steps == 0 else MAGNITUDES[steps - 1] if steps < REACH else sys.float_info.max
 
 
+YEARS = (1900, 2100)
+"""Whole numbers that lie between these alone are taken for years."""
+
+_DECADE = 10
+
+
 def fine_edges(first: int, last: int, cells: int, *, whole: bool, singles: bool = False) -> tuple[float, ...]:
     """Edges of about `cells` intervals where the numbers at the places `first` to `last` lie, and of all other places.
 
@@ -87,6 +93,26 @@ def fine_edges(first: int, last: int, cells: int, *, whole: bool, singles: bool 
     beyond = np.concatenate([-ends, [0.0], ends])
     edges = np.concatenate([*parts, beyond[(beyond < lower) | (beyond > upper)]])
     return tuple(np.unique(np.floor(np.append(edges, upper + 1)) if whole else edges).tolist())
+
+
+def with_years(edges: tuple[float, ...], lower: float, upper: float) -> tuple[float, ...]:
+    """The same intervals of whole numbers, those of decades among them where numbers may be years.
+
+    Nearly all years that a table holds lie within one place of the grid, and in intervals that reach over centuries.
+
+    Args:
+        edges: whole numbers, ascending.
+        lower, upper: the bounds of the places that show. Where these are others, nothing changes, nor where the
+            intervals are as fine.
+    """
+    first, last = YEARS
+    (place,) = {int(place) for place in places_of(np.array(YEARS))}
+    decades = np.arange(first, last + 1, _DECADE, dtype=float)
+    line = np.array(edges)
+    outside = line[(line < first) | (line > last)]
+    if (lower, upper) != bounds_of(place, place) or len(line) - len(outside) >= len(decades):
+        return edges
+    return tuple(np.concatenate([outside[outside < first], decades, outside[outside > last]]).tolist())
 
 
 def _even(corners: list[float], each: int) -> np.ndarray:
