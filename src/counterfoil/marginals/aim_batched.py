@@ -261,6 +261,7 @@ class BatchedAIM:
                 size_share=1 - (left - portion) / capacity,
                 mu_squared=choosing * (rounds - number) if last else choosing,
                 column_errors=_column_errors(estimator, model),
+                sensitivity=self._sensitivity(),
                 watch=self.pace,
             )
             selected = choice.choose(account, now)
