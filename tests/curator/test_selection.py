@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation
-from counterfoil.curator.queries.selection import LARGEST_GAIN, LARGEST_PENALTY, WorstApproximatedMarginal, gains_of
+from counterfoil.curator.queries.selection import WorstApproximatedMarginal
+from counterfoil.noise.scores import LARGEST_GAIN, LARGEST_PENALTY, gains_of
 from counterfoil.noise.selection import ExponentialSelection
 
 CLIQUE = ("a",)

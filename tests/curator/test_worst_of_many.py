@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from counterfoil.curator.queries.selection import LARGEST_PENALTY
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.curator.records import ExactRecords
 from counterfoil.domain.coarsening import Coarsening, identity
@@ -15,6 +14,7 @@ from counterfoil.domain.domain import Domain
 from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.marginals import scores
 from counterfoil.marginals.scores import scores_of
+from counterfoil.noise.scores import LARGEST_PENALTY
 from sensitive_tables import records_of
 
 DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 9, 4))

@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.account import Choice
-from counterfoil.curator.queries.selection import LARGEST_PENALTY
 from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
@@ -25,6 +24,7 @@ from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice, Round
 from counterfoil.marginals.spanning_tree import choose_tree, count_parts, parts_of
 from counterfoil.methods.aim import AIM
+from counterfoil.noise.scores import LARGEST_PENALTY
 from small_releases import charges_of, mu_squared_of, opened, released
 
 NAMES = tuple("abcdefg")

@@ -340,5 +340,6 @@ def test_a_direct_call_that_takes_none_is_refused():
 
 @pytest.mark.filterwarnings("ignore::counterfoil.NoLedgerWarning")
 def test_synthesize_hands_it_on():
-    made = api.synthesize(frame_of(DOMAIN, ROWS, None), schema_of(DOMAIN), epsilon=1.0, rows=5, seed=1, time_limit=1e-9)
+    given = {"method": AIM(rounds=3), "epsilon": 1.0, "rows": 5, "seed": 1, "time_limit": 1e-9}
+    made = api.synthesize(frame_of(DOMAIN, ROWS, None), schema_of(DOMAIN), **given)
     assert parameters_of(made)["time_limit"] == {"seconds": 1e-9, "rounds_ended": True}

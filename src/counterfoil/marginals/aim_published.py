@@ -11,7 +11,7 @@ from counterfoil.accounting.filter import ConcentratedFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.curator.queries.selection import LARGEST_PENALTY, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.domain.domain import Clique
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.error_bars import ErrorBars, PassedOverBound, measured_bounds
@@ -25,6 +25,7 @@ from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.scores import rounded
 from counterfoil.marginals.weak_relations import blurred_counts, groups_of_model, weak_relations
 from counterfoil.noise.gaussian import GaussianNoise
+from counterfoil.noise.scores import LARGEST_PENALTY
 from counterfoil.noise.selection import ExponentialSelection
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted

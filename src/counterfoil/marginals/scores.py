@@ -15,12 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from counterfoil.curator.queries.query import SelectionQuery
-from counterfoil.curator.queries.selection import LARGEST_GAIN, LARGEST_PENALTY, WorstApproximatedMarginal
+from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.marginals.estimates import computed_together
+from counterfoil.noise.scores import LARGEST_GAIN, LARGEST_PENALTY
 
 MANY_CANDIDATES = 1000
 """From so many on they are scored together."""

@@ -12,7 +12,7 @@ from counterfoil.noise.noise import SelectionNoise
 from counterfoil.noise.randomness import Randomness
 
 # Scores are computed in floating point: w (e - p) with an integer error e and a penalty p, both from 0 to 2e9, and a
-# weight w at most W, which is at least 1e-100 (`queries.selection` sees to all of it). With u = 2**-53 the difference
+# weight w at most W, which is at least 1e-100 (`scores` sees to all of it). With u = 2**-53 the difference
 # is (e - p)(1 + a) and the product is w (e - p)(1 + a)(1 + b) + c, where abs(a), abs(b) <= u, and c is below 2**-1074
 # and not 0 only where the product is subnormal. As abs(e - p) <= 2e9, a score is off by at most
 # W 2e9 (2 u + u**2) + 2**-1074, that of a neighbor too: together by less than 8.9e-7 W, and W is at most the

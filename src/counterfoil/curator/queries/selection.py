@@ -15,16 +15,7 @@ from counterfoil.curator.queries.registry import shipped
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.noise.noise import Norm
-
-LARGEST_TOTAL = 1e9
-
-LARGEST_PENALTY = 2 * int(LARGEST_TOTAL)
-"""The most that an error or a penalty of a score may be; `noise.selection` says what rests on it."""
-
-LARGEST_GAIN = 400_000_000
-"""The most that an error and what it is compared with are within a gain, whose steps are more and round more."""
-
-_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
+from counterfoil.noise.scores import LARGEST_TOTAL, records_of_scores, require_scores, scores_of_errors
 
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
@@ -49,81 +40,14 @@ def _require_integers(cliques: tuple[Clique, ...], estimates: tuple[np.ndarray, 
         raise ValueError("An estimate must count at most 10**9 records in all: sums of errors stay exact below that.")
 
 
-def gains_of(errors: np.ndarray, noises: np.ndarray) -> np.ndarray:
-    """By how much the error of a marginal falls if it is measured, and its noise weighed against what is known.
-
-    Of deviations from an estimate that are as large as the noise, a posterior mean takes half, and leaves 1 / sqrt(2)
-    of the error: deviations with the variance v and noise with the variance s leave v s / (v + s). With errors e and q
-    of the estimate and of the noise that leaves e q / sqrt(e^2 + q^2). The gain lies between max(e - q, 0) and e, and
-    rises with e by at most as much as e: its derivative is 1 - (q / sqrt(e^2 + q^2))^3.
-
-    Args:
-        errors: float64 [candidates], of the estimate.
-        noises: float64 [candidates], what noise alone would leave.
-    """
-    distances = np.hypot(errors, noises)
-    return np.asarray(errors * (1 - noises / np.where(distances > 0, distances, 1.0)))
-
-
-def require_scores(weights: np.ndarray, penalties: np.ndarray, *of_gains: np.ndarray) -> None:
-    """Refuses weights of candidates, and numbers of records, with which scores would be rounded too much.
-
-    Raises:
-        ValueError: naming the range.
-    """
-    if not all(numbers.dtype == np.float64 for numbers in (weights, penalties, *of_gains)):
-        found = ", ".join(sorted({str(numbers.dtype) for numbers in (weights, penalties, *of_gains)}))
-        raise ValueError(f"`weights`, `penalties` and what gains take must be float64. Found {found}.")
-    if not ((weights > 0).all() and _SMALLEST_WEIGHT <= weights.max() <= _LARGEST_WEIGHT):
-        raise ValueError(
-            f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
-            f"{_LARGEST_WEIGHT:g}. Found {weights.min()} to {weights.max()}: scale them."
-        )
-    for what, most, arrays in (
-        ("`penalties`", LARGEST_PENALTY, (penalties,)),
-        ("What gains take", LARGEST_GAIN, of_gains),
-    ):
-        for numbers in arrays:
-            if not ((numbers >= 0) & (numbers <= most)).all():
-                raise ValueError(
-                    f"{what} must be finite, from 0 to {most:,}: scores are rounded too much beyond. Found "
-                    f"{numbers.min()} to {numbers.max()}."
-                )
-
-
-def records_of_scores(penalties: np.ndarray, *of_gains: np.ndarray | None) -> tuple[np.ndarray, ...]:
-    """Those of the arguments of `WorstApproximatedMarginal` in records that are given, `penalties` first.
-
-    Raises:
-        ValueError: where some of those about gains are, without others.
-    """
-    given = tuple(numbers for numbers in of_gains if numbers is not None)
-    if given and len(given) < len(of_gains):
-        raise ValueError("`noises`, `floors` and `cautions` must be given together.")
-    return penalties, *given
-
-
-def scores_of_errors(
-    errors: np.ndarray, weights: np.ndarray, penalties: np.ndarray, *of_gains: np.ndarray
-) -> np.ndarray:
-    """float64 [candidates]: the scores of `WorstApproximatedMarginal`, whose arguments these are, in their order."""
-    errors = np.minimum(errors, LARGEST_PENALTY).astype(np.float64)
-    scores = errors - penalties
-    if of_gains:
-        noises, floors, cautions = of_gains
-        beyond = np.maximum(np.minimum(errors, LARGEST_GAIN) - floors, 0.0)
-        scores = np.maximum(scores, gains_of(beyond, noises) - cautions)
-    return np.asarray(weights * scores)
-
-
 @shipped
 @dataclass(frozen=True, eq=False)
 class WorstApproximatedMarginal(SelectionQuery):
     """Scores each candidate clique by weight * (L1 error of the estimate - penalty).
 
     With `noises`, `floors` and `cautions` by weight * max(error - penalty, gain - caution), where the gain is that of
-    `gains_of` for what the error exceeds its floor by: it is larger than error - penalty most of all where the estimate
-    is about as far off as the noise would be.
+    `noise.scores.gains_of` for what the error exceeds its floor by: it is larger than error - penalty most of all where
+    the estimate is about as far off as the noise would be.
 
     Formal guarantee: the estimate is public and fixed. A record falls in one cell of a clique, so that adding or
     removing it changes abs(count - estimate) by at most 1 in one cell, and replacing it by at most 1 in two: the L1

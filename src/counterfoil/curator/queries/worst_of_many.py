@@ -11,15 +11,10 @@ import numpy as np
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.query import Records, SelectionQuery
 from counterfoil.curator.queries.registry import shipped
-from counterfoil.curator.queries.selection import (
-    LARGEST_TOTAL,
-    records_of_scores,
-    require_scores,
-    scores_of_errors,
-)
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.layout import StackedCounts
 from counterfoil.noise.noise import Norm
+from counterfoil.noise.scores import LARGEST_TOTAL, records_of_scores, require_scores, scores_of_errors
 
 _RELATION_FACTOR = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
