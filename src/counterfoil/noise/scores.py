@@ -46,16 +46,14 @@ def require_scores(weights: np.ndarray, penalties: np.ndarray, *of_gains: np.nda
             f"`weights` must be positive and finite, the largest of them between {_SMALLEST_WEIGHT:g} and "
             f"{_LARGEST_WEIGHT:g}. Found {weights.min()} to {weights.max()}: scale them."
         )
-    for what, most, arrays in (
-        ("`penalties`", LARGEST_PENALTY, (penalties,)),
-        ("What gains take", LARGEST_GAIN, of_gains),
-    ):
-        for numbers in arrays:
-            if not ((numbers >= 0) & (numbers <= most)).all():
-                raise ValueError(
-                    f"{what} must be finite, from 0 to {most:,}: scores are rounded too much beyond. Found "
-                    f"{numbers.min()} to {numbers.max()}."
-                )
+    limited = [("`penalties`", LARGEST_PENALTY, penalties)]
+    limited += [("What gains take", LARGEST_GAIN, numbers) for numbers in of_gains]
+    for what, most, numbers in limited:
+        if not ((numbers >= 0) & (numbers <= most)).all():
+            raise ValueError(
+                f"{what} must be finite, from 0 to {most:,}: scores are rounded too much beyond. Found "
+                f"{numbers.min()} to {numbers.max()}."
+            )
 
 
 def records_of_scores(penalties: np.ndarray, *of_gains: np.ndarray | None) -> tuple[np.ndarray, ...]:
