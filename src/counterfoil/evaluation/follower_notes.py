@@ -1,0 +1,109 @@
+"""Columns whose value another column says in every record, such as a code and its label: NOT PRIVATE.
+
+A copy draws both from a model of noisy counts, and some of its rows have a label that no record has with that code.
+Where the public knows which belong together, a derived column keeps to it, and costs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.schema import Schema
+from counterfoil.schema.expression import Expression
+
+MOST_VALUES = 2000
+"""Codes of a column; one with more hardly has a table that people know."""
+RECORDS_OF_EACH = 10
+"""Records of each value, in the mean, from which on it is no chance that all of them say the same."""
+_SCREENED = 1000
+"""Records of a batch that are compared before all of them are: most pairs of columns fail there."""
+
+
+class FollowerCounts:
+    """Which columns said another one so far, batch by batch.
+
+    A cell's code is what is compared, of missing cells too: values of one bin count as the same.
+    """
+
+    def __init__(self, schema: Schema):
+        columns = {column.name: column for column in schema.synthesized}
+        known = {frozenset(zeros.columns) for zeros in schema.zeros}
+        known |= {
+            frozenset(itertools.chain.from_iterable(Expression(text, columns).columns for text in texts if text))
+            for texts in ((rule.condition, rule.then) for rule in schema.rules)
+        }
+        few = [column for column in schema.synthesized if column.size <= MOST_VALUES]
+        # One code more than there are, the last, is for cells that have no place.
+        self._counts = {column.name: np.zeros(column.size + 1, dtype=np.int64) for column in few}
+        self._said: dict[tuple[str, str], np.ndarray | None] = {
+            (one.name, other.name): None
+            for one, other in itertools.permutations(few, 2)
+            if not any({one.name, other.name} <= names for names in known)
+        }
+
+    def add(self, batch: RawBatch) -> None:
+        """Compares the records of a batch."""
+        codes = {
+            name: np.where(batch.cells[name].codes < 0, len(counts) - 1, batch.cells[name].codes)
+            for name, counts in self._counts.items()
+            if name in batch.cells
+        }
+        for most in (_SCREENED, batch.rows):
+            parts = {name: own[:most] for name, own in codes.items()}
+            compared = {pair: self._compared(pair, said, parts) for pair, said in self._said.items()}
+            self._said = {pair: said for pair, said in compared.items() if said is not None}
+        for name, own in codes.items():
+            self._counts[name] += np.bincount(own, minlength=len(self._counts[name]))
+
+    def _compared(
+        self, pair: tuple[str, str], said: np.ndarray | None, codes: Mapping[str, np.ndarray]
+    ) -> np.ndarray | None:
+        """int64 [codes]: with which code of the second column each one of the first goes, -1 for none yet; None where
+        one goes with two, or where a column can't be read."""
+        if any(name not in codes for name in pair):
+            return None
+        one, other = (codes[name] for name in pair)
+        first = np.full(len(self._counts[pair[0]]), -1, dtype=np.int64)
+        first[one[::-1]] = other[::-1]
+        said = first if said is None else np.where(said < 0, first, said)
+        return said if np.array_equal(said[one], other) else None
+
+    def notes(self) -> Iterator[ColumnNote]:
+        """One for each column that follows from an earlier one, or from one that does not follow from it."""
+        order = {name: place for place, name in enumerate(self._counts)}
+        told = {pair for pair in self._said if self._is_told(pair)}
+        for name in order:
+            sources = [
+                one for one, other in told if other == name and ((name, one) not in told or order[one] < order[name])
+            ]
+            if sources:
+                closest = min(sources, key=lambda one: (self._values(one), order[one]))
+                yield ColumnNote(name, "follows", _text(closest, self._values(closest)), self._values(closest))
+
+    def _is_told(self, pair: tuple[str, str]) -> bool:
+        """Whether records are so many that it is no chance: also of those that have not the most frequent value."""
+        counts, said = self._counts[pair[0]], self._said[pair]
+        if said is None:  # no record was read
+            return False
+        seen = counts > 0
+        held = np.bincount(said[seen], weights=counts[seen])
+        rare = seen & (said != int(np.argmax(held)))
+        return bool(rare.any()) and all(
+            int(counts[some].sum()) >= RECORDS_OF_EACH * int(some.sum()) for some in (seen, rare)
+        )
+
+    def _values(self, name: str) -> int:
+        return int((self._counts[name] > 0).sum())
+
+
+def _text(source: str, values: int) -> str:
+    return (
+        f"in all records each of the {values:,} values of {source} goes with one value, or bin, of this column, and "
+        "rows of a copy will not all keep to it. Where the public knows which go together, make it a derived column "
+        "with a `lookup`, or state rules."
+    )
