@@ -501,6 +501,24 @@ def test_reals_are_categories_where_few_of_them_hold_nearly_all_cells(count, kin
     assert Schema.from_toml(document(column)).columns[0].kind == kind
 
 
+@pytest.mark.parametrize(("count", "kind"), [(70, "categorical"), (20, "real")])
+def test_amounts_of_few_are_no_categories_beside_the_zeros_of_many(count, kind):
+    column = answers(
+        name="a", kind="real", lower=0.0, upper=99.0, decimals=2, votes={"integer": 920, "real": 80},
+        categories=(("0", 920), ("50.25", count)), deviation=2.0,
+    )  # fmt: skip
+    assert Schema.from_toml(document(column)).columns[0].kind == kind
+
+
+def test_integers_far_apart_are_listed_where_their_texts_were_found():
+    zips = (("8001", 600), ("94105", 350))
+    votes = {"integer": 1000, "real": 0}
+    column = answers(name="zip", kind="integer", lower=0.0, upper=99_999.0, votes=votes, categories=zips, lumps=2)
+    assert list(bought_column(column).facts["values"][0]) == [8001, 94105]
+    assert "values" not in bought_column(replace(column, lumps=0)).facts
+    assert "values" not in bought_column(replace(column, categories=zips[:1])).facts
+
+
 HEAPS = ((20.0, 180), (50.0, 180), (100.0, 60))
 
 

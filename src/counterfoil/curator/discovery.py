@@ -176,7 +176,7 @@ class _Discovery:
             self._ask_places_again(noise)
 
     def _step(self, number: int) -> Step:
-        texts = self._text_columns
+        texts = self._wordy_columns
         uncovered = [self._texts.is_uncovered(name, self._present(name)) for name in texts]
         return next_step(number, len(self._number_columns), len(texts), uncovered)
 
@@ -202,8 +202,8 @@ class _Discovery:
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
-        bounds = self._bounds()
-        return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0))) for name in self._asked)
+        bounds, listed = self._bounds(), frozenset(self._text_columns)
+        return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0)), name in listed) for name in self._asked)
 
     def need(self, budget: Budget) -> Need:
         """How many records the noise hides, and what would show."""
@@ -215,10 +215,10 @@ class _Discovery:
         """The standard deviation of the noise of the number of records: the mean over columns."""
         return next(iter(self._votes.values())).total_deviation / math.sqrt(len(self._votes))
 
-    def _column(self, name: str, bounds: Bounds, fine: float) -> DiscoveredColumn:
+    def _column(self, name: str, bounds: Bounds, fine: float, may_be_listed: bool) -> DiscoveredColumn:
         vote = self._votes[name]
         written = self._formats[name]
-        released = self._texts.released(name) if name in self._text_columns else []
+        released = self._texts.released(name) if may_be_listed else []
         words = tuple(text for text, _ in released if is_missing_word(text)) or vote.missing_words
         kind = _kind_shown(self._kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
@@ -345,11 +345,12 @@ class _Discovery:
         return tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
 
     @property
-    def _text_columns(self) -> tuple[str, ...]:
-        """Those whose texts are counted: also of booleans that a vote found, for the words that stand for the two.
+    def _wordy_columns(self) -> tuple[str, ...]:
+        """Those that a question about texts is for: also booleans that a vote found, for the words for the two.
 
-        Reals of one or two digits may be few numbers that are categories. Where no more columns are such than are of
-        texts they are asked about as well, and later on those of which a text shows, or all among few columns.
+        Reals may be few numbers that are categories: where nearly all lie at a few places (`_few_places`). Such of one
+        or two digits are asked about before that is known, where no more columns are such than are of texts, and later
+        on those of which a text shows, or all among few columns.
         """
         voted = {name for name, stated in self._asked.items() if stated.kind is None}
         wordy = {
@@ -365,7 +366,23 @@ class _Discovery:
         if len(spelled) <= len(wordy):
             few = len(spelled) + len(wordy) <= _FEW
             wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
+        wordy |= {name for name in self._few_places if self._kinds[name] == "real"}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
+
+    @property
+    def _text_columns(self) -> tuple[str, ...]:
+        """Those whose texts are counted where a question is about texts: integers far apart, too, may be codes."""
+        wordy = frozenset(self._wordy_columns)
+        found = wordy | self._few_places if wordy else wordy
+        return tuple(name for name in self._asked if name in found and not self._asked[name].listed)
+
+    @property
+    def _few_places(self) -> frozenset[str]:
+        """Columns of numbers that a vote found, nearly all of which lie at a few places."""
+        if not self._counted:
+            return frozenset()
+        few = {name for name, (bounds, _) in self._bounds().items() if bounds.lumps or bounds.narrow}
+        return frozenset(name for name in few if self._asked[name].kind is None and not self._asked[name].ranged)
 
 
 def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:

@@ -61,6 +61,8 @@ _LUMPED = 0.9
 """A share of the records, from which on those at such places are nearly all."""
 _APART = 0.15
 """Of the intervals between the bounds, the most that such places may be."""
+_NARROWLY, _NARROW_PART = 8, 0.25
+"""The most intervals that few numbers may lie in, and the most of them all: these may lie side by side."""
 _QUIET_AGAIN = 8.0
 """The same where the bounds were found before, and integers are counted for their codes alone."""
 
@@ -145,7 +147,9 @@ class Bounds:
         beyond: of dates and moments, how many may lie beyond the bounds; None for numbers.
         points: single numbers that stand out, with their noisy counts.
         points_deviation: of the noise of each of these counts.
-        lumps: of integers that are too many to be counted one by one, at how many places far apart nearly all lie.
+        lumps: of integers that are too many to be counted one by one, and of reals, at how many places far apart nearly
+            all lie.
+        narrow: whether nearly all reals lie in few intervals, so that they may be few numbers (`is_narrow`).
         negatives: where there are none between the bounds, how many noise may hide; None where nobody asks.
         outside: of numbers, how many may lie below the bounds, and how many above, in all.
     """
@@ -160,6 +164,7 @@ class Bounds:
     points: tuple[tuple[float, int], ...] = ()
     points_deviation: float = 0.0
     lumps: int = 0
+    narrow: bool = False
     negatives: float | None = None
     outside: tuple[float, float] | None = None
 
@@ -277,11 +282,14 @@ def bounds_from(
     if _is_point(lower, upper, digits) and (lower == 0 or (roomy.lower, roomy.upper) == roomy.shown):
         return replace(roomy, held=(float(inner[inside].sum()), float(np.square(noise[inside]).sum()) ** 0.5))
     roomy = _with_points(roomy, counted, points, whole=kind == "integer")
+    seen = (edges[first : last + 2], inner[inside], noise[inside], records, least)
+    if kind == "real":
+        return replace(roomy, lumps=lumps_in(*seen, whole=False), narrow=is_narrow(*seen[1:]))
     if kind != "integer" or roomy.upper is None or (roomy.upper < CHEAP and counted.deviation > _HIDDEN * records):
         return roomy
     one = counted.singles or counted
     codes = codes_of(one.intervals, one.counts, one.deviation, (shown.lower, shown.upper), vote, records, least)
-    lumps = 0 if codes else lumps_in(edges[first : last + 2], inner[inside], noise[inside], records, least)
+    lumps = 0 if codes else lumps_in(*seen)
     if lumps and counted.singles is not None:
         found = seen_alone(one.intervals, one.counts, least_point * one.deviation)
         codes = codes_among(found, one.deviation, (shown.lower, shown.upper), vote, records)
@@ -289,8 +297,16 @@ def bounds_from(
     return replace(roomy, codes=codes, lumps=lumps)
 
 
-def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float | np.ndarray, records: float, least: float) -> int:
-    """At how many places, intervals or runs of them, nearly all integers lie that may be codes; 0 where they do not.
+def lumps_in(
+    edges: np.ndarray,
+    counts: np.ndarray,
+    deviation: float | np.ndarray,
+    records: float,
+    least: float,
+    *,
+    whole: bool = True,
+) -> int:
+    """At how many places, intervals or runs of them, nearly all numbers lie that may be codes; 0 where they do not.
 
     Codes of many digits, postal ones or those of trades, are too far apart to be counted one by one. A place is a run
     of at most two intervals that surely hold records: a body of amounts fills a longer one.
@@ -301,16 +317,35 @@ def lumps_in(edges: np.ndarray, counts: np.ndarray, deviation: float | np.ndarra
         deviation: of the noise of each, one for all or float64 [n].
         records: about how many cells are not missing.
         least: how many deviations a count must exceed to be surely none of noise.
+        whole: whether they are integers: where each has an interval of its own, its count is known.
     """
     held = counts > least * deviation
     starts = np.flatnonzero(np.diff(held.astype(int), prepend=0) == 1)
     stops = np.flatnonzero(np.diff(held.astype(int), append=0) == -1) + 1
     fewest, most = _LUMPS
-    if not fewest <= len(starts) <= most or (stops - starts).max() > 2 or (np.diff(edges)[held] <= 1).all():
+    if not fewest <= len(starts) <= most or (stops - starts).max() > 2:
+        return 0
+    if whole and (np.diff(edges)[held] <= 1).all():
         return 0
     total, variance = float(counts[held].sum()), np.broadcast_to(np.square(deviation), counts.shape)[held].sum()
     error = math.sqrt(float(variance))
     return len(starts) if held.mean() <= _APART and total + error >= _LUMPED * records else 0
+
+
+def is_narrow(counts: np.ndarray, deviation: float | np.ndarray, records: float, least: float) -> bool:
+    """Whether few intervals hold nearly all reals, and nearly all of those beside the most frequent of them, too.
+
+    Then they may be few numbers, which a question about texts can tell; a long tail beside zeros is none.
+
+    Args:
+        counts, deviation, records, least: as for `lumps_in`.
+    """
+    held = counts > least * deviation
+    if not 2 <= held.sum() <= _NARROWLY or held.mean() > _NARROW_PART:
+        return False
+    error = math.sqrt(float(np.broadcast_to(np.square(deviation), counts.shape)[held].sum()))
+    total, most = float(counts[held].sum()), float(counts.max())
+    return total - most + error >= _LUMPED * (records - most)
 
 
 def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:

@@ -19,6 +19,7 @@ What differs from the published algorithm (`aim_published`), and why:
   that predicts the column learns from these pairs. Nothing is spent on choosing them. Rounds then choose among the
   marginals of the focus with two and three other columns too.
 - Marginals of three columns and more that nobody named take part once their noise is small.
+- The model may take the square of the spent share of the budget, as a part of its largest size: large ones come last.
 - Rare values are merged once the columns are known (see `coarsening`), and come back when the model is refined.
 - A fiftieth of the budget measures the errors of the final model: they are the error bars.
 """
@@ -258,7 +259,7 @@ class BatchedAIM:
                 model_cliques=estimator.cliques,
                 estimates=Estimates(model, candidates.weights, self.pace),
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
-                size_share=1 - (left - portion) / capacity,
+                size_share=_size_share(1 - (left - portion) / capacity),
                 mu_squared=choosing * (rounds - number) if last else choosing,
                 column_errors=_column_errors(estimator, model),
                 sensitivity=self._sensitivity(),
@@ -413,6 +414,15 @@ class BatchedAIM:
             error = np.mean([expected_error(table, deviation) for table in estimates.values()]) / total
             few, many = (middle, many) if error <= SMALL_ERROR else (few, middle - 1)
         return few
+
+
+def _size_share(spent: float) -> float:
+    """The share of its largest size that the model may take, once this share of the budget is spent.
+
+    In the published algorithm it is `spent` itself. With its square what needs a large model comes last: marginals that
+    hardly enlarge it go first, and fewer fits are of a large one.
+    """
+    return spent**2
 
 
 def _column_errors(estimator: WarmEstimator, model: GraphicalModel) -> dict[str, float]:

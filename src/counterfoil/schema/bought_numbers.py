@@ -32,7 +32,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     if not _OF_NUMBERS & set(given) and given.get("missing", True):
         if column.codes:
             return _codes(column, given)
-        if column.kind == "real" and (few := _few_numbers(column, given)):
+        if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
             return BoughtColumn(column.name, few)
     whole = column.kind == "integer"
     facts: Facts = {}
@@ -119,7 +119,7 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
 
 
 def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
-    """Reals of which few were found as texts and hold nearly all cells; nothing for others."""
+    """Numbers of which few were found as texts and hold nearly all cells; nothing for others."""
     absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
     counts: dict[float, int] = {}
     for text, count in column.categories:
@@ -127,7 +127,8 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
         if math.isfinite(number) and number not in absent:
             counts[number] = counts.get(number, 0) + count
     numbers = sum(column.votes.get(kind, 0) for kind in ("integer", "real"))  # with less noise than all records
-    if len(counts) < 2 or sum(counts.values()) < _NEARLY_ALL * numbers - _BY_CHANCE * column.missing_error:
+    held, most, chance = sum(counts.values()), max(counts.values(), default=0), _BY_CHANCE * column.missing_error
+    if len(counts) < 2 or held < _NEARLY_ALL * numbers - chance or held - most < _MOST * (numbers - most) - chance:
         return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
@@ -139,6 +140,9 @@ _BY_CHANCE = 2.0
 
 _NEARLY_ALL = 0.9
 """A share of the numbers that show in a column of reals, from which on those that hold them are all that it has."""
+
+_MOST = 0.75
+"""The same of those beside the most frequent number: amounts of few people are no categories beside zeros of many."""
 
 _SPACED = 2.0**36
 """Numbers up to here have hundredths that floating point tells apart (`raw_cell`)."""
