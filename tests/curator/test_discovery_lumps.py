@@ -10,8 +10,11 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.discovery import discover
-from counterfoil.curator.discovery_ranges import lumps_in
+from counterfoil.curator.discovery_ranges import is_narrow, lumps_in
+from counterfoil.schema import Schema
+from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import DiscoveredColumn
+from discovered_strategies import BOUGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 
@@ -58,6 +61,41 @@ def test_columns_of_few_large_integers_are_told_from_amounts_and_years(tmp_path)
     lumps = {name: column.lumps for name, column in discovered_of(tmp_path, True, 2).items()}
     assert min(lumps["zip"], lumps["trade"], lumps["occupation"]) >= 4
     assert [name for name, count in lumps.items() if count] == ["zip", "trade", "occupation"]
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_where_texts_are_asked_about_last_numbers_at_few_places_are_too(tmp_path, seed):
+    """Each number has 2,000 rows or more, 15 times what a threshold hides, and no amount has more than 40."""
+    rng = np.random.default_rng(7)
+    tariffs = [0.0, 3.258096, 3.931826, 4.564348, 11.5]
+    table = {
+        "tariff": rng.choice(tariffs, ROWS),
+        "trade": rng.choice(TRADES, ROWS),
+        "amount": np.where(rng.random(ROWS) < 0.9, 0.0, rng.lognormal(3, 1, ROWS).round(6)),
+        "weight": rng.normal(70, 12, ROWS).round(6),
+    } | {f"group{i}": rng.choice(["a", "b"], ROWS) for i in range(4)}
+    pd.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
+    discovered, curator = discover(tmp_path / "t.csv", budget=Budget(2.0, 1e-9), seed=seed)
+    curator.close()
+    columns = {column.name: column for column in discovered.columns}
+    assert {float(text) for text, _ in columns["tariff"].categories} == set(tariffs)
+    assert {int(text) for text, _ in columns["trade"].categories} == set(TRADES)
+    assert not columns["amount"].categories
+    assert not columns["weight"].categories
+    made = Schema.from_toml(schema_of(discovered, BOUGHT))
+    kinds = {column.name: column.kind for column in made.columns}
+    assert [kinds[name] for name in table] == [*["categorical"] * 2, *["real"] * 2, *["categorical"] * 4]
+
+
+def test_narrow_are_few_intervals_that_hold_nearly_all_beside_the_fullest_too():
+    counts = np.zeros(40)
+    counts[[0, 12, 13, 14]] = [6000.0, 1500.0, 1500.0, 1000.0]
+    assert is_narrow(counts, 5.0, 10_000.0, 4.0)
+    assert not is_narrow(counts, 5.0, 11_000.0, 4.0), "a fifth of the records beside the fullest is elsewhere"
+    assert not is_narrow(counts[:15], 5.0, 10_000.0, 4.0), "more than a quarter of the intervals"
+    many = np.where(np.arange(400) < 9, 1000.0, 0.0)
+    assert not is_narrow(many, 5.0, 9000.0, 4.0), "more than eight"
+    assert not is_narrow(np.where(np.arange(40) < 1, 9000.0, 0.0), 5.0, 9000.0, 4.0), "one alone"
 
 
 def test_lumps_are_few_narrow_and_hold_nearly_all():
