@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.ledger.errors import LedgerUnwritable
+from counterfoil.ledger.errors import LedgerError, LedgerUnwritable
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 
 PEOPLE = SourceIdentity("people", "/data/people.csv")
@@ -195,3 +195,18 @@ def test_eight_processes_racing_in_one_release_never_overspend_it(path):
     with Ledger.open(path, source=PEOPLE) as ledger:
         by = [event["by"] for event in ledger.resume(1).records()]
         assert [by.count(str(number)) for number in range(8)] == won
+
+
+def test_a_ledger_with_two_names_is_refused(tmp_path):
+    # The journal of a killed process lies beside one of the names: by the other one, what it left half-written would
+    # be taken for written, and lost with all that followed.
+    one, other = tmp_path / "people.ledger", tmp_path / "copy.ledger"
+    Ledger.create(one, source=PEOPLE, total=1).close()
+    os.link(one, other)
+    for name in (one, other):
+        with pytest.raises(LedgerError, match=r"A ledger has one name.*has 2"):
+            Ledger.open(name, source=PEOPLE)
+    other.unlink()
+    other.symlink_to(one)
+    for name in (one, other):
+        Ledger.open(name, source=PEOPLE).close()

@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import threading
 import weakref
 from collections.abc import Iterator
@@ -135,6 +136,7 @@ class LedgerFile:
             NotALedger, LedgerCutShort, LedgerEdited, LedgerLocked, LedgerUnwritable: see each.
         """
         identity = _file_identity(path)  # before connecting: a file that replaces it in between is refused later
+        _require_one_name(path)
         with sentences(str(path), path, timeout):
             connection = _connect(f"{path.absolute().as_uri()}?mode=rw", timeout)
             try:
@@ -338,6 +340,22 @@ def _file_identity(path: Path) -> _Identity:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def _require_one_name(path: Path) -> None:
+    """Refuses a file with several names (hard links), whose journals have several names too.
+
+    What a killed process left half-written is taken back by whoever finds its journal. By another name it would be
+    taken for written, and lost with all that came after it once the first name is opened again.
+    """
+    with suppress(OSError):  # no file there, which is said elsewhere
+        status = path.stat()
+        names = status.st_nlink
+        if stat.S_ISREG(status.st_mode) and names > 1:
+            raise LedgerError(
+                f"A ledger has one name, beside which its journal lies. {path} has {names} (hard links): keep "
+                "the one that has a -journal beside it, or any where none has, and remove the others."
+            )
 
 
 def _sync_folder(folder: Path) -> None:
