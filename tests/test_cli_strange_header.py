@@ -83,3 +83,33 @@ def test_a_name_of_several_lines_that_the_schema_declares_is_read(office):
         assert ended.status == 0, ended.err
     # It shows no name.
     assert office.run("ledger", "create", "l", "--source", "h.csv", "--epsilon", "1", "--delta", "0").status == 0
+
+
+SCHEMA = 'name = "people"\n[columns.age]\nkind = "integer"\nlower = 18\nupper = 97\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("41,F,777777.77,2018-08-08\n52,M,1.5,2019-01-01\n", "no column 'age'"),
+        ("41,41,777777.77,2018-08-08\n52,M,1.5,2019-01-01\n", "two columns have one name"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("synth", "n.csv", "--schema", "n.toml", "--epsilon", "1", "--out", "s.csv"),
+        ("check", "n.csv", "--schema", "n.toml"),
+        ("schema", "n.csv", "--epsilon", "1", "--stated", "n.toml", "--out", "d.toml"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_first_record_that_is_taken_for_names_is_not_shown(office, lines, said, command):
+    office.path.joinpath("n.csv").write_text(lines)
+    office.path.joinpath("n.toml").write_text(SCHEMA)
+    ended = office.run(*command)
+    sentence = " ".join(ended.err.split())
+    assert ended.status == 2
+    assert said in sentence
+    assert "add it" in sentence
+    assert not any(value in sentence for value in ("41", "777777.77", "2018-08-08"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable
 from datetime import date, datetime, time
@@ -11,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.cli.terminal import Terminal
+from counterfoil.schema.header import are_values, named_by_values
 from counterfoil.table_url import stem_of
-
-_VALUE = re.compile(r"[-+]?[0-9]+(?:[.,:/-][0-9]+)*(?: [0-9:.]+)?")
 
 
 def require_schema_file(out: Path, source: str, *, force: bool) -> None:
@@ -38,10 +36,10 @@ def require_schema_file(out: Path, source: str, *, force: bool) -> None:
 def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
     """Warns where names look like values: a file without a line of names loses a record, whose values become names."""
     found = list(names)
-    strange = sum(_VALUE.fullmatch(name.strip()) is not None for name in found)
-    if 2 * strange > len(found):
+    if are_values(found):
+        strange, count = named_by_values(found)
         terminal.alarm(
-            f"WARNING: {strange} of {len(found)} columns are named by a number or a date. If the file has no line of "
+            f"WARNING: {strange} of {count} columns are named by a number or a date. If the file has no line of "
             "names, a record is taken for it, and its values become names: add the line."
         )
 

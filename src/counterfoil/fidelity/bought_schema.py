@@ -111,9 +111,9 @@ class SchemaPurchase:
         columns = columns_of(source)
         names = tuple(columns.types)
         if unit is not None and unit.column not in names:
-            from counterfoil.schema.errors import did_you_mean
+            from counterfoil.schema.header import hint_of_names
 
-            hint = did_you_mean(unit.column, names)
+            hint = hint_of_names(unit.column, names)
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
         kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)

@@ -15,6 +15,7 @@ from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.notation import text_of
 from counterfoil.schema.patterns import is_pattern, matches
 from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
@@ -166,7 +167,7 @@ def _partial(text: str, facts: Mapping[str, Any], names: Sequence[str], lists: C
     for name, table in columns.items():
         pattern = is_pattern(name) and not exact and name not in names
         if not pattern and name not in names:
-            raise SchemaError(f"the table has no column {name!r}.{did_you_mean(name, names)}")
+            raise SchemaError(f"the table has no column {name!r}.{hint_of_names(name, names)}")
         if (left := _left_open(name, table, lists)) is not None:
             if pattern:
                 raise SchemaError(f"the pattern {name!r} must say all about its columns: nothing of it can be bought.")
@@ -270,7 +271,7 @@ def _require_sound(
     made = read_facts({**facts, "columns": complete}, Schema, lists, exact=False)
     for name in made.ignore:
         if name not in names:
-            raise SchemaError(f"`ignore`: the table has no column {name!r}.{did_you_mean(name, names)}")
+            raise SchemaError(f"`ignore`: the table has no column {name!r}.{hint_of_names(name, names)}")
     made = made.resolved([name for name in names if name not in opened])
     _ = made.structural_zeros  # binds the rules to columns
 

@@ -7,7 +7,8 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError, did_you_mean
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.identifier import Identifier
 
 
@@ -76,6 +77,6 @@ def resolve(
         if not made[pattern.name]:
             raise SchemaError(
                 f"The pattern {pattern.name!r} must match a column without an entry of its own. Found none: correct "
-                f"the pattern, or remove it.{did_you_mean(pattern.name, free)}"
+                f"the pattern, or remove it.{hint_of_names(pattern.name, free)}"
             )
     return made

@@ -17,6 +17,7 @@ from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unread
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
+from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.placement import placements_of, taken
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import Values
@@ -215,7 +216,7 @@ class BlockReader:
             if column.name not in present:
                 raise SourceError(
                     f"{self._source.name} has no column {column.name!r}, which the schema declares."
-                    + did_you_mean(column.name, present)
+                    + hint_of_names(column.name, present)
                 )
         declared = {column.name for column in self.schema.columns} | {*self.schema.ignore}
         for name in present:
@@ -227,5 +228,5 @@ class BlockReader:
         if self._unit is not None and self._unit not in present:
             raise SourceError(
                 f"{self._source.name} has no column {self._unit!r} to be the privacy unit."
-                + did_you_mean(self._unit, present)
+                + hint_of_names(self._unit, present)
             )

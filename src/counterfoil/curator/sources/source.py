@@ -9,6 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from counterfoil.curator.errors import SourceError
+from counterfoil.schema.header import are_values
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
 
@@ -123,6 +124,11 @@ def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
         if not text.strip():
             raise SourceError(f"{where}: column {position} has no name. Give every column a name.")
         if text in texts[: position - 1]:
+            if are_values(texts):  # the first record, perhaps: its values are not shown
+                raise SourceError(
+                    f"{where}: two columns have one name, and most are named by numbers or dates. Where there is no "
+                    "line of names, add it."
+                )
             raise SourceError(f"{where}: two columns are called {text!r}. Rename one of them.")
     return texts
 
