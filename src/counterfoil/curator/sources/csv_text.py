@@ -69,8 +69,10 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        wide = names[0].encode("utf-8", "surrogateescape").startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        kind = "UTF-16" if wide else "WINDOWS-1252"
         raise SourceError(
-            f"{path.name}: the text is not UTF-8; save the file as UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8."
+            f"{path.name}: the text is not UTF-8; save the file as UTF-8, as with iconv -f {kind} -t UTF-8."
         )
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
