@@ -18,6 +18,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.discovery import discover, need_foreseen
+from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import SHARES, plan_discovery
 from counterfoil.curator.discovery_ranges import _beside
 from counterfoil.curator.discovery_votes import Votes
@@ -431,7 +432,7 @@ def test_a_table_that_the_noise_drowns_says_so_and_what_would_show_it():
     need = discovered.need
     assert need.drowned
     assert need.epsilon is not None
-    assert f"About epsilon {need.epsilon:g} would show" in need.sentence()
+    assert f"bout epsilon {need.epsilon:g} would show" in need.sentence()
     plans = [plan_discovery(Budget(epsilon, 1e-9), ranges=True, texts=True) for epsilon in (0.1, need.epsilon)]
     quieter = plans[0].places.noise_multiplier / plans[1].places.noise_multiplier
     seen = max(need.rows, need.error)
@@ -441,6 +442,13 @@ def test_a_table_that_the_noise_drowns_says_so_and_what_would_show_it():
     assert not enough.drowned
     assert enough.epsilon is None
     assert enough.rows == pytest.approx(ROWS, abs=6 * enough.error)
+
+
+def test_what_would_show_a_fifth_is_said_of_as_many_rows_as_it_is_for():
+    # Of 60 rows none were seen, and the epsilon is for as many as there may be.
+    lost = need_of(0.0, 477.0, 443.0, Budget(0.3, 1e-9)).sentence()
+    assert f"If there are 477, about epsilon {need_of(477.0, 477.0, 443.0, Budget(0.3, 1e-9)).epsilon:g}" in lost
+    assert "what a fifth of them share" in need_of(3845.0, 520.0, 1000.0, Budget(0.3, 1e-9)).sentence()
 
 
 @pytest.mark.parametrize("asked", [True, False])

@@ -158,6 +158,10 @@ class Need:
         known = f"The noise hides what fewer than {self.hidden:,.0f} of {seen} share."
         if self.epsilon is None:
             return known
+        if self.rows < self.error:  # `epsilon` is for as many rows as there may well be
+            return (
+                f"{known} If there are {self.error:,.0f}, about epsilon {self.epsilon:g} would show what a fifth share."
+            )
         return f"{known} About epsilon {self.epsilon:g} would show what a fifth of them share."
 
 
