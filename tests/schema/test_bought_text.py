@@ -145,6 +145,8 @@ def test_a_text_that_is_too_various_is_left_out_and_the_reason_is_said() -> None
     text = document(various, named, number)
     schema = Schema.from_toml(text)
     assert schema.ignore == ("notes",)
+    said = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#"))
+    assert "which can't be read: write them in the table as plain digits with a point" in said, "no `format` helps"
     assert [column for column in schema.columns if isinstance(column, Identifier)] == [Identifier("email", "drop")]
     assert 'notes": its one frequent text covers about 4%' in text
     assert "none of its texts is frequent enough" in text

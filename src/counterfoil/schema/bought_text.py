@@ -56,9 +56,9 @@ _NEGATIVES = """\
 """
 _READ_AS_TEXTS = """\
 #
-# Texts to these questions are also numbers with decimal commas or separators of thousands, which can't be read, and
-# moments that are not written as 2020-01-31 23:59:59: give these a table with `kind`, bounds and `format`, and take
-# them out of `ignore`.
+# Texts to these questions are also numbers with decimal commas or separators of thousands, which can't be read: write
+# them in the table as plain digits with a point. So are moments that are not written as 2020-01-31 23:59:59: give these
+# a table with `kind`, bounds and `format`, and take them out of `ignore`.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80
