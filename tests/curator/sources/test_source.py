@@ -153,7 +153,10 @@ def test_csv_agrees_with_the_standard_library_to_the_line(
         (b"\n\n", "t.csv has no header"),
         (b"a,a\n1,2\n", "t.csv: two columns are called 'a'"),
         (b"a, \n1,2\n", "t.csv: column 2 has no name"),
-        (b'"","a"\n"1",2\n', "column 1 has no name. Give every column a name. An index of rows, which R and pandas"),
+        (
+            b'"","a"\n"1",2\n',
+            "column 1 has no name. Give every column a name. R and pandas write an index of rows first",
+        ),
         (b'"a\n1,2\n', "the header is not a line of CSV"),
         (b"\xff\xfea\x00", "t.csv: the text is not UTF-8; save the file as UTF-8, as with iconv -f UTF-16 -t UTF-8"),
         (b"\xfe\xff\x00a\x00,\x00b", "save the file as UTF-8, as with iconv -f UTF-16 -t UTF-8"),

@@ -122,14 +122,10 @@ def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
     texts = tuple(str(name) for name in names)
     for position, text in enumerate(texts, 1):
         if not text.strip():
-            index = (
-                ""
-                if position > 1
-                else (
-                    " An index of rows, which R and pandas write first, can be left out (row.names = FALSE, index = False)."
-                )
+            index = " R and pandas write an index of rows first: leave it out (row.names = FALSE, index = False)."
+            raise SourceError(
+                f"{where}: column {position} has no name. Give every column a name.{index * (position == 1)}"
             )
-            raise SourceError(f"{where}: column {position} has no name. Give every column a name.{index}")
         if text in texts[: position - 1]:
             if are_values(texts):  # the first record, perhaps: its values are not shown
                 raise SourceError(
