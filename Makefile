@@ -9,7 +9,9 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 # Processes that tests start find the package compiled, also where the environment forbids Python to keep that.
 unexport PYTHONDONTWRITEBYTECODE
 PIP_ENV := PIP_DISABLE_PIP_VERSION_CHECK=1
-PIP := $(PIP_ENV) $(BIN)/python -m pip install -qq --constraint constraints.txt
+# Python compiles what it imports, and keeps that: a small part of what is installed.
+INSTALL := -m pip install -qq --no-compile
+PIP := $(PIP_ENV) $(BIN)/python $(INSTALL) --constraint constraints.txt
 
 # What touches records, budgets, files and other libraries, and so must be right with every release of what it stands on.
 BOUNDARY := tests/curator/engines tests/curator/sources tests/curator/test_conformance.py tests/ledger tests/noise \
@@ -61,7 +63,7 @@ test-lowest: .venv-lowest/.installed
 test-newest:
 	@[ -x .venv-newest/bin/python ] || $(PYTHON) -m venv .venv-newest
 	@echo "Installing the newest versions into .venv-newest ..."
-	@$(PIP_ENV) .venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager \
+	@$(PIP_ENV) .venv-newest/bin/python $(INSTALL) --upgrade --upgrade-strategy eager \
 		--constraint constraints.txt --editable '.[test]'
 	.venv-newest/bin/python -m pip freeze --exclude-editable
 	$(ONE_THREAD) $(TESTS_IN_MEMORY) .venv-newest/bin/python $(PYTEST) $(BOUNDARY)
@@ -108,6 +110,6 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PYTHON_LOWEST) -m venv .venv-lowest
 	@.venv-lowest/bin/python .ci/lowest_versions.py > .venv-lowest/constraints.txt
 	@echo "Installing the lowest versions into .venv-lowest ..."
-	@$(PIP_ENV) .venv-lowest/bin/python -m pip install -qq --only-binary :all: \
+	@$(PIP_ENV) .venv-lowest/bin/python $(INSTALL) --only-binary :all: \
 		--constraint .venv-lowest/constraints.txt --editable '.[test]'
 	@touch $@
