@@ -79,7 +79,10 @@ lint: $(VENV)/.installed-lint
 
 docs: $(VENV)/.installed-docs
 	@rm -rf site
-	PYTHONPATH=docs/hooks $(BIN)/zensical build --config-file mkdocs.yml --clean --strict
+	@outcome=; \
+		said=$$(PYTHONPATH=docs/hooks $(BIN)/zensical build --config-file mkdocs.yml --clean --strict 2>&1) || outcome=$$?; \
+		printf '%s\n' "$$said"; [ -z "$$outcome" ] || exit "$$outcome"; \
+		case $$said in *griffe:*) echo "A docstring is not as the reference reads it." >&2; exit 1;; esac
 	@echo "The documentation is in site/index.html."
 
 clean:
