@@ -18,8 +18,8 @@ import pytest
 QUICK_TO_START = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
-"""For Java that ends after seconds: most of its time it would compile, in threads beside, what it hardly runs again, and
-prove of thousands of Spark's own classes, each time anew, that they are well formed."""
+"""For Java that ends after seconds: most of its time it would compile, in threads beside, what it hardly runs again,
+and prove of thousands of Spark's own classes, each time anew, that they are well formed."""
 
 
 @dataclass(frozen=True)

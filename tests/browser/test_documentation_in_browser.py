@@ -19,8 +19,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `make docs` builds it, from copies: a warning fails. Or what `make docs` has just built, which fails of
-    the same."""
+    """The site as `make docs` builds it, from copies: a warning fails. Or what `make docs` has just built, which fails
+    of the same."""
     if built := os.environ.get("COUNTERFOIL_SITE"):
         return Path(built)
     if any(find_spec(name) is None for name in ("zensical", "mkdocstrings", "latex2mathml")):
