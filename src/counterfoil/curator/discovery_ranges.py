@@ -327,15 +327,11 @@ def lumps_in(
         return 0
     if whole and (np.diff(edges)[held] <= 1).all():
         return 0
-    total, variance = float(counts[held].sum()), np.broadcast_to(np.square(deviation), counts.shape)[held].sum()
-    error = math.sqrt(float(variance))
-    return len(starts) if held.mean() <= _APART and total + error >= _LUMPED * records else 0
+    return len(starts) if held.mean() <= _APART and _hold_nearly_all(counts, held, deviation, records) else 0
 
 
 def is_narrow(counts: np.ndarray, deviation: float | np.ndarray, records: float, least: float) -> bool:
-    """Whether few intervals hold nearly all reals, and nearly all of those beside the most frequent of them, too.
-
-    Then they may be few numbers, which a question about texts can tell; a long tail beside zeros is none.
+    """Whether few intervals hold nearly all reals: they may be few numbers, which a question about texts can tell.
 
     Args:
         counts, deviation, records, least: as for `lumps_in`.
@@ -343,9 +339,17 @@ def is_narrow(counts: np.ndarray, deviation: float | np.ndarray, records: float,
     held = counts > least * deviation
     if not 2 <= held.sum() <= _NARROWLY or held.mean() > _NARROW_PART:
         return False
+    return _hold_nearly_all(counts, held, deviation, records)
+
+
+def _hold_nearly_all(counts: np.ndarray, held: np.ndarray, deviation: float | np.ndarray, records: float) -> bool:
+    """Whether the intervals that are `held`, bool [n], hold nearly all records, also without the fullest of them.
+
+    The amounts of few people beside the zeros of many are no codes.
+    """
     error = math.sqrt(float(np.broadcast_to(np.square(deviation), counts.shape)[held].sum()))
-    total, most = float(counts[held].sum()), float(counts.max())
-    return total - most + error >= _LUMPED * (records - most)
+    most = float(counts.max())
+    return float(counts[held].sum()) - most + error >= _LUMPED * (records - most)
 
 
 def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:

@@ -128,7 +128,7 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
             counts[number] = counts.get(number, 0) + count
     numbers = sum(column.votes.get(kind, 0) for kind in ("integer", "real"))  # with less noise than all records
     held, most, chance = sum(counts.values()), max(counts.values(), default=0), _BY_CHANCE * column.missing_error
-    if len(counts) < 2 or held < _NEARLY_ALL * numbers - chance or held - most < _MOST * (numbers - most) - chance:
+    if len(counts) < 2 or held < _NEARLY_ALL * numbers - chance or held - most < _MOST * (numbers - most + chance):
         return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
@@ -142,7 +142,8 @@ _NEARLY_ALL = 0.9
 """A share of the numbers that show in a column of reals, from which on those that hold them are all that it has."""
 
 _MOST = 0.75
-"""The same of those beside the most frequent number: amounts of few people are no categories beside zeros of many."""
+"""The same of those beside the most frequent number, of as many as there may be: amounts of few people are no
+categories beside the zeros of many."""
 
 _SPACED = 2.0**36
 """Numbers up to here have hundredths that floating point tells apart (`raw_cell`)."""
