@@ -521,6 +521,30 @@ def test_integers_far_apart_are_listed_where_their_texts_were_found():
     assert "values" not in bought_column(replace(column, categories=zips[:1])).facts
 
 
+@pytest.mark.parametrize(
+    ("upper", "decimals", "stated", "step"),
+    [
+        (9.0, 2, {}, 0.01),
+        (80.0, 1, {}, 0.1),
+        (20.0, 2, {}, None),
+        (9.0, None, {}, None),
+        (9.0, 2, {"bins": 10}, None),
+        (9.0, 2, {"scale": "log"}, None),
+        (9.0, 2, {"lower": 0.005}, None),
+    ],
+)
+def test_each_of_few_decimals_between_the_bounds_has_a_code(upper, decimals, stated, step):
+    found = answers(name="price", kind="real", lower=0.5, upper=upper, decimals=decimals, points=HEAPS)
+    facts = bought_column(found, stated=stated).facts
+    assert facts.get("step", (None,))[0] == step
+    if step:
+        assert "points" not in facts
+        (column,) = Schema.from_toml(document(found)).columns
+        prices = np.round(np.arange(0.5, upper, step), decimals)
+        drawn = column.decode(column.encode(pa.array(prices)), np.random.default_rng(0)).to_pylist()
+        assert drawn == prices.tolist()
+
+
 HEAPS = ((20.0, 180), (50.0, 180), (100.0, 60))
 
 

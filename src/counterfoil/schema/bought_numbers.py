@@ -12,9 +12,11 @@ from counterfoil.schema.bought_bounds import about_negatives, bounds_facts, kept
 from counterfoil.schema.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
 from counterfoil.schema.bought_missing import missing_facts
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.outwards import integers, reals
 from counterfoil.schema.real import Real
+from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.values import parse_number
 
 _ROOM = 0.05
@@ -52,6 +54,8 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     if inside and decimals is None and "scale" not in given:
         edges = [bounds[0], *inside, *([] if whole else [bounds[1]])]
         facts["edges"] = (edges, "bought: as fine as the noise lets")
+    elif not _CUT & set(given) and (step := _step(bounds, facts.get("decimals", (decimals, ""))[0], given)):
+        facts["step"] = (step, "each number between the bounds has a code of its own")
     elif not _CUT & set(given):
         scale = str(given.get("scale", ""))
         undivided = Integer("", *bounds, scale=scale) if whole else Real("", *bounds, scale=scale, decimals=decimals)
@@ -63,6 +67,21 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
         )
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _step(bounds: tuple[float, float], decimals: int | None, given: Mapping[str, Any]) -> float | None:
+    """Of reals with so many digits after the point, where no more lie between the bounds than have codes of their own.
+
+    In bins they would come back as their neighbors in the bin: prices of .89 as .88 and .90.
+    """
+    if decimals is None or "scale" in given or round((bounds[1] - bounds[0]) * 10**decimals) >= MANY_NUMBERS:
+        return None
+    step = float(f"1e-{decimals}")
+    try:
+        Real("", *bounds, step=step, decimals=decimals)
+    except SchemaError:  # a bound that was stated is not on the grid
+        return None
+    return step
 
 
 def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integer | Real) -> Facts:
