@@ -160,4 +160,5 @@ def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) ->
     if out is not None:
         write_text(out, text)
     terminal.document(facts_of(text, out))
-    terminal.say(f"Drafted {len(columns.types)} columns in {out}: confirm every fact before `counterfoil synth`.")
+    count = f"{len(columns.types):,} column{'' if len(columns.types) == 1 else 's'}"
+    terminal.say(f"Drafted {count} in {out}: confirm every fact before `counterfoil synth`.")

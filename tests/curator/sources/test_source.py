@@ -163,6 +163,10 @@ def test_csv_agrees_with_the_standard_library_to_the_line(
         (b"stra\xdfe,b\n", "as with iconv -f WINDOWS-1252 -t UTF-8"),
         (b"a,b\n1,zebra\n1\n", "t.csv, line 3: expected 2 fields, found 1"),
         (b"a,b\nzebra,2,3\n", "t.csv, line 2: expected 2 fields, found 3"),
+        (
+            b"Survey of 2024\na,b\n1,2\n",
+            "t.csv, line 2: expected 1 field, as in the first line, found 2. Where a title",
+        ),
         (b"a,b\n1,2\nzebra,\xff\n", "t.csv, line 3: the text is not UTF-8"),
         (b'a,b\n1,"zebra\n', "t.csv, line 2: a quoted value is not closed"),
         (b'a,b\n1,"zebra"x\n', "t.csv, line 2: a quoted value is not closed, or is followed by text"),

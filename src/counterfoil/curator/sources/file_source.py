@@ -297,6 +297,11 @@ def explained(error: Exception, name: str, at: int | None = None) -> SourceError
     where = f"{name}, line {at or line[1]}" if line else name
     if line and fields:
         expected, present = fields[-1]
+        if int(expected) == 1:  # of a line that names the columns there would be more
+            return SourceError(
+                f"{where}: expected 1 field, as in the first line, found {present}. Where a title stands above the "
+                "line of names, remove it; else correct the line."
+            )
         return SourceError(f"{where}: expected {expected} fields, found {present}. Correct the line.")
     # Only the head: what follows may be a record that happens to contain these words.
     for mark, sentence in _MARKS.items():
