@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-LEAST = 3
-"""Texts that must be in a list: fewer may be there by chance."""
+LEAST, LEAST_LONG, LONG = 3, 2, 6
+"""Texts that must be in a list: fewer may be there by chance, unless each is a name of so many letters."""
 
 SHARE = 0.75
 """Of the texts that are known, those that must be in it: tables have some names of their own."""
@@ -47,10 +47,11 @@ class PublicList:
 def public_list_of(texts: Sequence[str]) -> PublicList | None:
     """The one list that has nearly all of `texts`; None where there is none, or more than one."""
     plain = list(map(_plain, texts))
+    least = LEAST_LONG if all(len(one) >= LONG for one in plain) else LEAST
     found = []
     for each in LISTS:
         inside = sum(one in each.entries for one in plain)
-        if inside >= max(LEAST, SHARE * len(plain)):
+        if inside >= max(least, SHARE * len(plain)):
             found.append(each)
     return found[0] if len(found) == 1 else None
 
