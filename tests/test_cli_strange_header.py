@@ -15,15 +15,46 @@ def office(tmp_path, capsys, monkeypatch):
     made = make_office(tmp_path, capsys, monkeypatch)
     (tmp_path / "named.csv").write_text("id," + NAMED.replace("30,", "7,30,"))
     (tmp_path / "nameless.csv").write_text(NAMELESS)
+    (tmp_path / "years.csv").write_text("x,2019,2020,2021\n" + "y,30,1,2\n" * 50)
     return made
 
 
 @pytest.mark.parametrize("options", [(), ("--epsilon", "10", "--out", "s.toml")])
-@pytest.mark.parametrize(("table", "warned"), [("named.csv", False), ("nameless.csv", True)])
+@pytest.mark.parametrize(("table", "warned"), [("named.csv", False), ("years.csv", True)])
 def test_names_that_look_like_values_are_warned_of(office, table, warned, options):
     ended = office.run("schema", table, *options)
     assert ended.status == 0, ended.err
     assert ("named by a number or a date" in " ".join((ended.out + ended.err).split())) == warned
+
+
+COMMANDS = [
+    ("schema", "nameless.csv"),
+    ("schema", "nameless.csv", "--json"),
+    ("schema", "nameless.csv", "--epsilon", "10", "--out", "s.toml"),
+    ("synth", "nameless.csv", "--schema", "all.toml", "--epsilon", "10", "--out", "s.csv"),
+]
+
+
+@pytest.mark.parametrize("first", [NAMELESS.splitlines()[0], "39,State-gov,77516,Bachelors,13,White,Male,2174,0,40"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[::2]))
+def test_a_first_record_does_not_become_names(office, command, first):
+    office.path.joinpath("nameless.csv").write_text(f"{first}\n" + f"{first.replace('3', '4')}\n" * 50)
+    office.path.joinpath("all.toml").write_text('name = "n"\n[columns."*"]\nkind = "categorical"\nvalues = ["x"]\n')
+    ended = office.run(*command)
+    said = " ".join((ended.out + ended.err).split())
+    assert ended.status == 2
+    assert "may be the values of a record and are not shown" in said
+    assert not any(value in said for value in ("77516", "State-gov", "23.12.2014"))
+    assert not office.path.joinpath("s.toml").exists()
+
+
+def test_names_that_are_declared_in_full_may_look_like_a_record(office):
+    declared = '[columns."30"]\nkind = "integer"\nlower = 0\nupper = 40\n[columns.x]\nkind = "categorical"\n'
+    office.path.joinpath("p.toml").write_text(f'ignore = ["23.12.2014"]\n{declared}')
+    bought = office.run("schema", "nameless.csv", "--epsilon", "10", "--stated", "p.toml", "--out", "s.toml")
+    assert bought.status == 0, bought.err
+    made = office.run("synth", "nameless.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "s.csv")
+    assert made.status == 0, made.err
 
 
 UNCLOSED = 'id,"height\n1,180\n2,5 ft 11",x\n3,170\n'

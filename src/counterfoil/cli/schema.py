@@ -12,6 +12,7 @@ from counterfoil.cli.row_count import row_count
 from counterfoil.cli.schema_file import facts_of, name_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
+from counterfoil.schema.header import require_names
 
 
 def schema(
@@ -152,6 +153,7 @@ def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) ->
     if out is not None:
         require_schema_file(out, source, force=force)
     columns = columns_of(source)
+    require_names(columns.types)
     note_strange_header(terminal, columns.types)
     text = draft(columns.types, name=name_of(source), typed=columns.typed)
     if out is None and not terminal.json:

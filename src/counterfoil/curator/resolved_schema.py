@@ -11,6 +11,7 @@ from counterfoil.kept_files import kept_source
 from counterfoil.schema import Schema
 from counterfoil.schema.code_lists import require_public
 from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.header import require_names
 
 
 def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> Schema:
@@ -37,5 +38,7 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
         if opened.location != "memory":  # of a schema that was read before its table was known
             for file in facts.files:
                 require_public(Path(file), kept_source(opened.location))
+        if facts.patterns:  # they would declare what may be a record's
+            require_names(opened.column_names, (*facts.declared, unit))
         facts = facts.resolved(opened.column_names, unit=unit)
     return facts

@@ -30,6 +30,7 @@ from counterfoil.schema.bought import Bought, ShareOf
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
+from counterfoil.schema.header import hint_of_names, require_names
 from counterfoil.schema.partial import NOTHING, Partial, read_partial, require_bounds_can_be_bought
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
@@ -111,12 +112,11 @@ class SchemaPurchase:
         columns = columns_of(source)
         names = tuple(columns.types)
         if unit is not None and unit.column not in names:
-            from counterfoil.schema.header import hint_of_names
-
             hint = hint_of_names(unit.column, names)
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
         kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
+        require_names(names, (*partial.columns, *partial.facts.get("ignore", ())))
         types = columns.types if columns.typed else {}
         require_bounds_can_be_bought(partial, types)
         return SchemaPurchase(source, budget, relation, unit, names, types, partial, name, float(share))

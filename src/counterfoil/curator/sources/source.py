@@ -9,7 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.schema.header import are_values
+from counterfoil.schema.header import are_values, may_be_a_record
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
 
@@ -127,9 +127,9 @@ def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
                 f"{where}: column {position} has no name. Give every column a name.{index * (position == 1)}"
             )
         if text in texts[: position - 1]:
-            if are_values(texts):  # the first record, perhaps: its values are not shown
+            if are_values(texts) or may_be_a_record(texts):  # the first record, perhaps: its values are not shown
                 raise SourceError(
-                    f"{where}: two columns have one name, and most are named by numbers or dates. Where there is no "
+                    f"{where}: two columns have one name, and many are named by numbers or dates. Where there is no "
                     "line of names, add it."
                 )
             raise SourceError(f"{where}: two columns are called {text!r}. Rename one of them.")
