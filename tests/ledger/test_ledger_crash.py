@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -195,6 +196,48 @@ def test_eight_processes_racing_in_one_release_never_overspend_it(path):
     with Ledger.open(path, source=PEOPLE) as ledger:
         by = [event["by"] for event in ledger.resume(1).records()]
         assert [by.count(str(number)) for number in range(8)] == won
+
+
+def journal_of(before: bytes) -> bytes:
+    """The journal that a process leaves which is killed when all pages of a transaction are in the file."""
+    size = int.from_bytes(before[16:18], "big")
+    pages = [before[start : start + size] for start in range(0, len(before), size)]
+    head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">IIIII", len(pages), 7, len(pages), 512, size)
+    records = [
+        struct.pack(">I", number) + page + struct.pack(">I", 7 + sum(page[size - 200 : 0 : -200]))
+        for number, page in enumerate(pages, 1)
+    ]
+    return head.ljust(512, b"\0") + b"".join(records)
+
+
+def charge(path: Path, number: int) -> None:
+    with Ledger.open(path, source=PEOPLE) as ledger:
+        ledger.resume(1).charge({"n": number}, description="", affords=lambda events: True)
+
+
+def test_a_transaction_that_was_written_whole_is_rolled_back_where_it_did_not_end(path):
+    before = path.read_bytes()
+    charge(path, 0)
+    Path(f"{path}-journal").write_bytes(journal_of(before))
+    with Ledger.open(path, source=PEOPLE) as ledger:
+        assert ledger.resume(1).records() == []
+    assert path.read_bytes() == before
+
+
+def test_a_journal_that_would_take_back_what_another_name_spent_is_refused(path):
+    with Ledger.open(path, source=PEOPLE) as idle:
+        before, journal, other = path.read_bytes(), Path(f"{path}-journal"), path.with_name("other.ledger")
+        charge(path, 0)
+        journal.write_bytes(journal_of(before))
+        path.rename(other)
+        charge(other, 1)
+        other.rename(path)
+        with pytest.raises(LedgerError, match="the journal would take back what was spent"):
+            Ledger.open(path, source=PEOPLE)
+        with pytest.raises(LedgerError, match="the journal would take back what was spent"):
+            idle.entries()
+        journal.unlink()
+        assert [record["n"] for record in idle.resume(1).records()] == [0, 1]
 
 
 def test_a_ledger_with_two_names_is_refused(tmp_path):

@@ -33,6 +33,7 @@ from typing import Any
 
 from counterfoil.ledger.diagnosis import APPLICATION_ID, BACKUP, not_a_ledger, sentences
 from counterfoil.ledger.errors import LedgerCutShort, LedgerEdited, LedgerError, LedgerUnwritable, NotALedger
+from counterfoil.ledger.journal import require_own_journal
 
 FORMATS = (1, 2, 3, 4, 5)
 """A file has the first format until an entry is written that versions which know only that one could not read."""
@@ -137,6 +138,7 @@ class LedgerFile:
         """
         identity = _file_identity(path)  # before connecting: a file that replaces it in between is refused later
         _require_one_name(path)
+        require_own_journal(path)
         with sentences(str(path), path, timeout):
             connection = _connect(f"{path.absolute().as_uri()}?mode=rw", timeout)
             try:
@@ -255,6 +257,8 @@ class LedgerFile:
             raise LedgerError(f"{self.name}: a ledger can't cross a fork. Open it again in the new process.")
         if self.path is not None and _file_identity(self.path) != self._identity:
             raise LedgerEdited(f"{self.name} was moved or replaced while in use. Open it again.")
+        if self.path is not None:
+            require_own_journal(self.path)
 
 
 def chain(previous: str, body: str) -> str:
