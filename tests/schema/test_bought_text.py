@@ -516,7 +516,9 @@ def test_integers_far_apart_are_listed_where_their_texts_were_found():
     zips = (("8001", 600), ("94105", 350))
     votes = {"integer": 1000, "real": 0}
     column = answers(name="zip", kind="integer", lower=0.0, upper=99_999.0, votes=votes, categories=zips, lumps=2)
-    assert list(bought_column(column).facts["values"][0]) == [8001, 94105]
+    facts = bought_column(column).facts
+    assert str(facts["values"][0]) == "[8001, 94105]"
+    assert "where they are codes" not in facts["kind"][1]
     assert "values" not in bought_column(replace(column, lumps=0)).facts
     assert "values" not in bought_column(replace(column, categories=zips[:1])).facts
 
@@ -543,6 +545,25 @@ def test_each_of_few_decimals_between_the_bounds_has_a_code(upper, decimals, sta
         prices = np.round(np.arange(0.5, upper, step), decimals)
         drawn = column.decode(column.encode(pa.array(prices)), np.random.default_rng(0)).to_pylist()
         assert drawn == prices.tolist()
+
+
+ROUNDED = tuple((f"{tenth / 10}", 150) for tenth in range(8, 14))
+WHOLE = tuple((f"{number}.0", 93) for number in range(10))
+HALVES = tuple((f"{half / 2}", 99) for half in range(2, 12))
+APART = (("0.25", 300), ("0.5", 200), ("0.75", 200), ("1.5", 150), ("4.25", 120))
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"), [(ROUNDED, "real"), (WHOLE, "real"), (HALVES, "categorical"), (APART, "categorical")]
+)
+def test_a_rounded_measure_keeps_its_rare_numbers(found, kind):
+    held = sum(count for _, count in found)
+    column = answers(
+        name="creatinine", kind="real", lower=0.0, upper=5.0, decimals=2 if found is APART else 1,
+        votes={"integer": 10, "real": 990}, categories=found, deviation=2.0,
+    )  # fmt: skip
+    assert held >= 900
+    assert Schema.from_toml(document(column)).columns[0].kind == kind
 
 
 HEAPS = ((20.0, 180), (50.0, 180), (100.0, 60))

@@ -95,7 +95,8 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
             f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
-    if lumped := [column.name for column in made.discovered.columns if column.lumps]:
+    listed = {column.name for column in made.schema.columns if column.kind == "categorical"}
+    if lumped := [one.name for one in made.discovered.columns if one.lumps and one.name not in listed]:
         yield (
             f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "
             f"codes, list them as the `values` of a categorical column in {out}: any number near them is drawn "

@@ -38,9 +38,8 @@ def bought_column(
     if not made.facts:
         return made
     name = "categorical" if "values" in made.facts else column.kind
-    why = (
-        _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage) + _about_lumps(column)
-    )
+    why = _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage)
+    why += _about_lumps(column) if name == column.kind else ""
     kind = {"kind": (name, why)}
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 

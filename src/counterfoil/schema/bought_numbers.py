@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -149,10 +150,39 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     held, most, chance = sum(counts.values()), max(counts.values(), default=0), _BY_CHANCE * column.missing_error
     if len(counts) < 2 or held < _NEARLY_ALL * numbers - chance or held - most < _MOST * (numbers - most + chance):
         return {}
+    if column.kind == "real" and _may_have_tails(sorted(counts), column.decimals or 0, held / numbers):
+        return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
-    return {"values": (sorted(counts), f"bought: frequent numbers; {rest}")} | missing_facts(column, given)
+    listed = [int(one) for one in sorted(counts)] if column.kind == "integer" else sorted(counts)
+    return {"values": (listed, f"bought: frequent numbers; {rest}")} | missing_facts(column, given)
 
+
+def _may_have_tails(numbers: list[float], decimals: int, held: float) -> bool:
+    """Whether reals follow one another as a measure's do that was rounded, whose rarer numbers would be lost.
+
+    As numbers with so many decimals each keeps a code of its own, and the rarer ones lie between bounds. Those that
+    follow by larger steps, such as halves, are categories where nearly all cells hold one.
+
+    Args:
+        numbers: that were found, ascending.
+        decimals: that nearly all numbers of the column have at most.
+        held: about which share of the numbers they hold.
+    """
+    step = min(later - earlier for earlier, later in pairwise(numbers))
+    if len(numbers) < _FOLLOWING or len(numbers) < _FILLED * (round((numbers[-1] - numbers[0]) / step) + 1):
+        return False
+    return step < 1.5 * 10.0**-decimals or held < _ALL
+
+
+_FOLLOWING = 5
+"""Numbers, from which on they may be the middle of a measure."""
+
+_FILLED = 0.75
+"""A share of the places between the least and the greatest."""
+
+_ALL = 0.98
+"""A share of the numbers, from which on those that hold none of the listed ones are too few to matter."""
 
 _BY_CHANCE = 2.0
 """Deviations of the noise of a class of cells by which fewer may be found, as there may seem to be more."""
