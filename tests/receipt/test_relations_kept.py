@@ -71,14 +71,18 @@ def test_most_pairs_of_a_wide_table_were_not_counted(method, flag):
     assert "Of 190 pairs of columns 3 were" in together, "a triple counts its pairs"
 
 
+def test_a_pair_that_was_left_out_is_said_where_most_were_counted():
+    assert "Of 3 pairs of columns 2 were counted together" in pairs_left_out(receipt("aim", COLUMNS, PAIRS))
+
+
 @pytest.mark.parametrize(
     "document",
     [
-        pytest.param(receipt("mst", COLUMNS, PAIRS), id="most of few"),
+        pytest.param(receipt("aim", COLUMNS, [*PAIRS, ["job", "pay"]]), id="all of them"),
         pytest.param(receipt("independent", WIDE), id="another method"),
         pytest.param(receipt("mst", WIDE), id="none, of which others warn"),
         pytest.param({}, id="nothing known"),
     ],
 )
-def test_few_pairs_left_out_are_not_said(document):
+def test_where_no_pair_is_left_out_nothing_is_said(document):
     assert pairs_left_out(document) == ""
