@@ -30,6 +30,14 @@ class Compiled:
         return (self.machine_code() if code is None else code)(*arguments)
 
     @property
+    def interpreted(self) -> Callable:
+        """The loop as Python runs it, for so few rounds that importing Numba would take longer.
+
+        Its arguments should be Python's own numbers in bytes and lists, which Python is faster with than with arrays.
+        """
+        return self._function
+
+    @property
     def is_ready(self) -> bool:
         """Whether it was compiled, or read from the cache, in this process."""
         return self._code is not None

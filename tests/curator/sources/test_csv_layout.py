@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import random
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import csv_text
@@ -37,11 +40,13 @@ def random_text(rnd: random.Random) -> str:
     return out.getvalue()[: -len(end) if rnd.random() < 0.3 else None]
 
 
+@pytest.mark.parametrize("few", [0, 20, 2**18])
 @pytest.mark.parametrize("block", [1, 2, 7, 2**18])
 def test_a_text_is_divided_as_the_standard_library_does(
-    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: int, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csv_text, "_BLOCK", block)
+    monkeypatch.setattr(csv_text, "_FEW", few)
     rnd = random.Random(block)
     path, broken = tmp_path / "t.csv", 0
     for _ in range(200):
@@ -55,6 +60,15 @@ def test_a_text_is_divided_as_the_standard_library_does(
         assert found.breaks_lines == any("\n" in cell or "\r" in cell for cells in rows for cell in cells), text
         broken += found.breaks_lines
     assert 20 < broken < 180  # else one half was not tried
+
+
+@given(st.lists(st.sampled_from([*b'\n\r" ,;\0a', 255]), max_size=24).map(bytes), st.sampled_from(b",; "))
+def test_python_sees_in_a_text_what_machine_code_does(text: bytes, delimiter: int) -> None:
+    whole = csv_text._seen(text, delimiter, [0] * 5, interpreted=False)
+    for border in range(len(text) + 1):
+        for first, second in itertools.product((False, True), repeat=2):
+            seen = csv_text._seen(text[:border], delimiter, [0] * 5, interpreted=first)
+            assert csv_text._seen(text[border:], delimiter, seen, interpreted=second) == whole
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])

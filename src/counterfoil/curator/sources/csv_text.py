@@ -7,7 +7,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -22,6 +22,9 @@ DELIMITERS = ",;\t|"
 _LONGEST = 2**22
 """Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
 _BLOCK = 2**18
+_FEW = 2**18
+"""Bytes of a file that are looked at without Numba: Python takes less than a tenth of a second for them, and importing
+Numba and the loop .4."""
 _FEED, _RETURN, _QUOTE, _SPACE = b'\n\r" '
 _START, _CELL, _SPACED, _PLAIN, _QUOTED, _CLOSED = range(6)
 """Where a text is: at the beginning of a line, or of another cell, or one space behind that, in a cell without quotes,
@@ -124,12 +127,13 @@ def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
     Raises SourceError for a file that can't be read, or a gzip file that is cut short or damaged: DuckDB before 2.0
     reads one that was cut short as a shorter table, and no release of it compares the checksum.
     """
-    gzipped, seen = path.name.lower().endswith(".gz"), np.zeros(5, dtype=np.int64)
+    gzipped, seen = path.name.lower().endswith(".gz"), [0] * 5
     try:
         with gzip.open(path) if gzipped else path.open("rb") as stream:
-            block = stream.read(_BLOCK).removeprefix(codecs.BOM_UTF8)
+            before, block = 0, stream.read(_BLOCK).removeprefix(codecs.BOM_UTF8)
             while block:
-                _walk(np.frombuffer(block, dtype=np.uint8), ord(header.delimiter), seen)
+                before += len(block)
+                seen = _seen(block, ord(header.delimiter), seen, interpreted=before <= _FEW)
                 block = stream.read(_BLOCK)
     except _BROKEN_GZIP:
         raise SourceError(
@@ -137,10 +141,21 @@ def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
         ) from None
     except OSError as error:
         raise SourceError(f"The file {path} can't be read ({error.strerror}).") from None
-    state, _, ended, blank, breaks = seen.tolist()
+    state, _, ended, blank, breaks = seen
     # A blank line is a record only where there is a single column, and the last record may end without its line.
     records = ended + (state != _START) + (blank if len(header.names) == 1 else 0)
     return CSVLayout(max(records - 1, 0), bool(breaks))
+
+
+def _seen(block: bytes, delimiter: int, before: Sequence[int], *, interpreted: bool) -> list[int]:
+    """What `_walk` has seen behind the block, of what it had seen `before`, by Python alone or by machine code."""
+    if interpreted:
+        seen = list(before)
+        _walk.interpreted(block, delimiter, seen)
+        return seen
+    array = np.array(before, dtype=np.int64)
+    _walk(np.frombuffer(block, dtype=np.uint8), delimiter, array)
+    return array.tolist()
 
 
 @compiled
@@ -148,9 +163,9 @@ def _walk(block: np.ndarray, delimiter: int, seen: np.ndarray) -> None:  # pragm
     """Sees the next bytes of a text.
 
     Args:
-        block: uint8 [n].
+        block: uint8 [n], or bytes.
         delimiter: the byte between two cells.
-        seen: int64 [5], changed: where the text is, the byte before, how many lines with something in them ended, how
+        seen: int64 [5], or a list, changed: where the text is, the byte before, how many lines with something in them ended, how
             many blank ones, and whether a line ended within a quoted cell.
     """
     state, last = seen[0], seen[1]
