@@ -10,7 +10,8 @@ import pytest
 
 from command_line import make_office
 
-HEAVY = ("dp_accounting", "duckdb", "numba", "opendp", "scipy.linalg", "scipy.optimize", "scipy.spatial", "sklearn")
+HEAVY = ("dp_accounting", "duckdb", "numba", "opendp", "pydantic")
+HEAVY += ("scipy.linalg", "scipy.optimize", "scipy.spatial", "sklearn")
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from counterfoil.cli.failure import INTERRUPTED, failure_of
 from counterfoil.cli.infer import infer
 from counterfoil.cli.ledger import ledger
 from counterfoil.cli.marginal import error_bar, marginal
+from counterfoil.cli.plain_values import read_plainly
 from counterfoil.cli.plan import plan
 from counterfoil.cli.predict import predict
 from counterfoil.cli.receipt import receipt
@@ -81,13 +82,15 @@ def _command() -> Callable[..., Any]:
 
 
 def _filled(command: Any) -> Any:
-    """The command, whose help has paragraphs of one line: the lines of the source are longer than 80 characters.
+    """The command with what typer does not do: plain values are read without pydantic, and help has paragraphs of one
+    line, where the lines of the source are longer than 80 characters.
 
     Paragraphs of commands, which begin with a backspace as `click` wants it, stay as they are.
     """
     if command.help:
         parts = command.help.split("\n\n")
         command.help = "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in parts)
+    read_plainly(command)
     for inner in getattr(command, "commands", {}).values():
         _filled(inner)
     return command

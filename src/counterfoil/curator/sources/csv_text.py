@@ -165,8 +165,8 @@ def _walk(block: np.ndarray, delimiter: int, seen: np.ndarray) -> None:  # pragm
     Args:
         block: uint8 [n], or bytes.
         delimiter: the byte between two cells.
-        seen: int64 [5], or a list, changed: where the text is, the byte before, how many lines with something in them ended, how
-            many blank ones, and whether a line ended within a quoted cell.
+        seen: int64 [5], or a list, changed: where the text is, the byte before, how many lines with something in them
+            ended, how many blank ones, and whether a line ended within a quoted cell.
     """
     state, last = seen[0], seen[1]
     for byte in block:
