@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from scipy.special import log_ndtr
-
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.curve_bounds import concentrated_delta_bound, gaussian_delta_bound
 from counterfoil.accounting.roots import brentq
@@ -26,6 +24,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     is added for rounding supposes logarithms that are good to 2**-51, as scipy's were seen to be:
     `gaussian_delta_bound` supposes nothing.
     """
+    from scipy.special import log_ndtr
+
     if mu == 0:
         return 0.0
     first = float(log_ndtr(-epsilon / mu + mu / 2))

@@ -15,8 +15,6 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from scipy.special import erfinv, log_ndtr, ndtri_exp
-
 from counterfoil.accounting.curve_bounds import is_above_response
 
 
@@ -224,6 +222,8 @@ class SubsampledGaussianEvent(PrivacyEvent):
 
 def bounded_range_of_mu(mu: float) -> float:
     """The epsilon of the bounded-range event that costs `mu`: the inverse of `BoundedRangeEvent.mu`."""
+    from scipy.special import log_ndtr
+
     _require_positive(mu=mu)
     return float(2 * (log_ndtr(mu / 2) - log_ndtr(-mu / 2))) * (1 - 1e-12)
 
@@ -266,6 +266,8 @@ def _require_positive(**parameters: float) -> None:
 @functools.lru_cache(maxsize=4096)
 def _symmetric_mu(epsilon: float) -> float:
     """2 Phi^-1(logistic(epsilon)), proved to be large enough when raised by 1e-13, which budgets hold back."""
+    from scipy.special import erfinv, ndtri_exp
+
     if epsilon > 1e9:
         return math.inf
     # Two forms, each of which keeps its digits: the first where the logistic is near 1/2, the second where it nears 1.

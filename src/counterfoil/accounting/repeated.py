@@ -45,7 +45,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from counterfoil.accounting.budget import EPSILON_SLACK, Budget
 from counterfoil.accounting.curve import concentrated_delta
@@ -243,6 +242,8 @@ def _gaussian_log_ratio(mu: float, attempts: int) -> float:
     Both probabilities rise with x, so that between x_1 and x_2 the ratio is at most the one with x_2 above and x_1
     below. Parts whose bound is not above a value that is attained are dropped, and the others halved.
     """
+    from scipy.special import ndtr
+
     stop = 1 / attempts
     ends = np.concatenate(([-math.inf], np.linspace(-10 - mu, 10, 256), [math.inf]))
     low, high, best = ends[:-1], ends[1:], 1.0

@@ -28,7 +28,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from counterfoil.accounting.budget import DELTA_SLACK, EPSILON_SLACK, Budget
 from counterfoil.accounting.composition import Composition
@@ -69,6 +68,8 @@ class TradeOff:
         return np.clip(np.maximum(first, second) - _ROUNDING, 0.0, 1.0)
 
     def _misses(self, false_alarms: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtr, ndtri
+
         grown = math.exp(EPSILON_SLACK) if self.slack else 1.0
         alarms = np.minimum(grown * false_alarms + self.slack, 1.0)
         least = np.zeros(len(alarms))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
 
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_ranges import Intervals
@@ -119,6 +118,8 @@ def reach_of(ends: tuple[float, float]) -> float:
 
 def _least(integers: int) -> float:
     """How many deviations a count must exceed, so that few of so many empty ones do."""
+    from scipy.special import ndtri
+
     return float(-ndtri(min(_RAREST, CHANCES / integers)))
 
 

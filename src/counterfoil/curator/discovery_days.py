@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from counterfoil.noise.shown_counts import extended, shown
 from counterfoil.schema.discovered import AT_MOST
@@ -80,6 +79,8 @@ class Years:
         Whether ten years show is luck where such intervals begin at fixed years, so that there are two grids of them,
         and each has half of the probability of a false alarm. Of what shows the narrowest is taken.
         """
+        from scipy.special import ndtr, ndtri
+
         first, stop = self._single
         years, least = self.counts[first:stop], -float(ndtri(ndtr(-self.least) / 2))
         found = [

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.schema import Schema
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MOST_FUNCTIONS = 200_000
 

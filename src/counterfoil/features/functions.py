@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.brought import BroughtFailed
@@ -22,6 +21,9 @@ from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 UNIT = 2**20
 """The whole number that stands for the upper end of a function's range; its lower end is 0."""
@@ -249,6 +251,8 @@ class Functions(FunctionFamily):
         return np.array(widths) / UNIT
 
     def matrix(self, rows: int, codes: Values, numbers: Values) -> sparse.csr_array:
+        from scipy import sparse
+
         parts = [sparse.csr_array(part) for part in self._parts(rows, codes, numbers)]
         return sparse.hstack(parts, format="csr")
 

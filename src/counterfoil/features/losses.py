@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.features.convex_loss import ConvexLoss
@@ -22,6 +21,9 @@ from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.threads import on_one_thread
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 UNIT = 2**20
 """The whole number that stands for a loss of 1."""
@@ -260,6 +262,8 @@ class LossNet(FunctionFamily):
         return base_weight(self.loss, self.dimensions, len(self.columns), self.radius, self.steps)
 
     def matrix(self, rows: int, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> sparse.csr_array:
+        from scipy import sparse
+
         parts = [sparse.csr_array(part) for part in self._parts(rows, codes, numbers)]
         return sparse.hstack(parts, format="csr")
 

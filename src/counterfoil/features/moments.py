@@ -7,16 +7,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.features.active_features import ActiveFeatures
 from counterfoil.features.feature_map import UNIT
 from counterfoil.features.function_family import FunctionFamily, require_few
 from counterfoil.schema import Schema
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _ROWS = 1 << 14
 
@@ -140,6 +142,8 @@ class Moments(FunctionFamily):
         return self._start[u, v] + i * (self.features.sizes[v] if u != v else 1) + j
 
     def matrix(self, rows: int, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> sparse.csr_array:
+        from scipy import sparse
+
         places, values = [], []
         for where, value in self._active(rows, codes, numbers):
             places.append(where)

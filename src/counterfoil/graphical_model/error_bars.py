@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -92,6 +91,8 @@ class NoisyBound:
     drift: float
 
     def records(self, beta: float) -> float:
+        from scipy.special import ndtri
+
         return max(self.noisy_distance + 1 - self.scale * min(float(ndtri(beta)), 0.0), 0.0) + self.drift
 
 

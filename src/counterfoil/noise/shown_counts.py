@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri
 
 FALSE_ALARMS = 0.01
 """How probable it may be, for a whole table, that anywhere something shows that is noise alone: a kind, or a place of
@@ -43,17 +42,23 @@ def sure(columns: int) -> float:
     does with at most `SUMS` times `columns` times that: half of `FALSE_ALARMS`, whatever the dependence. 4.74 for 12
     columns.
     """
+    from scipy.special import ndtri
+
     return float(-ndtri(FALSE_ALARMS / 2 / (SUMS * columns)))
 
 
 def sure_of(counts: int) -> float:
     """The same for the sums of so many counts of intervals, of all columns together: the other half."""
+    from scipy.special import ndtri
+
     return float(-ndtri(FALSE_ALARMS / 2 / (2 * counts)))
 
 
 def sure_of_points(candidates: int) -> float:
     """The same for single numbers of which so many are tried, so that one is called frequent by noise alone with at
     most half of the probability `FALSE_ALARMS`; it costs a code that stays nearly empty."""
+    from scipy.special import ndtri
+
     return float(-ndtri(FALSE_ALARMS / 2 / max(candidates, 1)))
 
 

@@ -35,7 +35,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from counterfoil.accounting.event import ApproximateGaussianEvent
 from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
@@ -171,4 +170,6 @@ def _survival(least: int, scale: float) -> float:
 
 def _log_tail(deviations: np.ndarray) -> np.ndarray:
     """log P(N(0, 1) >= deviations)."""
+    from scipy.special import log_ndtr
+
     return np.asarray(log_ndtr(-deviations))

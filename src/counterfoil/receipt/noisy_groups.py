@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
 from counterfoil.noise.answer import Answer
@@ -207,6 +206,8 @@ class NoisyGroups:
         r = 1, where one noise of scale 1 for each class is left: P(abs(X) > x) is exp(-x) for one and (1 + x / 2)
         exp(-x) for two. At levels of at least 0.95 no other r has a larger one (a test compares them).
         """
+        from scipy.special import ndtri
+
         if self.noise != LaplaceNoise.kind:
             return -float(ndtri((1 - level) / 2))
         tail = -math.log1p(-level)

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.special import ndtri
-
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.receipt.noisy_groups import GROUP_PREDICTIONS, NoisyGroups
@@ -72,6 +70,8 @@ class NoisyMeasure:
 
         It may be as far above, as the noise is symmetric; `at_most` has the bound.
         """
+        from scipy.special import ndtri
+
         if self.noise == GaussianNoise.kind:
             slack = 1 - self.scale * float(ndtri(beta))
         else:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from scipy.special import ndtri
-
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
@@ -108,6 +106,8 @@ class NoisyPlacements:
         The latter with probability 0.001 for all counts together: a table of many columns would else be warned of what
         its noise does.
         """
+        from scipy.special import ndtri
+
         tail = _FALSE_ALARM / max(sum(len(column.counts) for column in self.columns), 1)
         if self.noise == LaplaceNoise.kind:
             return max(_STANDARD_ERRORS * self.standard_error, self.scale * math.log(1 / (2 * tail)))
