@@ -53,6 +53,7 @@ from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.possibility import require_possible
 
 
@@ -389,7 +390,7 @@ class Curator:
             blocks = list(self._engine.blocks(attributes, numbers, placements))
         asked = ("codes", attributes), ("numbers", numbers), ("placements", placements)
         parts = [[getattr(block, kind)[name] for kind, listed in asked for name in listed] for block in blocks]
-        return pa.concat_tables(pa.table([pa.array(column) for column in part], names=names) for part in parts)
+        return pa.concat_tables(pa.table([array_of(column) for column in part], names=names) for part in parts)
 
     def charges(self) -> list[Charge]:
         """The charges of this release so far, as written in the ledger."""

@@ -29,6 +29,7 @@ from counterfoil.schema.notation import dated, moment_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
@@ -129,7 +130,7 @@ class NoteCounts:
 
     def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
         tally = batch.tally(column.name)
-        codes = column.codes_of(pa.array([*tally], type=pa.string())).tolist()
+        codes = column.codes_of(array_of([*tally], pa.string())).tolist()
         for (text, count), code in zip(tally.items(), codes, strict=True):
             if not 0 <= code < len(column.values) or column.labels[code] == text:
                 continue
@@ -141,7 +142,7 @@ class NoteCounts:
         if not (column.labeled or batch.holds_texts(column.name)):
             return
         tally = batch.tally(column.name)
-        truths = column.parsed(pa.array([*tally], type=pa.string()))
+        truths = column.parsed(array_of([*tally], pa.string()))
         for (text, count), truth in zip(tally.items(), truths.tolist(), strict=True):
             if np.isnan(truth):
                 continue
@@ -242,7 +243,7 @@ class NoteCounts:
         assert isinstance(self.column, NumberColumn), "columns are categories or lie on a line"
         if isinstance(self.column, Instant) and not self._texts:
             return True  # the storage has its own notation, in which the word can't be looked for
-        seen, stated = (self.column.parsed(pa.array(texts, pa.string())) for texts in ([*self._missing], [word]))
+        seen, stated = (self.column.parsed(array_of(texts, pa.string())) for texts in ([*self._missing], [word]))
         return bool(np.isin(stated, seen).any())
 
     def _spellings(self) -> Iterator[ColumnNote]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.instant import Instant
+from counterfoil.schema.plain_arrays import array_of
 
 _GROUP = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 """A day is written with one or two digits, and others beside it."""
@@ -52,4 +53,4 @@ def _others(text: str) -> Iterator[str]:
 
 
 def _are_read(texts: Sequence[str], column: Instant) -> np.ndarray:
-    return ~np.isnan(column.parsed(pa.array(texts, pa.string())))
+    return ~np.isnan(column.parsed(array_of(texts, pa.string())))

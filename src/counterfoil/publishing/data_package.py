@@ -29,6 +29,7 @@ from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.notation import of_python
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.synthesis.parquet_label import NOT_PRIVATE, NOT_REAL_PEOPLE
 
@@ -187,7 +188,7 @@ def _is_value(column: Column | Identifier | Derived, word: str) -> bool:
             return word in (str(column.true), str(column.false))
         looked_up = {str(row[-1]) for row in column.lookup}
         if looked_up and not column.is_spelled_plainly:
-            looked_up = set(column.written(pa.array([row[-1] for row in column.lookup])).to_pylist())
+            looked_up = set(column.written(array_of([row[-1] for row in column.lookup])).to_pylist())
         return word in looked_up if looked_up else not word.isalpha() or word.casefold() in ("true", "false")
     if word == column.missing_word:
         return False
@@ -275,7 +276,7 @@ def _instant(column: Instant, notation: Notation) -> dict[str, Any]:
     if notation.typed:
         return {"type": kind, "constraints": {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}}
     text_format = of_python(column.format) or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))
-    ends = pa.array([column.lower, column.upper], column.arrow_type) if not column.zone else None
+    ends = array_of([column.lower, column.upper], column.arrow_type) if not column.zone else None
     bounds = {} if ends is None else dict(zip(("minimum", "maximum"), column.written(ends).to_pylist(), strict=True))
     return {"type": kind, **({"format": text_format} if text_format else {}), "constraints": bounds}
 

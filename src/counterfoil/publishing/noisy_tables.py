@@ -25,6 +25,7 @@ from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.synthesis.csv_writing import write_csv
 
 ONE_WAY, PAIRS = "noisy_tables/one_way.csv", "noisy_tables/pairs.csv"
@@ -220,7 +221,7 @@ def _text(name: str, schema: Schema, tables: Sequence[Averaged], *, former: bool
     """The CSV file, as `write_csv` writes every table."""
     keys = (key for key in KEYS[name] if not (former and key.startswith("beyond")))
     columns = list(zip(*_rows(schema, tables, former=former), strict=True))
-    table = pa.table([pa.array(column, pa.string()) for column in columns], names=["table", *keys, *COUNTS])
+    table = pa.table([array_of(column, pa.string()) for column in columns], names=["table", *keys, *COUNTS])
     stream = io.BytesIO()
     write_csv(table, {}, stream)
     return stream.getvalue().decode()

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.values import Values, numbers_of, parse_number
 
 WORDS: Mapping[str, float] = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
@@ -102,10 +103,10 @@ class Boolean(NumberColumn):
     def values_of(self, truths: np.ndarray) -> pa.Array:
         """The values of bool [n], in the natural type."""
         if not self.labeled:
-            return pa.array(truths, type=pa.bool_())
+            return array_of(truths, pa.bool_())
         labels: list[Any] = [self.false, self.true]
         texts = self.arrow_type == pa.string()
-        return pa.array([str(label) for label in labels] if texts else labels).take(pa.array(truths.astype(np.int64)))
+        return array_of([str(label) for label in labels] if texts else labels).take(array_of(truths.astype(np.int64)))
 
     @cached_property
     def texts(self) -> pa.Array | None:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from counterfoil.schema.boolean import WORDS
 from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.spelling import BYTES, strip
 
 STANDARD_ERRORS = 3.0
@@ -69,4 +68,4 @@ def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[fl
 
 def can_be_listed(text: str) -> bool:
     """Whether a category may be written as it is; other texts count as `other`."""
-    return bool(text) and not text.startswith(BYTES) and strip(pa.array([text]))[0].as_py() == text
+    return bool(text) and not text.startswith(BYTES) and strip(array_of([text]))[0].as_py() == text

@@ -14,6 +14,7 @@ import pyarrow as pa
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.groups import Groups, group_of_each, mistake_in
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.values import Values, distinct_texts, of_each_type, parse_number
 
 
@@ -150,14 +151,14 @@ class Categorical(Column):
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         listed: list[Any] = [*self.values, *([self.other_label] if self.other else [])]
         texts = self.arrow_type == pa.string()
-        choices = pa.array([str(value) for value in listed] if texts else listed, type=self.arrow_type)
-        return choices.take(pa.array(codes))
+        choices = array_of([str(value) for value in listed] if texts else listed, self.arrow_type)
+        return choices.take(array_of(codes))
 
     def _spelled(self, values: pa.Array) -> pa.Array:
         if pa.types.is_string(values.type):
             return values
         codes = self._codes(values)
-        return pa.array([*self._labels(), None], pa.string()).take(pa.array(np.where(codes < 0, self.n_bins, codes)))
+        return array_of([*self._labels(), None], pa.string()).take(array_of(np.where(codes < 0, self.n_bins, codes)))
 
     @property
     def _fewer_codes(self) -> str:

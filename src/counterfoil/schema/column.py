@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.errors import SchemaError, UnplacedValue
+from counterfoil.schema.plain_arrays import array_of, filled
 from counterfoil.schema.spelling import BYTES, spell
 from counterfoil.schema.values import Values
 
@@ -189,7 +190,7 @@ class Column(ABC):
         drawn = self._draw(present, rng) if tilt is None else self._draw_tilted(present, rng, tilt)
         if not absent.any():
             return drawn
-        return drawn.take(pa.array(np.arange(len(codes)), mask=absent))
+        return drawn.take(array_of(np.arange(len(codes)), mask=absent))
 
     def _require_codes(self, codes: np.ndarray) -> None:
         if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.size:
@@ -213,7 +214,7 @@ class Column(ABC):
             return None
         self._require_codes(codes)
         empty = codes == self.n_bins if self.missing and not self.missing_word else None
-        indices = pa.array(codes, pa.int32(), mask=empty)
+        indices = array_of(codes.astype(np.int32), mask=empty)
         return pa.DictionaryArray.from_arrays(indices, self.texts.drop_null())
 
     @property
@@ -253,12 +254,12 @@ class Column(ABC):
     def stated(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
         """Decoded values [n] as tables hold them: in a column of texts, missing ones are the missing word."""
         plain = _joined(values)
-        return plain.fill_null(self.missing_word) if self.missing_word and pa.types.is_string(plain.type) else plain
+        return filled(plain, self.missing_word) if self.missing_word and pa.types.is_string(plain.type) else plain
 
     def written(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
         """string [n]: decoded or stated values as a CSV file holds them; null where a cell is empty."""
         texts = self._spelled(_joined(values))
-        return texts.fill_null(self.missing_word) if self.missing_word else texts
+        return filled(texts, self.missing_word) if self.missing_word else texts
 
     @property
     def is_spelled_plainly(self) -> bool:
@@ -311,7 +312,7 @@ class Column(ABC):
     def _check_texts(self, key: str, texts: tuple[str, ...]) -> None:
         if not texts:
             return
-        spelled = spell(pa.array(texts, type=pa.string())).to_pylist()
+        spelled = spell(array_of(texts, pa.string())).to_pylist()
         if any(text.startswith(BYTES) for text in texts):
             raise self.mistake(
                 f"`{key}` must be texts, and bytes that are no text can't be listed. Store them as hexadecimal digits,"

@@ -19,6 +19,7 @@ from counterfoil.schema.derived_notation import DerivedNotation, Label
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
 from counterfoil.schema.lookup import Entry, Lookup, declared_texts, key_texts, numbers_in, truth_of
+from counterfoil.schema.plain_arrays import array_of
 
 RESULTS: Mapping[str, pa.DataType] = {
     "categorical": pa.string(),
@@ -184,10 +185,10 @@ class Derived:
             if rounded and self.result == "real" and digits is not None:
                 found = round_to(found, digits)
             absent = np.isnan(found)
-            return pa.array(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
+            return array_of(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
         truth = expression({name: Range(values, values) for name, values in numbers.items()})
         true, unknown = (np.broadcast_to(part, (table.num_rows,)) for part in (truth.true, truth.unknown))
-        return pa.array(true, mask=unknown)
+        return array_of(true, mask=unknown)
 
     def _expression(self, columns: Mapping[str, Column]) -> Arithmetic | Expression:
         if self.result == "boolean":

@@ -21,6 +21,7 @@ from counterfoil.schema.derived import RESULTS, Derived
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.placement import PlacedCells, Placement, taken
+from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
@@ -95,13 +96,13 @@ def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
     absent = np.isnan(numbers)
     filled = np.where(absent, 0.0, numbers)
     if isinstance(column, Real):
-        return pa.array(filled, mask=absent)
+        return array_of(filled, mask=absent)
     whole = filled.astype(np.int64)
     if isinstance(column, Integer):
-        return pa.array(whole, mask=absent)
+        return array_of(whole, mask=absent)
     if column.kind == "date":
-        return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32())
-    return pa.array(whole * 1_000_000, mask=absent).cast(column.arrow_type)
+        return array_of(whole.astype(np.int32), mask=absent).cast(pa.date32())
+    return array_of(whole * 1_000_000, mask=absent).cast(column.arrow_type)
 
 
 def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.ndarray, np.ndarray]:
@@ -157,7 +158,7 @@ def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: 
     numbers[positions[seen]] = held[seen]
     which = np.flatnonzero(counts)
     kind = RESULTS[derived.result]
-    whole = pa.array(numbers[which]) if kind == pa.float64() else pa.array(numbers[which].astype(np.int64))
+    whole = array_of(numbers[which]) if kind == pa.float64() else array_of(numbers[which].astype(np.int64))
     values = whole.cast(pa.int32()).cast(kind) if kind == pa.date32() else whole.cast(kind)
     written = derived.written(_stated(derived, values))
     found_texts = ((texts[i], text, int(counts[i])) for i, text in zip(which, written.to_pylist(), strict=True))
@@ -170,7 +171,7 @@ def _stated(derived: Derived, values: pa.Array) -> pa.Array:
 
 
 def _floats(values: pa.Array) -> np.ndarray:
-    return np.asarray(values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False))
+    return np.asarray(numpy_of(filled(values.cast(pa.float64(), safe=False), np.nan)))
 
 
 def _unequal(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import MOST_DIGITS
 from counterfoil.schema.notation import directives, moment_of, text_of
+from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "boolean": ("true", "false"),
@@ -104,13 +105,13 @@ class DerivedNotation:
     def stated(self, values: pa.Array) -> pa.Array:
         """The results [n] as a table holds them."""
         if self.labels is not None:
-            absent = values.is_null().to_numpy(zero_copy_only=False)
-            labels = self.labels.values_of(values.fill_null(False).to_numpy(zero_copy_only=False))
-            return labels.take(pa.array(np.arange(len(values)), mask=absent))
+            absent = numpy_of(values.is_null())
+            labels = self.labels.values_of(numpy_of(filled(values, False)))
+            return labels.take(array_of(np.arange(len(values)), mask=absent))
         if self.decimals is None or not pa.types.is_floating(values.type):
             return values
-        absent = values.is_null().to_numpy(zero_copy_only=False)
-        return pa.array(round_to(values.fill_null(0.0).to_numpy(), self.decimals), mask=absent)
+        absent = numpy_of(values.is_null())
+        return array_of(round_to(numpy_of(filled(values, 0.0)), self.decimals), mask=absent)
 
     @property
     def is_plain(self) -> bool:
@@ -125,7 +126,7 @@ class DerivedNotation:
         distinct = values.dictionary_encode()
         plain = distinct.dictionary.cast(pa.string()).to_pylist()
         texts = [write(value) or text for value, text in zip(distinct.dictionary.to_pylist(), plain, strict=True)]
-        return pa.array(texts, pa.string()).take(distinct.indices)
+        return array_of(texts, pa.string()).take(distinct.indices)
 
     def _day(self, day: date) -> str:
         return text_of(datetime(day.year, day.month, day.day), self.format)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.errors import SchemaError, closest
+from counterfoil.schema.plain_arrays import array_of
 
 REPLACEMENTS = ("drop", "sequence", "uuid")
 
@@ -38,12 +39,12 @@ class Identifier:
         if self.replace == "drop":
             return None
         if self.replace == "sequence":
-            return pa.array(np.arange(before + 1, before + n_rows + 1), type=pa.int64())
+            return array_of(np.arange(before + 1, before + n_rows + 1), pa.int64())
         octets = rng.integers(0, 256, (n_rows, 16), dtype=np.uint8)
         octets[:, 6] = octets[:, 6] & 0x0F | 0x40
         octets[:, 8] = octets[:, 8] & 0x3F | 0x80
         digits = [row.tobytes().hex() for row in octets]
-        return pa.array([f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits], pa.string())
+        return array_of([f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits], pa.string())
 
     def facts(self) -> dict[str, Any]:
         """The facts of this kind, as TOML keys and values."""

@@ -20,6 +20,7 @@ from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import directives, moment_of, text_of
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.values import Values, instants_of, parse_instant, seconds_since_epoch
 from counterfoil.schema.zone import (
@@ -294,7 +295,7 @@ class Instant(NumberColumn):
     def _spelled(self, values: pa.Array) -> pa.Array:
         distinct = values.dictionary_encode()
         numbers = instants_of(distinct.dictionary, self.unit, zone=self._zone)
-        texts = pa.array([self._text(int(number)) for number in numbers], pa.string())
+        texts = array_of([self._text(int(number)) for number in numbers], pa.string())
         return texts.take(distinct.indices)
 
     @property
@@ -425,7 +426,7 @@ class Date(Instant):
         return pa.date32()
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        return pa.array(self._drawn(codes, rng).astype(np.int32)).cast(pa.date32())
+        return array_of(self._drawn(codes, rng).astype(np.int32)).cast(pa.date32())
 
     @property
     def expected(self) -> str:
@@ -465,7 +466,7 @@ class Datetime(Instant):
         return pa.timestamp("us", self.zone or None)
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        return pa.array(self._drawn(codes, rng) * 1_000_000).cast(self.arrow_type)
+        return array_of(self._drawn(codes, rng) * 1_000_000).cast(self.arrow_type)
 
     @property
     def expected(self) -> str:

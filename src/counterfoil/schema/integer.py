@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, MANY_NUMBERS, Scale, integer_starts, scale_of
 
 EXACT = 2**53
@@ -186,12 +187,12 @@ class Integer(NumberColumn):
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         points = rng.integers(self._starts[codes], self._stops[codes])
-        return pa.array(self.lower + self.step * points, type=pa.int64())
+        return array_of(self.lower + self.step * points, pa.int64())
 
     def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
         starts, stops = self._starts[codes], self._stops[codes]
         within = np.floor(positions(tilt[codes], rng.random(len(codes))) * (stops - starts)).astype(np.int64)
-        return pa.array(self.lower + self.step * np.minimum(starts + within, stops - 1), type=pa.int64())
+        return array_of(self.lower + self.step * np.minimum(starts + within, stops - 1), pa.int64())
 
     @cached_property
     def _widths(self) -> np.ndarray:

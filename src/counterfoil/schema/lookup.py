@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.column import Column
+from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.spelling import spell
 from counterfoil.schema.values import parse_number
 
@@ -64,8 +65,8 @@ class Lookup:
         codes = np.stack([positions for _, positions in spelled])
         distinct, inverse = np.unique(codes, axis=1, return_inverse=True)
         found = [self.row_of([texts[i] for (texts, _), i in zip(spelled, key, strict=True)], on) for key in distinct.T]
-        results = pa.array([None if i is None else self.rows[i][-1] for i in found], type=kind)
-        return results.take(pa.array(inverse.reshape(-1)))
+        results = array_of([None if i is None else self.rows[i][-1] for i in found], kind)
+        return results.take(array_of(inverse.reshape(-1)))
 
     def row_of(self, texts: Sequence[str], on: Sequence[Column]) -> int | None:
         """The number of the row that values have, "" for a missing one; None where they have none."""
@@ -135,13 +136,13 @@ def spelled_cells(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = plain.combine_chunks().dictionary_encode(null_encoding="encode")
     texts = [text or "" for text in spell(encoded.dictionary).to_pylist()]
-    return texts, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return texts, numpy_of(encoded.indices).astype(np.int64)
 
 
 def key_texts(entries: Iterable[Entry]) -> Texts:
     """Keys of a lookup table in the spelling of values."""
     return tuple(
-        entry.strip() if isinstance(entry, str) else str(spell(pa.array([entry])).to_pylist()[0]) for entry in entries
+        entry.strip() if isinstance(entry, str) else str(spell(array_of([entry])).to_pylist()[0]) for entry in entries
     )
 
 

@@ -11,13 +11,13 @@ from itertools import islice, product
 from math import isfinite, prod
 
 import numpy as np
-import pyarrow as pa
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.lookup import declared_texts
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import spell
@@ -199,7 +199,7 @@ def _number(column: Column, text: str) -> float:
         number = parse_instant(text, column.unit, zone=column._zone)
         if not np.isfinite(number):
             return np.inf
-        (spelled,) = spell(pa.array([column._moment(int(number))], column.arrow_type)).to_pylist()
+        (spelled,) = spell(array_of([column._moment(int(number))], column.arrow_type)).to_pylist()
         return number if spelled == text else np.inf
     number = parse_number(text, {})
     if not np.isfinite(number):

@@ -22,6 +22,7 @@ from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.real_grid import ROUNDING
 from counterfoil.schema.values import Values, texts_of
@@ -196,7 +197,7 @@ def taken(values: Values, rows: np.ndarray) -> Values:
         parts = np.split(rows, np.searchsorted(rows, ends[:-1])) if len(ends) else []
         starts = [0, *ends[:-1].tolist()]
         chunks = [
-            chunk.take(pa.array(part - start)) for chunk, part, start in zip(values.chunks, parts, starts, strict=True)
+            chunk.take(array_of(part - start)) for chunk, part, start in zip(values.chunks, parts, starts, strict=True)
         ]
         return pa.chunked_array(chunks, type=values.type)
-    return values.take(pa.array(rows))
+    return values.take(array_of(rows))

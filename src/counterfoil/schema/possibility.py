@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.lookup_gaps import require_lookups_met
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.schema import Schema
 
 TRIED_AT_ONCE = 1000
@@ -125,5 +126,5 @@ class _Facts:
 
 def _choose(which: np.ndarray, one: pa.Table, other: pa.Table) -> pa.Table:
     """The rows of `one` where `which`, else those of `other`."""
-    mask = pa.array(which)
+    mask = array_of(which)
     return pa.table({name: pc.if_else(mask, one.column(name), other.column(name)) for name in one.column_names})

@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 
@@ -163,13 +164,13 @@ def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if pa.types.is_integer(kind):
         return _numbers(array.cast(pa.float64(), safe=False))
     if pa.types.is_float16(kind):  # older Arrow can't widen them
-        return _numbers(pa.array(array.to_numpy(zero_copy_only=False).astype(np.float64)), "f2")
+        return _numbers(array_of(array.to_numpy(zero_copy_only=False).astype(np.float64)), "f2")
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _numbers(array.cast(pa.float64(), safe=False), "f4" if pa.types.is_float32(kind) else "f8")
     if pa.types.is_date(kind):
         return _typed("%Y-%m-%d", array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
     if pa.types.is_timestamp(kind):
-        ticks = array.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        ticks = numpy_of(array.cast(pa.int64()).cast(pa.float64(), safe=False))
         per_tick = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[kind.unit]
         return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
     texts, positions = distinct_texts(array)
@@ -198,7 +199,7 @@ def _number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
 
 
 def _typed(name: str, values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    numbers = values.fill_null(math.nan).to_numpy(zero_copy_only=False)
+    numbers = numpy_of(filled(values, math.nan))
     codes = np.full(len(numbers), CODES[name], dtype=np.uint8)
     codes[np.isnan(numbers)] = CODES["missing"]
     codes[np.isinf(numbers)] = CODES["infinite"]
@@ -241,7 +242,7 @@ class RawCells(Column):
         return cells_of(values)[1]
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
-        return pa.array(self._labels(), pa.string()).take(pa.array(codes))
+        return array_of(self._labels(), pa.string()).take(array_of(codes))
 
     def _labels(self) -> list[str]:
         return list(CLASSES)

@@ -19,6 +19,7 @@ from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.decimal_grid import DecimalGrid
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.real_grid import ROUNDING, RealGrid, grid_of, labels_between
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
 
@@ -271,12 +272,12 @@ class Real(NumberColumn):
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         if self.grid is not None:
-            return pa.array(self.grid.number(self.grid.whole._draw(codes, rng).to_numpy()), type=pa.float64())
+            return array_of(self.grid.number(numpy_of(self.grid.whole._draw(codes, rng))), pa.float64())
         return self._placed(codes, rng.random(len(codes)))
 
     def _draw_tilted(self, codes: np.ndarray, rng: np.random.Generator, tilt: np.ndarray) -> pa.Array:
         if self.grid is not None:
-            return pa.array(self.grid.number(self.grid.whole._draw_tilted(codes, rng, tilt).to_numpy()), pa.float64())
+            return array_of(self.grid.number(numpy_of(self.grid.whole._draw_tilted(codes, rng, tilt))), pa.float64())
         return self._placed(codes, positions(tilt[codes], rng.random(len(codes))))
 
     def _placed(self, codes: np.ndarray, shares: np.ndarray) -> pa.Array:
@@ -284,12 +285,12 @@ class Real(NumberColumn):
         points = np.array(self._points, dtype=float)
         if self._decimal_grid is not None:
             least, greatest = (ends[codes] for ends in self._places)
-            return pa.array(self._decimal_grid.drawn(least, greatest, points, shares), type=pa.float64())
+            return array_of(self._decimal_grid.drawn(least, greatest, points, shares), pa.float64())
         lows, highs = (ends[codes] for ends in self._ranges())
         drawn = np.clip(lows + shares * (highs - lows), lows, highs)
         stray = np.isin(drawn, points) & (lows < highs)
         drawn = np.where(stray, np.nextafter(drawn, highs), drawn)
-        return pa.array(self._shortened(drawn, codes, digits_for(highs - lows)), type=pa.float64())
+        return array_of(self._shortened(drawn, codes, digits_for(highs - lows)), pa.float64())
 
     @property
     def is_on_a_grid(self) -> bool:
@@ -414,7 +415,7 @@ class Real(NumberColumn):
         distinct = values.cast(pa.float64()).dictionary_encode()
         numbers = distinct.dictionary.to_pylist()
         padded = [f"{number:.{self.decimals}f}" for number in numbers]
-        exact = pa.array(
+        exact = array_of(
             [text if float(text) == number else None for text, number in zip(padded, numbers, strict=True)]
         )
         return pc.coalesce(exact.cast(pa.string()).take(distinct.indices), texts)

@@ -24,6 +24,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from counterfoil.schema.plain_arrays import array_of, numpy_of, scalar_of
+
 LONGEST = 1000  # characters of a number that is written without an exponent
 BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
 
@@ -112,10 +114,10 @@ def _digits(raw: bytes) -> str:
 
 
 def _spell_reals(values: pa.Array) -> pa.Array:
-    numbers = values.to_numpy(zero_copy_only=False)
+    numbers = numpy_of(values)
     doubles = numbers.astype(np.float64)
     small = (np.abs(doubles) < 2.0**62) & (doubles == np.floor(doubles))
-    whole = pa.array(np.where(small, doubles, 0).astype(np.int64), mask=~small).cast(pa.large_string())
+    whole = array_of(np.where(small, doubles, 0).astype(np.int64), mask=~small).cast(pa.large_string())
     rest = ~small & ~np.isnan(doubles)
     if not rest.any():
         return whole
@@ -140,7 +142,7 @@ def _spell_timestamps(values: pa.Array) -> pa.Array:
     texts = pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$|\.0+$", r"\1")
     if kind.tz is None:
         return texts
-    return pc.binary_join_element_wise(texts, pa.scalar("+00:00", pa.large_string()), pa.scalar("", pa.large_string()))
+    return pc.binary_join_element_wise(texts, *(scalar_of(text, pa.large_string()) for text in ("+00:00", "")))
 
 
 def _spell_extension(values: pa.Array) -> pa.Array:
@@ -156,7 +158,7 @@ def _spell_extension(values: pa.Array) -> pa.Array:
 
 
 def _texts(texts: list[str | None]) -> pa.Array:
-    return pa.array(texts, type=pa.large_string())
+    return array_of(texts, pa.large_string())
 
 
 def is_duration(kind: pa.DataType) -> bool:

@@ -30,6 +30,7 @@ import pyarrow as pa
 
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
+from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, spell
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
@@ -74,7 +75,7 @@ def of_each_type(
 def _places(values: pa.DictionaryArray) -> np.ndarray:
     """int64 [n]: which entry of the dictionary each cell is; one past the last where it is null."""
     # The dictionary's own integers may be too narrow for one more.
-    return values.indices.cast(pa.int64()).fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False)
+    return numpy_of(filled(values.indices.cast(pa.int64()), len(values.dictionary)))
 
 
 def distinct_texts(array: pa.Array) -> tuple[list[str], np.ndarray]:
@@ -132,9 +133,9 @@ def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
     if pa.types.is_float16(kind):  # older Arrow can't widen them
-        array, kind = pa.array(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
+        array, kind = array_of(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return array.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        return numpy_of(filled(array.cast(pa.float64(), safe=False), np.nan))
     return _by_text(array, lambda text: parse_number(text, words))
 
 
@@ -156,22 +157,22 @@ def _instants(array: pa.Array, unit: int, text_format: str, zone: ZoneInfo | Non
         return _by_text(array, lambda text: parse_instant(text, unit, text_format, zone))
     if array.type.tz is not None and zone is None:
         return np.full(len(array), np.nan)
-    raw = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    raw = numpy_of(filled(array.cast(pa.int64()), 0))
     seconds = raw // _TICKS_PER_SECOND[array.type.unit]
     if zone is not None and (array.type.tz is not None) == (unit == SECONDS_PER_DAY):
         # Days are those on the wall, seconds those of all the world; the cells are what the column doesn't count.
         seconds = (wall_seconds if unit == SECONDS_PER_DAY else instant_seconds)(seconds, zone)
-    return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, (seconds // unit).astype(float))
+    return np.where(numpy_of(array.is_null()), np.nan, (seconds // unit).astype(float))
 
 
 def _times_of_day(array: pa.Array, zone: ZoneInfo | None) -> np.ndarray:
     """Seconds since 1970-01-01T00:00 of times of day, which are those of 1900-01-01; a fraction is left out."""
     whole = pa.int32() if pa.types.is_time32(array.type) else pa.int64()
-    raw = array.cast(whole).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    raw = numpy_of(filled(array.cast(whole), 0)).astype(np.int64)
     seconds = raw // _TICKS_PER_SECOND[array.type.unit] + seconds_since_epoch(DAY_OF_TIMES)
     if zone is not None:
         seconds = instant_seconds(seconds, zone)
-    return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, seconds.astype(float))
+    return np.where(numpy_of(array.is_null()), np.nan, seconds.astype(float))
 
 
 def parse_instant(text: str, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> float:

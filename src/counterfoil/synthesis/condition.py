@@ -20,6 +20,7 @@ from counterfoil.schema.expression import Expression, Range, Truth
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
 from counterfoil.synthesis.grid_values import grid_values, values_said
@@ -125,12 +126,12 @@ def _as_values(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
     absent = np.isnan(numbers)
     whole = np.where(absent, 0, numbers)
     if pa.types.is_floating(kind):
-        return pa.array(whole, type=kind, mask=absent)
+        return array_of(whole, kind, mask=absent)
     if pa.types.is_date(kind):
-        return pa.array(whole.astype(np.int32), mask=absent).cast(pa.date32()).cast(kind)
+        return array_of(whole.astype(np.int32), mask=absent).cast(pa.date32()).cast(kind)
     if pa.types.is_timestamp(kind):
-        return pa.array(whole.astype(np.int64), mask=absent).cast(pa.timestamp("s")).cast(kind)
-    return pa.array(whole.astype(np.int64), type=kind, mask=absent)
+        return array_of(whole.astype(np.int64), mask=absent).cast(pa.timestamp("s")).cast(kind)
+    return array_of(whole.astype(np.int64), kind, mask=absent)
 
 
 def _require_no_range(column: Column, value: Any) -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.row_parts import RowParts, draw_parts
@@ -34,7 +35,7 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
     for _ in range(MOST_TRIES):
         drawn = condition.settled(draw(model, schema, size, rng, where=evidence).table, rng)
         good = np.flatnonzero(condition.holds(drawn) & _follows(schema, condition, drawn))[:missing]
-        parts.append(drawn.take(pa.array(good)))
+        parts.append(drawn.take(array_of(good)))
         missing, tried = missing - len(good), tried + size
         if missing == 0:
             return with_identifiers(schema, pa.concat_tables(parts), rng)

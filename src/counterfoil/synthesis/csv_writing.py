@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.plain_arrays import array_of, filled, scalar_of
 from counterfoil.schema.schema import Schema
 from counterfoil.threads import in_order
 
@@ -48,7 +49,7 @@ def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Colum
     """
     parts = iter([tables] if isinstance(tables, pa.Table) else tables)
     first = next(parts)
-    names = _quoted(pa.array(first.column_names, pa.string()), _IN_NAMES).to_pylist()
+    names = _quoted(array_of(first.column_names, pa.string()), _IN_NAMES).to_pylist()
     file.write((",".join(names) + "\n").encode())
     blocks = (
         table.slice(start, _BLOCK_ROWS)
@@ -64,9 +65,7 @@ def _lines(columns: Mapping[str, Column | Derived], block: pa.Table) -> bytes:
     cells = [_cells(columns.get(name), block.column(name)) for name in block.column_names]
     # A line of one empty cell would be no line at all.
     empty = "" if len(cells) > 1 else '""'
-    lines = pc.binary_join_element_wise(
-        *(pc.fill_null(texts, empty) for texts in cells), pa.scalar(",", pa.large_string())
-    )
+    lines = pc.binary_join_element_wise(*(filled(texts, empty) for texts in cells), scalar_of(",", pa.large_string()))
     return ("\n".join(lines.to_pylist()) + "\n").encode()
 
 
@@ -92,5 +91,5 @@ def _quoted(texts: pa.Array, special: str) -> pa.Array:
     if not pc.any(must_be).as_py():
         return texts
     doubled = pc.replace_substring(texts, '"', '""')
-    mark, nothing = (pa.scalar(text, texts.type) for text in ('"', ""))
+    mark, nothing = (scalar_of(text, texts.type) for text in ('"', ""))
     return pc.if_else(must_be, pc.binary_join_element_wise(mark, doubled, mark, nothing), texts)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.plain_arrays import array_of, numpy_of
 
 if TYPE_CHECKING:
     from counterfoil.synthesis.point_synthesis import PointSynthesis
@@ -53,7 +54,7 @@ def described(release: Synthesis | PointSynthesis, columns: Sequence[str] | None
 def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.ChunkedArray) -> ColumnDescription:
     codes = column.encode(values)
     absent = codes == column.missing_code if column.missing else np.zeros(len(codes), dtype=bool)
-    present = values.filter(pa.array(~absent))
+    present = values.filter(array_of(~absent))
     words = "no value" if not len(present) else _spread(present) if _is_measured(column, present.type) else ""
     return ColumnDescription(
         column.name,
@@ -87,7 +88,7 @@ def _spread(values: pa.ChunkedArray) -> str:
             for share in (0.05, 0.5, 0.95)
         )
         return f"median {middle}, 5% to 95%: {low} to {high}"
-    numbers = values.to_numpy().astype(float)
+    numbers = numpy_of(values).astype(float)
     low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95], method="inverted_cdf")
     return (
         f"mean {numbers.mean():.5g}, deviation {numbers.std():.5g}, median {middle:.5g}, 5% to 95%: {low:.5g} to "

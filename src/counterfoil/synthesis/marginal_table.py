@@ -14,6 +14,7 @@ import pyarrow as pa
 from counterfoil.schema import Schema
 from counterfoil.schema.asked import require_synthesized
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.plain_arrays import array_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,10 +92,10 @@ class MarginalTable:
         """One row for each cell: the labels, and `count`; a column of that name has the counts in `count of rows`."""
         grids = np.indices(self.shape).reshape(len(self.shape), -1)
         columns = {
-            name: pa.array(labels, pa.string()).take(pa.array(codes))
+            name: array_of(labels, pa.string()).take(array_of(codes))
             for name, labels, codes in zip(self.attributes, self.labels, grids, strict=True)
         }
-        return pa.table({**columns, "count of rows" if "count" in columns else "count": pa.array(self.counts.ravel())})
+        return pa.table({**columns, "count of rows" if "count" in columns else "count": array_of(self.counts.ravel())})
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a pandas table; needs pandas."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 from counterfoil.geometry.decoding import MOST_TRIES, allowed
 from counterfoil.geometry.space import Space
 from counterfoil.schema import Schema
+from counterfoil.schema.plain_arrays import array_of
 
 BLOCK_ROWS = 1 << 16
 """Rows that are made at once: memory holds two small integers for each row, and one block of points."""
@@ -60,7 +61,7 @@ def draw_rows(schema: Schema, space: Space, draw: Draw, n: int, rng: np.random.G
             which = order[start : start + BLOCK_ROWS]
             table = space.table(points[which], schema, rng)
             good = np.flatnonzero(allowed(schema, table))[:missing]
-            parts.append(table if len(good) == len(which) else table.take(pa.array(good)))
+            parts.append(table if len(good) == len(which) else table.take(array_of(good)))
             missing, tried = missing - len(good), tried + len(which)
             if missing == 0:
                 return pa.concat_tables(parts)

@@ -21,6 +21,7 @@ from counterfoil.geometry.space import Space
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.folder import ReleaseFolder, load_parquet
 from counterfoil.synthesis.kept import kept_of_points, require_kept
@@ -110,7 +111,7 @@ class PointSynthesis:
         """
         if "weight" in self.support.column_names:
             raise ValueError("The schema has a column `weight`: take `support` and `weights` from Python instead.")
-        write_table(self.support.append_column("weight", pa.array(self.weights)), str(Path(path)), self.schema)
+        write_table(self.support.append_column("weight", array_of(self.weights)), str(Path(path)), self.schema)
 
     def sample(self, rows: int, where: Mapping[str, Any] | str | None = None, *, seed: int | None = None) -> pa.Table:
         """Rows drawn from the weighted points; with `where`, from those that meet it.
@@ -129,7 +130,7 @@ class PointSynthesis:
         if not weights.sum() > 0:
             raise ValueError(f"`where` must be met by some of the {len(weights):,} points. Found {where!r}.")
         chosen = rng.choice(len(weights), rows, p=weights / weights.sum())
-        table = with_identifiers(self.schema, self.support.take(pa.array(chosen)), rng)
+        table = with_identifiers(self.schema, self.support.take(array_of(chosen)), rng)
         return in_order(table, self.table.column_names)
 
     def marginal(self, attributes: str | Iterable[str]) -> MarginalTable:

@@ -14,6 +14,7 @@ from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.layout import Layout
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.rules import rows_that_hold
 from counterfoil.synthesis.table import in_order, with_identifiers
 
@@ -107,7 +108,7 @@ class RowMaker:
         codes = self.sample(n, rng)
         (values, good, _), drawn = self.meeting(codes, rng), n
         if not good.all():  # a copy of a wide table takes as long as drawing it
-            codes, values = codes[good], values.filter(pa.array(good))
+            codes, values = codes[good], values.filter(array_of(good))
         for _ in range(MOST_TRIES):
             missing = n - len(codes)
             if missing == 0:
@@ -117,7 +118,7 @@ class RowMaker:
             more_values, good, _ = self.meeting(more_codes, rng)
             some = np.flatnonzero(good)[:missing]
             codes = np.concatenate([codes, more_codes[some]])
-            values, drawn = pa.concat_tables([values, more_values.take(pa.array(some))]), drawn + size
+            values, drawn = pa.concat_tables([values, more_values.take(array_of(some))]), drawn + size
         return codes, values
 
     def meeting(self, codes: np.ndarray, rng: np.random.Generator) -> tuple[pa.Table, np.ndarray, np.ndarray]:
@@ -138,7 +139,7 @@ class RowMaker:
             held = rows_that_hold(rules, tried)
             mended = np.zeros(len(good), dtype=bool)
             mended[broken[held]] = True
-            values, good = _replaced(values, tried.filter(pa.array(held)), mended), good | mended
+            values, good = _replaced(values, tried.filter(array_of(held)), mended), good | mended
         return values, good, good & ~first
 
     @cached_property
@@ -190,7 +191,7 @@ def _replaced(values: pa.Table, others: pa.Table, mask: np.ndarray) -> pa.Table:
     """`values` with the rows of `others`, in their order, where `mask`."""
     for name in others.column_names:
         old, new = (table.column(name).combine_chunks() for table in (values, others))
-        changed = pc.replace_with_mask(old, pa.array(mask), new)
+        changed = pc.replace_with_mask(old, array_of(mask), new)
         values = values.set_column(values.column_names.index(name), name, changed)
     return values
 

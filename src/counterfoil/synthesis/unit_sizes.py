@@ -13,6 +13,7 @@ from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.unit_sizes import UnitSizes
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.plain_arrays import array_of
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.synthesis import Synthesis
@@ -132,7 +133,7 @@ def _numbered(table: pa.Table, identifier: Identifier, shares: np.ndarray, rng: 
     values = identifier.generate(len(sizes), rng)
     assert values is not None
     place = table.column_names.index(identifier.name)
-    return table.set_column(place, identifier.name, values.take(pa.array(order[inverse.reshape(-1)])))
+    return table.set_column(place, identifier.name, values.take(array_of(order[inverse.reshape(-1)])))
 
 
 def _identifier(curator: Curator) -> tuple[Identifier, int]:

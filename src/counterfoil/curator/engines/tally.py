@@ -12,6 +12,7 @@ import pyarrow as pa
 from counterfoil.curator.sources.file_source import connection, explained, failures
 from counterfoil.curator.sources.source import unreadable
 from counterfoil.noise.open_domain_gaussian import parts_of_a_cell
+from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.values import Values, texts_of
 from counterfoil.scratch.scratch_folder import scratch_folder
 
@@ -81,7 +82,7 @@ def tally(
             )
             for batch in added.to_arrow_reader(_PART):
                 places, texts, counts = batch.columns
-                yield Tallied(places.to_numpy(), texts, counts.to_numpy())
+                yield Tallied(numpy_of(places), texts, numpy_of(counts))
         except failures() as error:
             raise explained(error, source) from None
 
@@ -116,7 +117,7 @@ def _texts_of(cells: Values, name: str, source: str) -> tuple[list[str], np.ndar
 def _store(opened: duckdb.DuckDBPyConnection, place: int, texts: Sequence[str], counts: np.ndarray) -> None:
     chosen = np.flatnonzero(counts).tolist()
     part = pa.table(
-        {"text": pa.array([texts[i] for i in chosen], pa.large_string()), "n": pa.array(counts[chosen], pa.int64())}
+        {"text": array_of([texts[i] for i in chosen], pa.large_string()), "n": array_of(counts[chosen], pa.int64())}
     )
     opened.register("part", part)
     opened.execute(f"INSERT INTO texts SELECT {place}, text, n FROM part")

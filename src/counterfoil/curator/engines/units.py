@@ -12,6 +12,7 @@ from counterfoil.curator.sources.file_source import connection, explained, failu
 from counterfoil.curator.sources.source import Source, unreadable
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.values import texts_of
 from counterfoil.scratch.scratch_folder import scratch_folder
 
@@ -45,7 +46,7 @@ def kept_rows(source: Source, unit: str, max_rows: int, randomness: Randomness) 
                 f" QUALIFY row_number() OVER (PARTITION BY unit ORDER BY priority, row) <= {max_rows}"
             )
             for batch in chosen.to_arrow_reader(1_000_000):
-                own[batch.column(0).to_numpy()] = True
+                own[numpy_of(batch.column(0))] = True
         except failures() as error:
             raise explained(error, source.name) from None
     return np.packbits(own), len(own)
@@ -97,9 +98,9 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
         missing.append(~has)
         part = pa.table(
             {
-                "unit": pa.array(texts, pa.large_string()).take(pa.array(positions[has])),
-                "row": pa.array(start + np.flatnonzero(has)),
-                "priority": pa.array(priorities[has]),
+                "unit": array_of(texts, pa.large_string()).take(array_of(positions[has])),
+                "row": array_of(start + np.flatnonzero(has)),
+                "priority": array_of(priorities[has]),
             }
         )
         opened.register("part", part)
