@@ -15,7 +15,7 @@ from counterfoil.cli.plain_values import read_plainly
 from counterfoil.cli.row_count import row_count
 
 TEXTS = st.text(st.sampled_from([*"0123456789.-+eE_ x", "\u0663", "\n"]), max_size=7)
-TEXTS |= st.from_regex(r"-?[0-9]{1,18}(\.[0-9]{1,20})?(e-?[0-9]{1,3})?", fullmatch=True)
+TEXTS |= st.from_regex(r"-?[0-9]{0,18}(\.[0-9]{1,20})?(e-?[0-9]{1,3})?", fullmatch=True)
 
 
 def _command() -> Any:
@@ -56,6 +56,8 @@ def _made_by(command: Any, arguments: list[str]) -> tuple[str, Any]:
 @example("number", "1e999")
 @example("number", "nan")
 @example("number", "-0")
+@example("number", ".1")
+@example("number", "-.25e-3")
 @example("whole", "-0")
 @example("whole", "123456789012345678901234567890")
 @example("path", "")

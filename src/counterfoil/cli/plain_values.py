@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _WHOLE = re.compile(r"-?[0-9]{1,15}", re.ASCII)
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]{1,2})?", re.ASCII)
+_NUMBER = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)(e-?[0-9]{1,2})?", re.ASCII)
 _UNREAD = object()
 """That a value is left to typer."""
 
