@@ -90,7 +90,7 @@ def _listed(values: Sequence[Any], kind: pa.DataType | None) -> pa.Array | None:
     if kind in _OFFSETS and all(value is None or type(value) is str for value in values):
         return _texts(values, kind)
     one = _PYTHONS.get(kind)
-    if one is None or not all(type(value) is one for value in values):
+    if kind is None or one is None or not all(type(value) is one for value in values):
         return None
     try:
         return _numbers(np.array(values, dtype=kind.to_pandas_dtype()), kind, None)
