@@ -124,6 +124,12 @@ def _expected(frame: pd.DataFrame) -> set[str]:
     }
 
 
+def test_wide_tables_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower_notes, "MOST_COLUMNS", 2)
+    assert not followers(labelled(1000))
+    assert followers(labelled(1000)[["code", "area"]])
+
+
 def test_batches_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("counterfoil.curator.raw_reading.BATCH_ROWS", 64)
     monkeypatch.setattr(follower_notes, "_SCREENED", 10)

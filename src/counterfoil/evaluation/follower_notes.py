@@ -18,6 +18,8 @@ from counterfoil.schema.expression import Expression
 
 MOST_VALUES = 2000
 """Codes of a column; one with more hardly has a table that people know."""
+MOST_COLUMNS = 300
+"""Wider tables are not asked: each column is compared with each."""
 RECORDS_OF_EACH = 10
 """Records of each value, in the mean, from which on it is no chance that all of them say the same."""
 _SCREENED = 1000
@@ -38,6 +40,7 @@ class FollowerCounts:
             for texts in ((rule.condition, rule.then) for rule in schema.rules)
         }
         few = [column for column in schema.synthesized if column.size <= MOST_VALUES]
+        few = few if len(few) <= MOST_COLUMNS else []
         # One code more than there are, the last, is for cells that have no place.
         self._counts = {column.name: np.zeros(column.size + 1, dtype=np.int64) for column in few}
         self._said: dict[tuple[str, str], np.ndarray | None] = {
