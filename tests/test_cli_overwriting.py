@@ -145,8 +145,13 @@ def test_synth_does_not_write_over_its_other_inputs(office: Office, force: tuple
     Path("workload.csv").write_text('[[cliques]]\nattributes = ["sex", "age"]\n')
     given = synth("--workload", "workload.csv", "--out", "workload.csv", *force)
     refused(office, *given, because="workload.csv is the workload")
-    os.link("people.ledger", "s.csv")
+    os.symlink("people.ledger", "s.csv")
     refused(office, *synth("--out", "s.csv", *force), because="s.csv is the ledger")
+    os.unlink("s.csv")
+    os.link("people.ledger", "s.csv")  # such a ledger is not even read
+    before = contents(office.path)
+    assert office.run(*synth("--out", "s.csv", *force)).status == 2
+    assert contents(office.path) == before
     os.unlink("s.csv")
     os.symlink("people.ledger", "s.receipt.json")
     refused(office, *synth("--out", "s.csv", *force), because="s.receipt.json is the ledger")
