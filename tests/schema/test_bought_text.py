@@ -566,6 +566,15 @@ def test_a_rounded_measure_keeps_its_rare_numbers(found, kind):
     assert Schema.from_toml(document(column)).columns[0].kind == kind
 
 
+def test_integers_far_apart_that_begin_with_0_are_listed_as_texts():
+    votes = {"integer": 1000, "real": 0}
+    zips = (("01110", 600), ("94105", 350))
+    found = answers(name="zip", kind="integer", lower=0.0, upper=99_999.0, votes=votes, categories=zips, lumps=2)
+    (column,) = Schema.from_toml(document(found)).columns
+    cells = pa.array(["94105", "01110", "94105"])
+    assert column.decode(column.encode(cells), np.random.default_rng(0)).to_pylist() == cells.to_pylist()
+
+
 HEAPS = ((20.0, 180), (50.0, 180), (100.0, 60))
 
 

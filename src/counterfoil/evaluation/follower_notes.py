@@ -79,16 +79,18 @@ class FollowerCounts:
     def notes(self) -> Iterator[ColumnNote]:
         """One for each column that follows from an earlier one, or from one that does not follow from it."""
         order = {name: place for place, name in enumerate(self._counts)}
-        told = {pair for pair in self._said if self._is_told(pair)}
+        followed = {pair for pair in self._said if self._is_no_chance(pair)}
         for name in order:
             sources = [
-                one for one, other in told if other == name and ((name, one) not in told or order[one] < order[name])
+                one
+                for one, other in followed
+                if other == name and ((name, one) not in followed or order[one] < order[name])
             ]
             if sources:
                 closest = min(sources, key=lambda one: (self._values(one), order[one]))
                 yield ColumnNote(name, "follows", _text(closest, self._values(closest)), self._values(closest))
 
-    def _is_told(self, pair: tuple[str, str]) -> bool:
+    def _is_no_chance(self, pair: tuple[str, str]) -> bool:
         """Whether records are so many that it is no chance: also of those that have not the most frequent value."""
         counts, said = self._counts[pair[0]], self._said[pair]
         if said is None:  # no record was read

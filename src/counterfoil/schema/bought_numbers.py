@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.schema.bought_bounds import about_negatives, bounds_facts, kept_bounds
+from counterfoil.schema.bought_categories import text_facts
 from counterfoil.schema.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
 from counterfoil.schema.bought_missing import missing_facts
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
@@ -36,7 +37,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         if column.codes:
             return _codes(column, given)
         if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
-            return BoughtColumn(column.name, few)
+            return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
     whole = column.kind == "integer"
     facts: Facts = {}
     decimals = given.get("decimals")
@@ -156,6 +157,11 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
     listed = [int(one) for one in sorted(counts)] if column.kind == "integer" else sorted(counts)
     return {"values": (listed, f"bought: frequent numbers; {rest}")} | missing_facts(column, given)
+
+
+def _has_leading_zeros(column: DiscoveredColumn) -> bool:
+    """Whether integers were found that begin with 0, such as 01110, which are texts: as numbers they would lose it."""
+    return column.kind == "integer" and any(len(text) > 1 and text.startswith("0") for text, _ in column.categories)
 
 
 def _may_have_tails(numbers: list[float], decimals: int, held: float) -> bool:
