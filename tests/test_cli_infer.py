@@ -272,3 +272,9 @@ def test_an_unknown_kind_is_told_what_there_is_once(released):
     assert said.status != 0
     assert said.err.count("m-estimate") == 1
     assert "Did you mean 'mean'?" in released.run("infer", MADE, "means", "age").err
+
+
+def test_a_kind_before_the_release_is_said_to_come_after_it(released):
+    said = released.run("infer", "mean", MADE, "age")
+    assert (said.status, said.out) == (2, "")
+    assert f"The release comes first, then what to infer: counterfoil infer {MADE} mean ..." in words(said.err)

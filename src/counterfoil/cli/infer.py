@@ -105,7 +105,7 @@ def infer(
     terminal = Terminal(json=json)
     options: dict[str, Any] = {"by": by, "norm": norm, "penalty": penalty, "naive": naive or None}
     given = {name: value for name, value in options.items() if value is not None}
-    wanted = require_kind(kind, arguments or [], given)
+    wanted = require_kind(kind, arguments or [], given, release=release)
     try:
         evidence = Evidence.of(release, receipt=receipt)
         found = run(kind, wanted, evidence, arguments or [], level, given)
@@ -153,7 +153,7 @@ def _changed(document: Mapping[str, Any], asked: Sequence[str]) -> list[str]:
     return [f"No interval counts what the schema changed. {sentence}" for name in named for sentence in warned[name]]
 
 
-def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> Kind:
+def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any], *, release: Path) -> Kind:
     """The kind of that name.
 
     Raises:
@@ -161,6 +161,8 @@ def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any]) -> 
     """
     from counterfoil.schema.errors import closest
 
+    if kind not in KINDS and str(release) in KINDS:
+        raise ValueError(f"The release comes first, then what to infer: counterfoil infer {kind} {release} ...")
     if kind not in KINDS:
         raise ValueError(f"KIND must be one of {', '.join(KINDS)}. Found {kind!r}.{closest(kind, KINDS)}")
     wanted = KINDS[kind]

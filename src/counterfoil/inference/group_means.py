@@ -10,13 +10,15 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.inference.finding import Finding
+from counterfoil.inference.joined_missing import JoinedMissing
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import PooledMarginal
 from counterfoil.inference.ratio import Ratio
 from counterfoil.inference.related_rows import most_related, population_sentence
 
 _FIRST = 0.9
-"""The share of the probability to fail that the way to tell a mean has which public numbers prefer."""
+"""The share of the probability to fail that the way to tell a mean has which public numbers prefer; where missing cells
+were counted with numbers, that the mean of all that were counted has, and the rest is for how many are missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,14 @@ class GroupMean:
         low: the mean of the least numbers that the records can have by what was counted.
         high: the mean of the greatest.
         drawn: the mean among the synthetic rows, which were drawn from the model; None where it is not told.
+        joined: records without a number that were counted as if they had one; None where there are none.
     """
 
     group: str
     low: Ratio
     high: Ratio
     drawn: float | None = None
+    joined: JoinedMissing | None = None
 
     @property
     def estimate(self) -> float:
@@ -80,6 +84,7 @@ def from_marginal(
     *,
     indicator: bool,
     drawn: Sequence[float | None] | None = None,
+    joined: JoinedMissing | None = None,
 ) -> GroupMeans:
     """The means by a pooled table.
 
@@ -89,12 +94,13 @@ def from_marginal(
         groups: for each group its name and float64, shaped likewise: 1 for the cells in it, else 0.
         indicator: whether the number is 0 or 1 for each record, which then says how it varies.
         drawn: for each group its mean among the synthetic rows.
+        joined: records without a number that the cells count.
     """
     means = []
     for (name, members), said in zip(groups, drawn or [None] * len(groups), strict=True):
         below = pooled.of(members)
         ratios = [_ratio(pooled, numbers * members, below, indicator=indicator) for numbers in (low, high)]
-        means.append(GroupMean(name, ratios[0], ratios[1], said))
+        means.append(GroupMean(name, ratios[0], ratios[1], said, joined))
     counted = np.sum([members for _, members in groups], axis=0) > 0
     width = float((high - low)[counted].mean()) if counted.any() else 0.0
     return GroupMeans(tuple(means), width, (f"{pooled.sentence[0].upper()}{pooled.sentence[1:]}.",))
@@ -235,7 +241,7 @@ def _finding(
     if both[1:] == (0.0, 1.0) and below.terms:
         records = f"The records with {mean.group}" if mean.group else "The records"
         basis.append(
-            f"{records}, {below.value:,.0f}, can't be told from none with this noise (standard deviation "
+            f"{records}, {below.value:,.0f}, can't be told from {_what(mean)} with this noise (standard deviation "
             f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {'share' if share else 'mean'} "
             "among them."
         )
@@ -252,6 +258,10 @@ def _finding(
     said_of_all = (*basis, population_sentence(unit))
     halves = width * noise, width * sampling
     return Finding(said, estimate, lower, upper, level, *halves, charges, said_of_all, bins=width * mean.opened / 2)
+
+
+def _what(mean: GroupMean) -> str:
+    return "none" if mean.joined is None else "none, or from those without a number,"
 
 
 def _is_cut(mean: GroupMean) -> bool:
@@ -276,16 +286,23 @@ def _intervals(mean: GroupMean, level: float, related: int) -> tuple[tuple[float
     counted cells admit, whatever the density within the cells is: that part of the interval is not random. The lower
     end is that of the interval of the ratio for mu_low, and lies above mu only where it lies above mu_low, which has
     half of 1 - level; likewise the upper end. So the interval holds mu_low and mu_high, and all between them, with
-    probability `level` where those of the ratios have it. It does not depend on the estimate, which lies in it.
+    probability `level` where those of the ratios have it. It does not depend on the estimate, which lies in it. Where
+    missing cells were counted with numbers it is that of all that were counted, widened by how many may be missing:
+    both together fail with probability 1 - `level`.
     """
-    estimate = mean.estimate
+    estimate, joined = mean.estimate, mean.joined
     low_ratio = replace(mean.low, related=related)
     high_ratio = low_ratio if mean.high is mean.low else replace(mean.high, related=related)
+    of_all = level if joined is None else 1 - _FIRST * (1 - level)
     halves = []
     for noise, sampling in ((True, True), (True, False), (False, True)):
-        low = low_ratio.interval(level, noise=noise, sampling=sampling)
-        high = low if high_ratio is low_ratio else high_ratio.interval(level, noise=noise, sampling=sampling)
-        halves.append((low.lower, high.upper, (low.estimate - low.lower + high.upper - high.estimate) / 2))
+        low = low_ratio.interval(of_all, noise=noise, sampling=sampling)
+        high = low if high_ratio is low_ratio else high_ratio.interval(of_all, noise=noise, sampling=sampling)
+        ends = low.lower, high.upper
+        if joined is not None:
+            of_missing = 1 - (1 - _FIRST) * (1 - level)
+            ends = joined.widened(ends, mean.low.below, of_missing, related, noise=noise, sampling=sampling)
+        halves.append((*ends, (low.estimate - ends[0] + ends[1] - high.estimate) / 2))
     (lower, upper, _), (_, _, noise_half), (_, _, sampling_half) = halves
     # Noise can order the two ratios the other way round; a wider interval covers no less.
     return (estimate, min(lower, estimate), max(upper, estimate)), noise_half, sampling_half

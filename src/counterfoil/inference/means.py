@@ -14,6 +14,7 @@ from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
+from counterfoil.inference.joined_missing import JoinedMissing
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.proportions import require_column, row_groups, table_groups
@@ -51,16 +52,16 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     columns = schema.domain.canonical((column,) if by is None else (column, require_column(schema, by)))
     bounds = float(np.nanmin(numbers.ranges[0])), float(np.nanmax(numbers.ranges[1]))
     bounds = bounds if bounds[0] < bounds[1] else (bounds[0], bounds[0] + 1.0)
-    known = _from_tables(evidence, columns, numbers, by, bounds)
+    known, joined = _from_tables(evidence, columns, numbers, by, bounds)
     known += _from_moments(answers, column, by) + (_averaged(answers, numbers, bounds) if by is None else [])
-    about = f"mean of {column}"
+    known, about = known or joined, f"mean of {column}"
     if known:
         found = narrowest(known, level, about=about, bounds=bounds, total=total_of(answers), unit=answers.unit)
         return with_clamping(found, schema, columns, averaged=column)
     if pooled_marginals(answers, columns):
         raise Unanswerable(
-            f"Missing values of {column} were counted together with others, so that its mean can't be told: ask for it "
-            "in a new release, by --queries."
+            f"Missing values of {column} were counted together with others and never apart, so that its mean can't be "
+            "told: ask for it in a new release, by --queries."
         )
     require_bar(answers, columns)
     found = _of_rows(evidence, columns, numbers, by, level, bounds)
@@ -90,16 +91,48 @@ def _scaled(column: Column, bounds: tuple[float, float]) -> tuple[np.ndarray, np
 
 def _from_tables(
     evidence: Evidence, columns: tuple[str, ...], column: Column, by: str | None, bounds: tuple[float, float]
-) -> list[GroupMeans]:
-    found = []
+) -> tuple[list[GroupMeans], list[GroupMeans]]:
+    """The ways by tables where missing cells were counted apart, and those where they were counted with numbers."""
+    apart, joined = list[GroupMeans](), list[GroupMeans]()
+    missing = _missing(evidence.answers, column)
     for pooled in pooled_marginals(evidence.answers, columns):
-        ends = _ends_of_groups(column, pooled.groups[column.name], bounds)
-        if ends is not None:
-            unasked = np.array_equal(*ends, equal_nan=True) or evidence.conditional is not None
-            groups = pooled.groups[by] if by else None
-            drawn = None if unasked else _drawn_means(evidence, column, bounds, groups, by)
-            found.append(_from_table(pooled, column.name, ends, by, evidence.schema, drawn))
-    return found
+        ends, mixed = _ends_of_groups(column, pooled.groups[column.name], bounds)
+        if mixed.any() and missing is None:
+            continue
+        unasked = np.array_equal(*ends, equal_nan=True) or evidence.conditional is not None
+        groups = pooled.groups[by] if by else None
+        drawn = None if unasked else _drawn_means(evidence, column, bounds, groups, by)
+        among = None
+        if mixed.any() and missing is not None:
+            among = JoinedMissing(missing, float(ends[0][mixed].max()), float(ends[1][mixed].min()))
+        found = _from_table(pooled, column.name, ends, by, evidence.schema, drawn, among)
+        if among is None:
+            apart.append(found)
+        else:
+            joined.append(replace(found, basis=(*found.basis, _joined_sentence(column, among, bounds))))
+    return apart, joined
+
+
+def _missing(answers: RecordedAnswers, column: Column) -> LinearAnswer | None:
+    """How many cells are missing, from the most exact table that counts them apart; None where none does."""
+    without = np.isnan(column.ranges[0])
+    told = []
+    for pooled in pooled_marginals(answers, (column.name,)) if without.any() else ():
+        groups = pooled.groups[column.name]
+        members = np.bincount(groups, weights=without, minlength=len(pooled.counts)) > 0
+        if not members[groups[~without]].any():
+            told.append(pooled.of(members.astype(float)))
+    return min(told, key=lambda one: one.covariance(one), default=None)
+
+
+def _joined_sentence(column: Column, joined: JoinedMissing, bounds: tuple[float, float]) -> str:
+    missing, width = joined.missing, bounds[1] - bounds[0]
+    low, high = (f"{bounds[0] + width * end:.6g}" for end in (joined.low, joined.high))
+    numbers = low if low == high else f"{low} to {high}"
+    return (
+        f"Cells of {column.name} without a number, {max(missing.value, 0.0):,.0f} with standard deviation "
+        f"{missing.covariance(missing) ** 0.5:.3g}, were counted with those of {numbers}: the intervals allow for them."
+    )
 
 
 def _drawn_means(
@@ -126,18 +159,18 @@ def _drawn_numbers(evidence: Evidence, column: Column, bounds: tuple[float, floa
 
 def _ends_of_groups(
     column: Column, groups: np.ndarray, bounds: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """float64 [groups] twice: the ends of each group of codes; NaN for missing, None where a group has both."""
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """float64 [groups] twice: the ends of the numbers in each group of codes, NaN where it has none; bool [groups]:
+    which of them hold missing cells beside numbers."""
     low, high = _scaled(column, bounds)
     size = int(groups.max()) + 1
     there = ~np.isnan(low)
     present = np.bincount(groups, weights=there, minlength=size)
-    if ((present > 0) & (present < np.bincount(groups, minlength=size))).any():
-        return None
+    mixed = (present > 0) & (present < np.bincount(groups, minlength=size))
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(least, groups[there], low[there])
     np.maximum.at(most, groups[there], high[there])
-    return np.where(present > 0, least, np.nan), np.where(present > 0, most, np.nan)
+    return (np.where(present > 0, least, np.nan), np.where(present > 0, most, np.nan)), mixed
 
 
 def _from_table(
@@ -147,13 +180,14 @@ def _from_table(
     by: str | None,
     schema: Schema,
     drawn: list[float | None] | None,
+    joined: JoinedMissing | None,
 ) -> GroupMeans:
     slots = [1] * pooled.counts.ndim
     slots[pooled.columns.index(name)] = -1
     present = np.broadcast_to(~np.isnan(ends[0]).reshape(slots), pooled.counts.shape)
     low, high = (np.broadcast_to(np.nan_to_num(end).reshape(slots), pooled.counts.shape) for end in ends)
     groups = [(label, members * present) for label, members in table_groups(pooled, by, schema)]
-    return from_marginal(pooled, low, high, groups, indicator=False, drawn=drawn)
+    return from_marginal(pooled, low, high, groups, indicator=False, drawn=drawn, joined=joined)
 
 
 def _from_moments(answers: RecordedAnswers, column: str, by: str | None) -> list[GroupMeans]:

@@ -1,0 +1,82 @@
+"""Means of numbers with which missing cells were counted: against all ways to be missing, and by simulated answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.inference import mean
+from counterfoil.inference.joined_missing import JoinedMissing
+from counterfoil.inference.linear_answer import LinearAnswer
+from counterfoil.schema import Categorical, Integer, Schema
+from noisy_tables import GAUSSIAN, evidence_of, noisy_marginal, require_coverage
+
+SCHEMA = Schema((Categorical("sex", ("F", "M")), Integer("k", 0, 9, missing=True)))
+JOINED = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
+"""The groups in which k was counted: missing cells with 5."""
+TRIALS = 1000
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 30)), min_size=1, max_size=30),
+    st.tuples(st.integers(0, 40), st.integers(0, 30)),
+    st.integers(0, 10),
+)
+def test_the_widened_ends_hold_the_mean_of_those_with_a_number(counted, among, missing):
+    """Without noise: cells of numbers with least and greatest ones, and missing cells that count as one of them."""
+    cells = np.array([*counted, among], dtype=float)
+    least, most = cells[:, 0] / 70, (cells[:, 0] + cells[:, 1]) / 70
+    records = len(cells)
+    ends = (least.sum() + missing * least[-1], most.sum() + missing * most[-1])
+    of_all = tuple(end / (records + missing) for end in ends)
+    joined = JoinedMissing(LinearAnswer(float(missing), {}), least[-1], most[-1])
+    counts = LinearAnswer(float(records + missing), {})
+    found = joined.widened(of_all, counts, 0.95, 1, noise=True, sampling=False)
+    assert found[0] <= least.mean() + 1e-12
+    assert most.mean() - 1e-12 <= found[1]
+    if 3 * missing > records + missing:
+        assert found == (0.0, 1.0), "so many missing ones leave nothing to say"
+    elif missing == 0:
+        assert found == pytest.approx(of_all)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.004, 0.08])
+@pytest.mark.parametrize("scale", [3, 30])
+def test_intervals_of_groups_hold_where_missing_cells_were_counted_with_numbers(share, scale):
+    """Of k among M with a number, who are older than F, and miss it more often. False alarms: 1e-6 each."""
+    rng = np.random.default_rng([scale, int(1000 * share)])
+    numbers = np.array([4, 1, 1, 1, 2, 5, 1, 2, 3, 5]) / 25
+    numbers_of_f = numbers[::-1]
+    cells = np.array([[*(0.6 * numbers_of_f), 0.0], [*(0.4 * (1 - share) * numbers), 0.4 * share]])
+    truth, hits, narrow = float(np.arange(10) @ numbers), 0, 0
+    for _ in range(TRIALS):
+        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
+        together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
+        marginals = [
+            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 1),
+            noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, scale, 2, {"k": JOINED}),
+        ]
+        found = mean(evidence_of(SCHEMA, marginals, records=6000), "k", by="sex")[1]
+        hits += found.lower <= truth <= found.upper
+        narrow += found.upper - found.lower < 2
+        assert found.level == 0.95
+    require_coverage(hits, TRIALS, at_least=0.94, at_most=1.0)
+    assert narrow == TRIALS, "so few missing ones hardly widen an interval"
+    assert any("Cells of k without a number" in sentence and "with those of 5:" in sentence for sentence in found.basis)
+
+
+def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_so():
+    rng, counts = np.random.default_rng(1), np.array([[100] * 11, [2] * 10 + [40]])
+    together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
+    one = noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, 1, 1)
+    joined = noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, 1, 2, {"k": JOINED})
+    apart = noisy_marginal(rng, ("sex", "k"), counts, GAUSSIAN, 5, 3)
+    known = mean(evidence_of(SCHEMA, [one, joined, apart], records=1160), "k", by="sex")
+    assert {charge for finding in known for charge in finding.charges} == {3}
+    assert not any("without a number" in sentence for finding in known for sentence in finding.basis)
+    of_m = mean(evidence_of(SCHEMA, [one, joined], records=1160), "k", by="sex")[1]
+    assert np.isnan(of_m.estimate)
+    assert (of_m.lower, of_m.upper) == (0.0, 9.0)
+    assert any("or from those without a number" in sentence for sentence in of_m.basis)
