@@ -108,6 +108,23 @@ def test_each_cell_has_one_class_that_no_other_cell_changes(values):
             assert (number == math.floor(number)) == (CLASSES[code] == "integer")
 
 
+written = st.one_of(
+    st.from_regex(r"[+-]?(\d{1,4}(\.\d{0,4})?|\.\d{1,3})([eE][+-]?\d{1,3})?", fullmatch=True),
+    st.sampled_from(["", "N", "n", "T", "NA", "?", "inf", "-Infinity", "nan", "1e999", "x" * 1001, "1" * 1001, "1_0"]),
+    st.from_regex(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}( \d\d:\d\d)?", fullmatch=True),
+    st.text(max_size=6),
+)
+
+
+@given(st.lists(written, max_size=30))
+def test_texts_that_are_read_together_are_what_each_is_alone(texts):
+    codes, numbers = cells_of(pa.array(texts, pa.string()))
+    for text, code, number in zip(texts, codes.tolist(), numbers.tolist(), strict=True):
+        expected, value = cell_of(text.strip())
+        assert code == expected
+        assert number == value or (math.isnan(number) and math.isnan(value))
+
+
 @pytest.mark.parametrize(
     ("array", "names", "numbers"),
     [

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -80,6 +80,7 @@ _EPOCH_MOMENT = datetime(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 Cell = tuple[int, float]
+_CELL = np.dtype([("code", np.uint8), ("number", np.float64)])
 
 
 def is_missing_word(text: str) -> bool:
@@ -92,22 +93,34 @@ def cell_of(text: str) -> Cell:
 
     Numbers as they are, booleans as 1 and 0, dates as days and datetimes as microseconds since 1970.
     """
-    return _cell_of(text) if len(text) <= _LONGEST else (CODES["text"], math.nan)
+    return _cells_of_texts([text])[0].item()
+
+
+def _cells_of_texts(texts: Sequence[str]) -> np.ndarray:
+    """`_CELL` [n]: what `cell_of` says of each. Numbers are looked at together: there may be as many as rows."""
+    cells = np.empty(len(texts), dtype=_CELL)
+    cells["code"], cells["number"] = CODES["text"], math.nan
+    short = [place for place, text in enumerate(texts) if len(text) <= _LONGEST]
+    numeric = [place for place in short if NUMBER.fullmatch(texts[place])]
+    if numeric:
+        cells[numeric] = _numbers(pa.array([float(texts[place]) for place in numeric], pa.float64()))
+    if len(numeric) < len(short):
+        read = set(numeric)
+        others = [place for place in short if place not in read]
+        cells[others] = [_word_of(texts[place]) for place in others]
+    return cells
 
 
 @lru_cache(maxsize=65_536)
-def _cell_of(text: str) -> Cell:
+def _word_of(text: str) -> Cell:
+    """What `cell_of` says of a text that is no number."""
     folded = text.casefold()
     if not text or folded in MISSING_WORDS:
         return CODES["missing"], math.nan
     if folded in TRUTHS:
         return CODES[text if text == NOT_APPLICABLE else "boolean"], TRUTHS[folded]
-    if NUMBER.fullmatch(text):
-        number = float(text)
-        if math.isinf(number):
-            return CODES["infinite"], math.nan
-        return int(_number_codes(np.array([number]))[0]), number
-    return _day(text) or _moment(text) or (CODES["text"], math.nan)
+    dated = (_day(text) or _moment(text)) if text[0].isdigit() else None
+    return dated or (CODES["text"], math.nan)
 
 
 def _day(text: str) -> Cell | None:
@@ -150,12 +163,13 @@ def cells_of(values: Values) -> tuple[np.ndarray, np.ndarray]:
 
     Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
     """
-    codes = of_each_type(values, lambda array: _read(array)[0], stranger=CODES["stranger"], dtype=np.uint8)
-    return codes, of_each_type(values, lambda array: _read(array)[1], stranger=math.nan)
+    stranger = np.array((CODES["stranger"], math.nan), dtype=_CELL)
+    cells = of_each_type(values, _read, stranger=stranger, dtype=_CELL)
+    return cells["code"].copy(), cells["number"].copy()
 
 
-def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """What `cells_of` gives, of an array of one plain type."""
+def _read(array: pa.Array) -> np.ndarray:
+    """`_CELL` [n]: the cells of an array of one plain type."""
     kind = array.type
     if is_duration(kind):
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
@@ -174,16 +188,15 @@ def _read(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         per_tick = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[kind.unit]
         return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
     texts, positions = distinct_texts(array)
-    cells = [*map(cell_of, texts), (CODES["missing"], math.nan)]
-    codes = np.array([code for code, _ in cells], dtype=np.uint8)
-    return codes[positions], np.array([number for _, number in cells])[positions]
+    missing = np.array([(CODES["missing"], math.nan)], dtype=_CELL)
+    return np.concatenate([_cells_of_texts(texts), missing])[positions]
 
 
-def _numbers(values: pa.Array, float_type: str = "f8") -> tuple[np.ndarray, np.ndarray]:
-    codes, numbers = _typed("real", values)
-    finite = codes == CODES["real"]
-    codes[finite] = _number_codes(numbers[finite], float_type)
-    return codes, numbers
+def _numbers(values: pa.Array, float_type: str = "f8") -> np.ndarray:
+    cells = _typed("real", values)
+    finite = cells["code"] == CODES["real"]
+    cells["code"][finite] = _number_codes(cells["number"][finite], float_type)
+    return cells
 
 
 def _number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
@@ -198,12 +211,14 @@ def _number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
     return codes
 
 
-def _typed(name: str, values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+def _typed(name: str, values: pa.Array) -> np.ndarray:
     numbers = numpy_of(filled(values, math.nan))
-    codes = np.full(len(numbers), CODES[name], dtype=np.uint8)
-    codes[np.isnan(numbers)] = CODES["missing"]
-    codes[np.isinf(numbers)] = CODES["infinite"]
-    return codes, np.where(np.isfinite(numbers), numbers, math.nan)
+    cells = np.empty(len(numbers), dtype=_CELL)
+    cells["code"] = CODES[name]
+    cells["code"][np.isnan(numbers)] = CODES["missing"]
+    cells["code"][np.isinf(numbers)] = CODES["infinite"]
+    cells["number"] = np.where(np.isfinite(numbers), numbers, math.nan)
+    return cells
 
 
 @dataclass(frozen=True)
@@ -240,6 +255,10 @@ class RawCells(Column):
 
     def numbers(self, values: Values) -> np.ndarray:
         return cells_of(values)[1]
+
+    def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        codes, numbers = cells_of(values)
+        return self._as_codes(codes.astype(np.int64)), numbers
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         return array_of(self._labels(), pa.string()).take(array_of(codes))

@@ -27,6 +27,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import DTypeLike
 
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
@@ -43,7 +44,11 @@ Values: TypeAlias = pa.Array | pa.ChunkedArray | MixedCells
 
 
 def of_each_type(
-    values: Values, understand: Callable[[pa.Array], np.ndarray], *, stranger: float, dtype: type = np.float64
+    values: Values,
+    understand: Callable[[pa.Array], np.ndarray],
+    *,
+    stranger: float | np.ndarray,
+    dtype: DTypeLike = np.float64,
 ) -> np.ndarray:
     """[n]: what `understand` makes of each cell, given arrays of one plain type, cells of equal types together.
 
