@@ -35,6 +35,7 @@ from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.piled_bounds import piled_bounds
 from counterfoil.marginals.repeated_measurement import LONG, has_long, measured_repeatedly
 from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
@@ -353,7 +354,8 @@ def _warnings(
     unreliable = (*near_noise(marginals, runs, total), *unreliable_means(columns, total))
     categories = [one for one in marginals if one.clique[0] not in runs]
     hidden = hidden_categories(categories, total, _groups(schema).keys())
-    return (*unreliable, *crowded_cells(schema, marginals), *hidden_sides(columns, total), *hidden)
+    piled = piled_bounds(schema, columns)
+    return (*unreliable, *crowded_cells(schema, marginals), *hidden_sides(columns, total), *piled, *hidden)
 
 
 def _places(column: Column, counts: np.ndarray) -> np.ndarray:

@@ -1,0 +1,78 @@
+"""A sentence for the receipt on columns of which few rows at a bought bound make up much of the variance.
+
+Numbers beyond a bound count as it. A bound that was bought lies where the noise of the purchase hides what is beyond:
+of a long tail perhaps half a percent of the rows, and a third of the mean. Public: it follows from noisy counts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterfoil.graphical_model.runs import deviations_to_stand_out
+from counterfoil.marginals.unreliable import NumberColumn, first_few
+from counterfoil.schema import Schema
+from counterfoil.schema.clamping import clamping_of
+from counterfoil.schema.column import Column
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
+
+_MUCH = 0.05
+"""Of the variance: at least as much is said. Beside where the bound is, it takes no account of how far it cuts."""
+_PILE = 3.0
+"""Rows are piled up in the last cell where they lie so many times as dense as in those before it."""
+_BEFORE = 3
+_FEWEST = 5
+"""Numbers of fewer cells end anywhere: of zeros and ones, most may be ones."""
+
+
+def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
+    """What is said of columns with a pile of rows at a bound; nothing where the schema was not bought.
+
+    Numbers of counts and amounts often end at 0, and codes at 1, so that lower bounds are judged only below 0.
+
+    Args:
+        schema: of the columns.
+        columns: those of numbers.
+    """
+    if schema.bought is None:
+        return []
+    found = []
+    for one in columns:
+        column = schema[one.marginal.clique[0]]
+        clamping = clamping_of(column) if isinstance(column, (Integer, Real)) else None
+        if clamping is None or len(one.centers) < _FEWEST:
+            continue
+        ends = ((1, clamping.upper, clamping.numbers[1]), (0, clamping.lower, min(clamping.numbers[0], 0.0)))
+        found += [
+            f"{column.name} ({share:.2g}% at {bound}, {100 * part:.0f}% of the variance)"
+            for end, bound, number in ends
+            for share, part in [_pile(one, column, clamping.codes[end], number)]
+            if number and part >= _MUCH
+        ]
+    if not found:
+        return []
+    return [
+        f"Few rows at a bound that was bought make up much of the variance of {first_few(found)}. Numbers beyond count "
+        "as the bound, so that real means and deviations are further out than those of the copy. State bounds that the "
+        "public knows, or buy with more epsilon."
+    ]
+
+
+def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float]:
+    """The percentage of the rows in the cell of a bound, and their part of the variance; 0 where they are no pile."""
+    counts, noisy, spans = one.smoothed.counts, one.marginal.counts, column.spans
+    at, records = float(noisy[code]), float(counts.sum())
+    if spans is None or records <= 0 or at < deviations_to_stand_out(len(counts)) * one.marginal.scale:
+        return 0.0, 0.0
+    inwards = -1 if code else 1
+    before = [place for i in range(1, _BEFORE + 1) if 0 <= (place := code + inwards * i) < len(counts)]
+    widths = np.where(spans > 0, spans, spans[spans > 0].mean() if (spans > 0).any() else 1.0)
+    if at / widths[code] < _PILE * max(float((noisy[before] / widths[before]).mean()), 0.0):
+        return 0.0, 0.0
+    numbers = one.centers.copy()
+    numbers[code] = bound
+    squares = (numbers - float(counts @ numbers) / records) ** 2
+    variance = float(counts @ squares)
+    return 100 * at / records, at * squares[code] / variance if variance > 0 else 0.0

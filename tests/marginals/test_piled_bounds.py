@@ -1,0 +1,63 @@
+"""What is said of few rows at a bought bound that make up much of the variance."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.marginals.one_way import counted_warnings
+from counterfoil.schema import Integer, Real, Schema
+from counterfoil.schema.bought import Bought
+
+BOUGHT = Bought(0.1, 1e-9, "add_or_remove_one", "0" * 64)
+
+
+def said_of(column: Integer | Real, counts: np.ndarray, *, bought: bool = True, scale: float = 5.0) -> list[str]:
+    schema = Schema((column,))
+    schema = replace(schema, bought=BOUGHT) if bought else schema
+    marginal = NoisyMarginal((column.name,), np.append(counts, np.zeros(column.size - len(counts))), scale)
+    said = counted_warnings(schema, [marginal], None, float(counts.sum()))
+    return [sentence for sentence in said if sentence.startswith("Few rows at a bound")]
+
+
+def falling(cells: int, pile: float) -> np.ndarray:
+    """About 10,000 rows, ever fewer in each cell, and `pile` more in the last one."""
+    counts = 1000 * 0.9 ** np.arange(cells)
+    counts[-1] += pile
+    return counts
+
+
+@pytest.mark.parametrize(
+    "column", [Integer("hours", 0, 79), Integer("hours", 0, 79, missing=True), Real("hours", 0.0, 79.0, step=1.0)]
+)
+def test_a_pile_at_a_bought_upper_bound_is_said_with_its_part_of_the_variance(column):
+    counts = falling(80, 120)
+    numbers = np.arange(80)
+    squares = (numbers - counts @ numbers / counts.sum()) ** 2
+    part = 100 * counts[-1] * squares[-1] / (counts @ squares)
+    (sentence,) = said_of(column, counts)
+    told = re.search(r"hours \(1.2% at 79, (\d+)% of the variance\)", sentence)
+    assert told is not None
+    assert int(told[1]) == pytest.approx(part, abs=2.0)
+    assert said_of(column, counts, bought=False) == [], "bounds that somebody stated end where the numbers do"
+    assert said_of(column, falling(80, 0)) == [], "no pile"
+    assert said_of(column, counts, scale=60.0) == [], "noise hides it"
+
+
+def test_below_zero_a_lower_bound_is_judged_too():
+    counts = falling(80, 120)
+    (sentence,) = said_of(Integer("balance", -79, 0), counts[::-1])
+    assert "balance (1.2% at -79," in sentence
+    assert said_of(Integer("balance", 0, 79), falling(80, 0) + 3000 * (np.arange(80) == 0)) == [], "zeros"
+    assert said_of(Integer("code", 1, 80), falling(80, 0) + 3000 * (np.arange(80) == 0)) == [], "the first code"
+
+
+def test_few_codes_and_wide_last_bins_are_no_piles():
+    assert said_of(Integer("yes", 0, 1), np.array([9000.0, 1000.0])) == []
+    assert said_of(Integer("children", 0, 3), np.array([9000.0, 10.0, 10.0, 1000.0])) == []
+    pay = Real("pay", 0.0, 100.0, edges=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 100.0))
+    assert said_of(pay, np.array([500.0, 400.0, 300.0, 250.0, 200.0, 600.0, 900.0])) == []
