@@ -46,7 +46,8 @@ _NANOSECONDS_PER_TRIAL = 400_000
 _MANY_PAIRS = 500
 # So many marginals of a model of so many cells share their products, which changes last digits too.
 _MANY, _LARGE = 24, 10_000
-# So many cells, and many pairs follow from the tables of the tree's cliques: a pass over one costs less than a plan.
+# So many cells, or more columns than share products: many pairs then follow from the tables of the tree's cliques, as a
+# pass over one costs less than a plan.
 _VERY_LARGE = 2_000_000
 # Pairs that took a walk along the tree are kept up to so many cells: 32 MB.
 _KEPT_CELLS = 1 << 22
@@ -117,7 +118,7 @@ class GraphicalModel:
         """Expected counts on pairs, all at once, where they are many and one way or another suits the tree."""
         if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree):
             return self._joint(pairs, pairwise.pair_probabilities)
-        if len(pairs) >= _MANY and self.tree.cells >= _VERY_LARGE:
+        if len(pairs) >= _MANY and (self.tree.cells >= _VERY_LARGE or len(self.domain.sizes) > MOST_AXES):
             missing = [pair for pair in pairs if pair not in self._walked]
             found = self._joint(missing, tree_pairs.pair_probabilities) if missing else {}
             if sum(table.size for table in (*self._walked.values(), *found.values())) <= _KEPT_CELLS:
