@@ -230,6 +230,43 @@ def test_certificates_grow_with_the_gaps_and_the_norm():
     assert Gaps("good", "marginals", 2.0, 2.0).certificate(1.0)["vacuous"]
 
 
+def test_no_certificate_rests_on_some_of_the_pairs():
+    """Columns a and b have 102,400 cells together and are not compared. They are equal, and come back unrelated."""
+    a = np.random.default_rng(1).integers(0, 320, 20_000)
+    names = tuple(f"v{value}" for value in range(320))
+    schema = Schema((Categorical("a", names), Categorical("b", names), Boolean("c"), Boolean("good")))
+    texts, truths = np.array(names)[a], np.arange(20_000) % 2 == 0
+    table = pa.table({"a": texts, "b": texts, "c": truths, "good": truths})
+    release = synthesize(
+        table, schema, epsilon=5, method="independent", fidelity=Fidelity(0.2, "good"), seed=1, check_schema=0
+    )
+    assert {entry["basis"] for entry in release.receipt.document["certificates"]} == {"moments", "error bars"}
+    assert release.receipt.verify().holds
+
+
+def test_error_bars_of_columns_certify_nothing_about_a_pair_that_is_too_large():
+    """Of two columns with more than 100,000 cells together, each column was compared in place of the pair."""
+    size = np.arange(30_000) % 51_000
+    schema = Schema((Integer("size", 0, 50_999, bins=51_000), Boolean("good")))
+    table = pa.table({"size": size, "good": size % 2 == 0})
+    release = synthesize(
+        table, schema, epsilon=1000, method="independent", fidelity=Fidelity(0, "good"), seed=1, check_schema=0
+    )
+    (entry,) = release.receipt.document["certificates"]
+    assert entry["gaps"] == {"label": 2.0, "feature": 2.0}
+
+
+def test_a_receipt_of_before_that_certifies_by_some_of_the_pairs_is_not_believed():
+    _, made = release(np.random.default_rng(5), 600, 4.0)
+    document = made.receipt.to_json()
+    assert [entry["basis"] for entry in certify(document, "good", 1.0)].count("marginals") == 1
+    bought = [charge for charge in document["charges"] if charge["query"] == "largest_marginal_error"]
+    bought[-1]["parameters"]["marginals"] -= 1
+    assert [entry["basis"] for entry in certify(document, "good", 1.0)].count("marginals") == 0
+    problems = type(made.receipt)(document).verify().problems
+    assert any("rests on some pairs of columns alone" in problem for problem in problems)
+
+
 @pytest.mark.skipif(not ADULT.is_file(), reason="needs the Adult table, which is not part of the repository")
 def test_adult_at_epsilon_one():
     """The certificate for income at norm1 1 is below 0.05 from moments, and the mean pair's error is known to 0.01."""

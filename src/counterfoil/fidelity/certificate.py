@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.fidelity.synthetic_counts import compared_cliques, count
+from counterfoil.fidelity.synthetic_counts import compared_cliques, compares_all_pairs, count
 from counterfoil.receipt.certificate import BASES as BASES
 from counterfoil.receipt.certificate import CONFIDENCE, NOTHING_KNOWN, Gaps, measured_gaps
 from counterfoil.receipt.certificate import certify as certify
@@ -39,7 +39,7 @@ def gaps_of_error_bars(synthesis: Synthesis, target: str) -> Gaps:
     domain, codes = synthesis.schema.domain, synthesis.codes
     largest = {True: 0.0, False: 0.0}
     total = math.comb(len(domain.attributes), order)
-    if len(cliques) < total:
+    if order == 2 and not compares_all_pairs(synthesis.schema):
         largest = {True: NOTHING_KNOWN, False: NOTHING_KNOWN}
     model = synthesis.model.marginals(cliques)
     for clique in cliques:

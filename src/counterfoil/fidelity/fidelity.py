@@ -23,7 +23,7 @@ from counterfoil.features.linear_model import LOSS_UNIT
 from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel, linear_model_of, target_of
 from counterfoil.features.public_predictor import LinearPredictor
 from counterfoil.fidelity.certificate import certificates
-from counterfoil.fidelity.synthetic_counts import compared_cliques, count, numbers_of
+from counterfoil.fidelity.synthetic_counts import compared_cliques, compares_all_pairs, count, numbers_of
 from counterfoil.geometry.grid import SnapGrid
 from counterfoil.noise.answer import Answer
 from counterfoil.receipt.noisy_groups import NoisyGroups, noisy_groups
@@ -194,10 +194,12 @@ class Measuring:
 
     def _parts(self, cliques: tuple[Clique, ...]) -> dict[str, tuple[Clique, ...]]:
         """By measure, the marginals of which it is the largest distance. Those with the target have a measure of their
-        own, because risks depend more on them."""
+        own, because risks depend more on them; but where some pairs are not compared, certificates can't rest on them,
+        and there is one measure of all."""
         labeled = tuple(clique for clique in cliques if self.target in clique)
         others = tuple(clique for clique in cliques if self.target not in clique)
-        if self.target is None or not others or len(cliques[0]) == 1:
+        certifying = self.target is not None and len(cliques[0]) == 2 and compares_all_pairs(self.curator.schema)
+        if not others or not certifying:
             return {"largest_marginal_error": cliques}
         return {"label_marginal_error": labeled, "feature_marginal_error": others}
 

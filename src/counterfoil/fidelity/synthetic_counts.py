@@ -29,6 +29,12 @@ def compared_cliques(schema: Schema, order: int) -> tuple[Clique, ...]:
     return tuple(clique for clique in workload.weights if clique in kept)
 
 
+def compares_all_pairs(schema: Schema) -> bool:
+    """Whether each pair of columns is among those that are compared, as certificates from marginals need."""
+    pairs = [clique for clique in compared_cliques(schema, 2) if len(clique) == 2]
+    return len(pairs) == math.comb(len(schema.domain.attributes), 2)
+
+
 def count(codes: Mapping[str, np.ndarray], shape: tuple[int, ...], clique: Clique) -> np.ndarray:
     """int64, of that shape: how many synthetic rows are in each cell of the clique."""
     cells = np.zeros(len(codes[clique[0]]), dtype=np.int64)

@@ -21,7 +21,7 @@ from counterfoil.curator.queries.fidelity_model import CorrectPredictions, Total
 from counterfoil.curator.queries.fidelity_moments import LargestMomentGap
 from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
 from counterfoil.features.linear_model import LOSS_UNIT
-from counterfoil.receipt.certificate import MEASURED, Gaps, measured_gaps
+from counterfoil.receipt.certificate import MEASURED, Gaps, measured_gaps, rests_on_some_pairs
 from counterfoil.receipt.noisy_groups import GROUP_PREDICTIONS, NoisyGroups
 from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.receipt.wording import drawn_later
@@ -102,6 +102,8 @@ def certificate_problems(document: Mapping[str, Any]) -> Iterator[str]:
         name = f"Certificate {number} ({entry.get('basis')}, {entry.get('target')})"
         try:
             problem = _certificate_problem(entry, measures, sizes.get(str(entry.get("target"))))
+            if not problem and rests_on_some_pairs(entry, document):
+                problem = "it rests on some pairs of columns alone, and others may differ by more."
         except (ArithmeticError, AssertionError, KeyError, RuntimeError, TypeError, ValueError) as error:
             problem = str(error) if isinstance(error, ValueError) else "its parts are not those of a certificate."
         if problem:
