@@ -48,6 +48,15 @@ def test_codes_that_were_counted_together_have_no_interval_of_their_own():
     assert low[2] == pytest.approx(0.3 - 2 * math.sqrt(8 / 3) / 100)
 
 
+def test_a_count_far_below_zero_leaves_the_share_between_zero_and_two_standard_errors():
+    """Of twenty categories that nobody has, one in two reports had an interval "0.0% to -0.8%"."""
+    known = NoisyShares(np.arange(3), np.array([-60.0, 500.0, 560.0]), 400.0, 1000.0, 0.0)
+    low, high = known.intervals([np.array([0]), np.array([1, 2])])
+    error = math.sqrt(400 * 2 / 3) / 1000
+    assert (low[0], high[0]) == pytest.approx((0.0, 2 * error))
+    assert (low[1], high[1]) == pytest.approx((1 - 2 * error, 1.0))
+
+
 def test_all_codes_together_are_certain_where_the_number_of_records_is_public():
     known = NoisyShares(np.arange(4), np.array([5.0, -1.0, 3.0, 90.0]), 25.0, 100.0, 0.0)
     low, high = known.intervals([np.arange(4)])

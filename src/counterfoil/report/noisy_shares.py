@@ -39,7 +39,8 @@ class NoisyShares:
     records_variance: float
 
     def intervals(self, sets: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [sets] twice: the ends of two standard errors around the share of each set of codes.
+        """float64 [sets] twice: the ends of two standard errors around the share of each set of codes, or the possible
+        share that is nearest to it.
 
         NaN for a set that is no union of counted cells.
         """
@@ -72,7 +73,9 @@ class NoisyShares:
         if not len(inside) or len(codes) != int(np.isin(self.groups, inside).sum()):
             return math.nan, math.nan
         share, error = self.estimate(len(inside), float(self.counts[inside].sum()))
-        return max(share - DEVIATIONS * error, 0.0), min(share + DEVIATIONS * error, 1.0)
+        # Noise may put a share beyond what is possible, by more than two standard errors where many are looked at.
+        possible = min(max(share, 0.0), 1.0)
+        return max(possible - DEVIATIONS * error, 0.0), min(possible + DEVIATIONS * error, 1.0)
 
 
 def noisy_shares(answers: RecordedAnswers | None, name: str) -> NoisyShares | None:
