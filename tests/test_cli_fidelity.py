@@ -49,6 +49,16 @@ def test_the_receipt_that_lies_beside_a_table_is_found(office, out):
     assert "linear model" in " ".join(said.out.split())
 
 
+def test_a_kept_model_is_certified_by_its_own_receipt(office):
+    """`sample` and `evaluate` took the folder that --keep-model wrote, and `certify` said "Is a directory"."""
+    assert office.synth("--target", "income", "--delta", "1e-6", "--out", "s.csv", "--keep-model").status == 0
+    by_folder, by_table = (
+        office.run("certify", given, "--target", "income", "--json") for given in ("s.release", "s.csv")
+    )
+    assert by_folder.status == 0, by_folder.err
+    assert by_folder.document["certificates"] == by_table.document["certificates"]
+
+
 def test_a_certificate_for_people_names_its_assumptions(office):
     assert office.synth("--fidelity", "0.9", "--target", "income", "--delta", "1e-6", epsilon="3").status == 0
     said = office.run("certify", *MADE, "--target", "income", "--norm", "0.1")
@@ -132,6 +142,10 @@ def test_certify_refuses_another_table_target_or_norm(office):
         ended = office.run("certify", *MADE, "--target", "income", "--norm", norm)
         assert ended.status == 2, norm
         assert "`norm` must be positive and finite" in ended.err
+    for norm in ("1e300", "1e-300"):
+        ended = office.run("certify", *MADE, "--target", "income", "--norm", norm)
+        assert ended.status == 2, norm
+        assert "`norm` must lie between 1e-06 and 1e+06" in ended.err
     absent = office.run("certify", "nowhere.parquet", *MADE[1:], "--target", "income")
     assert absent.status == 2
 

@@ -78,6 +78,16 @@ def test_a_ledger_over_time() -> None:
     assert not in_color(without, "s-orange")
 
 
+def test_a_sum_does_not_fall_where_a_clock_went_back() -> None:
+    """Lines are drawn in the order of time, and said that 3 was spent before 1 was."""
+    times = ["2026-03-01T10:00:00", "2030-01-01T00:00:00", "2026-03-02T10:00:00+02:00"]
+    document = spent_over_time(times, [0.5, 1.0, 3.0], total=4.0, highlighted=2).to_dict(validate=False)
+    steps = sorted(document["layer"][1]["data"]["values"], key=lambda one: one["t"])
+    sums = [one["e"] for one in steps]
+    assert sums == sorted(sums)
+    assert sums[-1] == 3.0
+
+
 @pytest.mark.parametrize("after", [[], ["2026-11-24T19:45:00"], ["2026-12-31T00:00:00", "2027-05-01T00:00:00"]])
 def test_the_time_of_a_ledger_ends_with_its_last_event(after: list[str]) -> None:
     times = ["2026-11-24T19:40:00", *after]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.cli.options import Json
 from counterfoil.cli.terminal import WIDTH, Terminal
+
+if TYPE_CHECKING:
+    from counterfoil.receipt.receipt import Receipt
 
 
 def certify(
@@ -32,10 +35,14 @@ def certify(
     from counterfoil.fidelity.certificate import certify as certificates_for
     from counterfoil.receipt.receipt import Receipt
 
-    table, beside = places(synthetic)
-    receipt = beside if receipt is None else receipt
-    terminal, loaded = Terminal(json=json), Receipt.load(receipt)
-    require_named(loaded.document["outputs"], table, receipt)
+    terminal, kept = Terminal(json=json), kept_receipt(synthetic)
+    if kept is not None and receipt is None:
+        loaded = kept
+    else:
+        table, beside = places(synthetic)
+        receipt = beside if receipt is None else receipt
+        loaded = Receipt.load(receipt)
+        require_named(loaded.document["outputs"], table, receipt)
     certificates = certificates_for(loaded.document, target, norm)
     best = certificates[0]
     terminal.say(textwrap.fill(best["sentence"], WIDTH))
@@ -53,6 +60,22 @@ def certify(
     if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document({"synthetic": str(synthetic), "private": loaded.private, "certificates": certificates})
+
+
+def kept_receipt(folder: Path) -> Receipt | None:
+    """The receipt of a folder that keeps the rows of its release beside the model, with no table in it; else None.
+
+    Raises:
+        ValueError: for such a folder that is incomplete, damaged, or whose receipt is of another release.
+        OSError: when it can't be read.
+    """
+    from counterfoil.cli.release_rows import table_in
+    from counterfoil.synthesis.folder import INDEX
+    from counterfoil.synthesis.saved import load_folder
+
+    if not (folder / INDEX).is_file() or table_in(folder) is not None:
+        return None
+    return load_folder(folder).receipt
 
 
 def places(synthetic: Path) -> tuple[Path, Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from counterfoil.pictures.drawing import Drawing, layer
@@ -27,14 +28,16 @@ def spent_over_time(
     """A chart of the epsilon that is spent, as steps below the line of the total.
 
     Args:
-        times: when releases were opened, ISO 8601, in order.
+        times: when releases were opened, ISO 8601, in order; where a clock went back, a release stands at the latest
+            moment before it, so that the sum never falls.
         spent: the sum of epsilons after each.
         total: the line that the steps never pass.
         looks: when records were looked at without privacy, ISO 8601: vertical lines in a color of their own.
         highlighted: the number of one release, from 0, which gets a ring.
     """
+    opened = [*accumulate(map(_milliseconds, times), max)]
     kept = sorted({round(i * (len(times) - 1) / (MOST_STEPS - 1)) for i in range(MOST_STEPS)} if times else ())
-    marked = [{"t": _milliseconds(times[i]), "e": spent[i]} for i in kept]
+    marked = [{"t": opened[i], "e": spent[i]} for i in kept]
     seen = [{"t": _milliseconds(look)} for look in looks]
     ends = _ends([dot["t"] for dot in (*marked, *seen)])
     steps = [{"t": ends[0], "e": 0.0}, *marked, {"t": ends[1], "e": spent[-1] if spent else 0.0}]
@@ -59,7 +62,7 @@ def spent_over_time(
         layers.append(layer(rule, seen, {"x": x}))
     if highlighted is not None:
         ring = {"type": "point", "color": ORANGE, "size": 130, "strokeWidth": 2.5, "opacity": 1}
-        here = {"t": _milliseconds(times[highlighted]), "e": spent[highlighted]}
+        here = {"t": opened[highlighted], "e": spent[highlighted]}
         layers.append(layer(ring, [here], both))
     return Drawing({"layer": layers, "width": WIDTH - 60, "height": _HEIGHT})
 

@@ -33,6 +33,9 @@ CONFIDENCE = 0.95
 NOTHING_KNOWN = 2.0
 """No gap is larger."""
 
+SMALLEST_NORM, LARGEST_NORM = 1e-6, 1e6
+"""Far beyond those of any model, bounds drown in rounding and no polynomial is found."""
+
 BASES = {
     "moments": "features are a constant, each ordered column scaled to [-1, 1] by its declared bounds, and an "
     "indicator for each category",
@@ -208,10 +211,12 @@ def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[st
         record: the receipt's document.
 
     Raises:
-        ValueError: when the receipt has none for this target, or `norm` is not positive.
+        ValueError: when the receipt has none for this target, or `norm` is not between 1e-6 and 1e6.
     """
     if not 0 < norm < math.inf:
         raise ValueError(f"`norm` must be positive and finite. Found {norm}.")
+    if not SMALLEST_NORM <= norm <= LARGEST_NORM:
+        raise ValueError(f"`norm` must lie between {SMALLEST_NORM:g} and {LARGEST_NORM:g}. Found {norm}.")
     given = [entry for entry in record.get("certificates", ()) if entry.get("target") == target]
     if not given:
         others = sorted({str(entry.get("target")) for entry in record.get("certificates", ())})
