@@ -23,7 +23,7 @@ from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
-from counterfoil.synthesis.grid_values import grid_values, values_said
+from counterfoil.synthesis.grid_values import grid_values, how_many, values_said
 
 _MOST_MISSING = 8
 """Columns of an expression that may be missing, up to which its codes are narrowed before rows are drawn."""
@@ -76,8 +76,8 @@ class Condition:
             codes[name] = sorted({code for code, _ in placed})
             exact: dict[int, list[float]] = {}
             for code, number in placed:
-                if number is not None:
-                    exact.setdefault(code, []).append(number)
+                if number is not None and number not in exact.setdefault(code, []):
+                    exact[code].append(number)
             if exact:
                 numbers[name] = exact
         return Condition(schema, codes, numbers)
@@ -107,6 +107,23 @@ class Condition:
             for code, wanted in exact.items():
                 met &= (found != code) | np.isin(numbers, wanted)
         return met
+
+    def thinned(self, table: pa.Table, rng: np.random.Generator) -> np.ndarray:
+        """bool [rows]: which rows, drawn by their codes, are kept so that codes are as likely as the requested numbers.
+
+        A code stands for several numbers, all equally likely, of which some are requested: a row has one of those with
+        that share of its code's probability. Shares are compared with the largest one.
+        """
+        kept = np.ones(table.num_rows, dtype=bool)
+        for name, exact in self.numbers.items():
+            column, codes = self.schema[name], np.array(self.codes[name])
+            requested = np.array([len(exact.get(code, [code])) for code in codes])
+            shares = np.zeros(column.size)
+            shares[codes] = requested / how_many(column, codes)
+            if len(set(shares[codes])) > 1:
+                chances = shares[column.encode(table.column(name))] / shares.max()
+                kept &= rng.random(table.num_rows) < chances
+        return kept
 
     def settled(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """The table with the requested numbers in columns whose codes stand for several; each is equally likely."""

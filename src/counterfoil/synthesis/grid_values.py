@@ -7,7 +7,7 @@ import numpy as np
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.real import Real
+from counterfoil.schema.real import Real, digits_for
 
 _EXACT = 2.0**50
 """Steps from 0 up to which floats tell the values of a grid apart."""
@@ -38,6 +38,21 @@ def grid_values(column: Column, codes: np.ndarray, most: int) -> tuple[np.ndarra
         values = column.rounded(np.minimum(values, np.repeat(highs, counts)))
     # Bounds beside a grid of decimals are values too.
     return np.concatenate([values, lows, highs]), np.concatenate([np.repeat(codes, counts), codes, codes])
+
+
+def how_many(column: Column, codes: np.ndarray) -> np.ndarray:
+    """float64 [k]: of how many values each of the codes of a column stands for; 1 where it is missing or a category.
+
+    Of a column without a grid they are as many as are drawn of the narrowest bin, and more of others by their widths.
+    """
+    widths = np.nan_to_num(np.subtract(*(ends[codes] for ends in reversed(column.ranges))))
+    wide = widths[widths > 0]
+    if not len(wide):
+        return np.ones(len(codes))
+    step = 1.0 if isinstance(column, Instant) else _step_of(column)
+    if step:
+        return np.rint(widths / step) + 1
+    return np.where(widths > 0, np.maximum(widths * 10.0 ** int(digits_for(wide).max()), 1.0), 1.0)
 
 
 def values_said(column: Column) -> str:

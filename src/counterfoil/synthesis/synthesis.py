@@ -120,7 +120,8 @@ class Synthesis:
             rows: how many.
             where: a condition as in rules, such as "sex == 'F' and age >= 60"; or, for some columns, the value that
                 they must have, or a list of values of which one. Within a code that stands for several numbers the
-                model knows nothing: rows get the very number, or one of those in the list, each equally likely.
+                model knows nothing: rows get the very number, or one of those in the list, each equally likely, and
+                the code is as likely as the share of its numbers that is in the list makes it.
             seed: makes the draw repeatable; it protects nobody, because the model may be shared.
 
         Raises:
