@@ -386,3 +386,11 @@ def test_identifiers_are_made_anew() -> None:
 def test_facts_that_contradict_each_other_are_refused(make: object, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         make()  # type: ignore[operator]
+
+
+def test_missing_cells_have_a_label_of_their_own_beside_a_category_called_missing() -> None:
+    """Probabilities and counts are looked up by labels, of which two were alike."""
+    column = Categorical("c", ("a", "missing", "(missing)"), missing=True)
+    assert column.labels == ("a", "missing", "(missing)", "((missing))")
+    assert Categorical("c", ("a",), missing=True).labels == ("a", "missing")
+    assert column.former_labels == ("a", "missing", "(missing)", "missing")

@@ -128,13 +128,16 @@ class Column(ABC):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Text for each code, for reports."""
-        return (*self._labels(), *(["missing"] if self.missing else []))
+        """Text for each code, for reports; no two are alike, also where a category is called missing."""
+        listed, missing = self._labels(), "missing"
+        while missing in listed:
+            missing = f"({missing})"
+        return (*listed, *([missing] if self.missing else []))
 
     @property
     def former_labels(self) -> tuple[str, ...]:
         """The texts that versions before 0.13 had for the same codes."""
-        return self.labels
+        return (*self.labels[: self.n_bins], *(["missing"] if self.missing else []))
 
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
