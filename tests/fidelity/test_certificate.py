@@ -15,7 +15,9 @@ from counterfoil.features.linear_model import LOSS_UNIT, WEIGHT_UNIT, LinearMode
 from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel
 from counterfoil.fidelity.certificate import BASES, Gaps, certify
 from counterfoil.fidelity.fidelity import Fidelity
-from counterfoil.schema import Boolean, Categorical, Integer, Schema
+from counterfoil.receipt.text import good_for
+from counterfoil.report.writing import report_of
+from counterfoil.schema import Boolean, Categorical, Identifier, Integer, Schema
 from counterfoil.synthesis.synthesis import Synthesis
 
 SCHEMA = Schema(
@@ -265,6 +267,35 @@ def test_a_receipt_of_before_that_certifies_by_some_of_the_pairs_is_not_believed
     assert [entry["basis"] for entry in certify(document, "good", 1.0)].count("marginals") == 0
     problems = type(made.receipt)(document).verify().problems
     assert any("rests on some pairs of columns alone" in problem for problem in problems)
+
+
+def test_certificates_are_about_the_rows_that_were_used():
+    """A fifth of the people have 20 rows each and are the only good ones; a row of each is used.
+
+    The certificate holds for these rows and is far from all of them, of which it seemed to be.
+    """
+    rng = np.random.default_rng(4)
+    good = np.arange(3000) % 5 == 0
+    who = np.repeat(np.arange(3000), np.where(good, 20, 1))
+    schema = Schema((Identifier("who"), Integer("age", 0, 9), Boolean("good")))
+    table = pa.table({"who": who, "age": rng.integers(0, 10, len(who)), "good": good[who]})
+    options = {"epsilon": 5, "fidelity": Fidelity(0.2, "good"), "seed": 1}
+    made = synthesize(table, schema, privacy_unit=("who", 1), **options)
+    document = made.receipt.document
+    said = (
+        "Real rows are those that were used, at most 1 of each 'who': where somebody has more, nothing is said of a "
+        "table with all of them."
+    )
+    best, *_ = certify(document, "good", 1.0)
+    assert best["assumptions"][-1] == said
+    assert [*good_for(document)][-1] == said
+    assert said.replace("'", "&#39;") in report_of(made)
+    assert made.receipt.verify().holds
+    real, drawn = (
+        (np.ones((part.num_rows, 1)), np.where(np.array(part["good"].to_pylist(), dtype=bool), 1.0, -1.0))
+        for part in (table, made.to_arrow())
+    )
+    assert risk(best_model(*drawn, 1.0), *real) - risk(best_model(*real, 1.0), *real) > 10 * best["excess_risk"]
 
 
 @pytest.mark.skipif(not ADULT.is_file(), reason="needs the Adult table, which is not part of the repository")

@@ -21,6 +21,7 @@ from typing import Any
 from counterfoil.features.feature_map import UNIT
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.receipt.noisy_measure import NoisyMeasure
+from counterfoil.receipt.rows_used import rows_used
 from counterfoil.theory.excess_risk import (
     UniformDeviation,
     excess_risk,
@@ -225,4 +226,6 @@ def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[st
             f"The receipt has no certificate for {target!r}. {known} Make the release with --target {target}."
         )
     entries = [Gaps.from_json(entry).certificate(norm) for entry in given if not rests_on_some_pairs(entry, record)]
+    if used := rows_used(record):
+        entries = [entry | {"assumptions": [*entry["assumptions"], used]} for entry in entries]
     return sorted(entries, key=lambda certificate: float(certificate["excess_risk"]))

@@ -19,6 +19,7 @@ from counterfoil.inert import inert, inert_document
 from counterfoil.receipt.noisy_measure import measure_sentences
 from counterfoil.receipt.one_spelling import spelling_sentences
 from counterfoil.receipt.other_relation import guarantee
+from counterfoil.receipt.rows_used import rows_used
 from counterfoil.receipt.schema_bought import bought_sentences, describes_table, up
 from counterfoil.receipt.schema_check import check_charges, check_sentences, warnings_by_column
 from counterfoil.receipt.schema_total import added, bought_of, converted, total_of, why_no_total
@@ -297,10 +298,14 @@ def _question_of(query: str) -> str:
 
 
 def good_for(document: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each noisy measure of fidelity, and for each certificate."""
-    for measure in document.get("fidelity", ()):
+    """A sentence for each noisy measure of fidelity, and for each certificate; then one on the rows they are about,
+    where not all were used."""
+    measures, certificates = document.get("fidelity", ()), document.get("certificates", ())
+    for measure in measures:
         yield from measure_sentences(measure)
-    yield from (str(certificate.get("sentence", "")) for certificate in document.get("certificates", ()))
+    yield from (str(certificate.get("sentence", "")) for certificate in certificates)
+    if (measures or certificates) and (used := rows_used(document)):
+        yield used
 
 
 def _rows(document: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterfoil.pictures.labels import short
+from counterfoil.receipt.rows_used import rows_used
 from counterfoil.receipt.schema_bought import up
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
 from counterfoil.report.release import ReleaseFacts
@@ -75,6 +76,7 @@ def head(facts: ReleaseFacts) -> Head:
         "Every row of this table was made up by a program. It was drawn from noisy counts of a real table, so that the "
         "whole resembles it and no row stands for anyone in it.",
         _meaning(document),
+        *filter(None, [rows_used(document)]),
         "This report was made from the release alone: no real record was read for it.",
     )
     source = short(str(document["source"]), 80)
