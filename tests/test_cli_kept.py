@@ -39,6 +39,20 @@ def test_rows_are_drawn_under_a_condition(office):
     assert all(row["sex"] == "female" and int(row["age"]) >= 60 for row in rows)
 
 
+def test_a_report_of_rows_under_a_condition_does_not_hold_them_against_all_records(office):
+    """Beside 100% of women stood "50.7% to 51.8%", the share among all records, as the real one."""
+    pages = []
+    for where in ((), ("--where", "age >= 60")):
+        assert office.run("sample", KEPT, *where, "--rows", "80", "--out", "s.csv", "--force").status == 0
+        assert office.run("report", "s.csv", "--out", "s.html", "--force").status == 0
+        pages.append((office.path / "s.html").read_text())
+    plain, conditional = pages
+    assert "real share by noisy counts" in plain
+    assert "real share by noisy counts" not in conditional
+    assert "All rows meet a condition, age &gt;= 60: they resemble the records that meet it" in conditional
+    assert "All rows meet a condition" not in plain
+
+
 @pytest.mark.parametrize("rows", ["0", "-4"])
 def test_too_few_rows_are_refused_in_a_sentence(office, rows):
     drawn = office.run("sample", KEPT, "--rows", rows, "--out", "none.csv")

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from counterfoil.receipt.answers import RecordedAnswers, read_answers
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.receipt.wording import DRAWN_LATER
+from counterfoil.receipt.wording import condition_of
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside, require_own_table
@@ -75,9 +75,7 @@ class Evidence:
     @property
     def conditional(self) -> str | None:
         """The condition under which the rows were drawn, so that they are not like the real records; None for none."""
-        start = f"{DRAWN_LATER} where "
-        warnings = (str(sentence) for sentence in self.receipt.document["warnings"])
-        return next((one.removeprefix(start).removesuffix(".") for one in warnings if one.startswith(start)), None)
+        return condition_of(self.receipt.document)
 
     @cached_property
     def codes(self) -> dict[str, np.ndarray]:

@@ -22,6 +22,13 @@ def drawn_later(document: Mapping[str, Any]) -> bool:
     return any(str(sentence).startswith(DRAWN_LATER) for sentence in document.get("warnings", ()))
 
 
+def condition_of(document: Mapping[str, Any]) -> str | None:
+    """The condition under which rows were drawn, so that they are not like the real records; None for none."""
+    start = f"{DRAWN_LATER} where "
+    warnings = (str(sentence) for sentence in document.get("warnings", ()))
+    return next((one.removeprefix(start).removesuffix(".") for one in warnings if one.startswith(start)), None)
+
+
 COMPOSITION_SENTENCES = {
     "gaussian": "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier "
     "answers; a bound on the sum that is fixed in advance has the exact trade-off curve of one Gaussian mechanism.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.receipt.schema_check import warnings_by_column
+from counterfoil.receipt.wording import condition_of
 from counterfoil.report.noisy_shares import NoisyShares, noisy_shares
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.schema.column import Column
@@ -57,7 +58,9 @@ def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
 
 
 def _view(facts: ReleaseFacts, column: Column) -> ColumnView:
-    shares, noisy = released_shares(facts, column), noisy_shares(facts.answers, column.name)
+    # Counts are of all records, and say nothing about rows that meet a condition.
+    whole = condition_of(facts.receipt.document) is None
+    shares, noisy = released_shares(facts, column), noisy_shares(facts.answers, column.name) if whole else None
     bars, apart = bars_of(column, shares, noisy)
     changed = tuple(warnings_by_column(facts.receipt.document).get(column.name, ()))
     return ColumnView(column, shares, noisy, bars, apart, _off_by(facts, column.name), changed)

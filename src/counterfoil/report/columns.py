@@ -6,6 +6,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import category_bars, histogram, is_even, share_text
 from counterfoil.pictures.svg import render
+from counterfoil.receipt.wording import condition_of
 from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.column_view import ColumnView, column_views
 from counterfoil.report.release import ReleaseFacts
@@ -41,6 +42,8 @@ def columns(facts: ReleaseFacts) -> Section:
                 " A line is about one bar and its own count; the largest share elsewhere, below a picture, is about "
                 "all bars of a column together, by the sharpest bound that was released."
             )
+    elif condition_of(facts.receipt.document) is not None:
+        lead += " They were drawn under a condition: noisy counts of all records give them no error bars."
     else:
         lead += " The receipt has no noisy counts of single columns, so that there are no error bars."
     return Section("columns", "Each column", lead, figures, _left_out(facts))

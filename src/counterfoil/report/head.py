@@ -11,6 +11,7 @@ from counterfoil.pictures.labels import short
 from counterfoil.receipt.rows_used import rows_used
 from counterfoil.receipt.schema_bought import up
 from counterfoil.receipt.schema_total import bought_of, total_of, why_no_total
+from counterfoil.receipt.wording import condition_of
 from counterfoil.report.release import ReleaseFacts
 
 NOT_REAL = "NOT REAL PEOPLE"
@@ -79,6 +80,13 @@ def head(facts: ReleaseFacts) -> Head:
         *filter(None, [rows_used(document)]),
         "This report was made from the release alone: no real record was read for it.",
     )
+    condition = condition_of(document)
+    if condition is not None:
+        sentences = (
+            f"All rows meet a condition, {short(condition, 200)}: they resemble the records that meet it, and not the "
+            "whole table.",
+            *sentences,
+        )
     source = short(str(document["source"]), 80)
     title = f"A synthetic table: {short(facts.name, 80)}" if facts.name else f"A synthetic copy of {source}"
     return Head(title, NOT_REAL, sentences, listed, tuple(alarms))
