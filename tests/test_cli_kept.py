@@ -39,6 +39,20 @@ def test_rows_are_drawn_under_a_condition(office):
     assert all(row["sex"] == "female" and int(row["age"]) >= 60 for row in rows)
 
 
+def test_counts_of_people_are_about_the_rows_that_were_used(office):
+    lines = (office.path / "people.csv").read_text().splitlines()
+    named = [f"{line},{place // 3 if place else 'person'}" for place, line in enumerate(lines)]
+    (office.path / "people.csv").write_text("\n".join(named) + "\n")
+    with (office.path / "people.toml").open("a") as schema:
+        schema.write('\n[columns.person]\nkind = "identifier"\n')
+    unit = ("--privacy-unit", "person", "--max-rows", "2", "--out", "u.csv", "--keep-model")
+    assert office.synth(*unit, epsilon="2").status == 0
+    for command in (("error-bar", "u.csv", "sex"), ("marginal", "u.csv", "sex"), ("describe", "u.csv")):
+        said = " ".join(office.run(*command).out.split())
+        assert "Real rows are those that were used, at most 2 of each 'person'" in said, command
+    assert "those that were used" not in office.run("error-bar", KEPT, "sex").out
+
+
 def test_a_report_of_rows_under_a_condition_does_not_hold_them_against_all_records(office):
     """Beside 100% of women stood "50.7% to 51.8%", the share among all records, as the real one."""
     pages = []

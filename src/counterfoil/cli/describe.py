@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from counterfoil.cli.marginal import alarm_if_seeded
+from counterfoil.cli.marginal import alarm_if_seeded, say_rows_used
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
 from counterfoil.cli.terminal import WIDTH, Terminal
@@ -29,6 +29,7 @@ def describe(release: KeptRelease, json: Json = False) -> None:
     terminal.say("Off by: the share of records that may be in other codes of the column")
     terminal.say("than these, at most, with probability 95%. It bounds no mean: a few records in")
     terminal.say("a far tail can move that by more. See `infer` for means with intervals.")
+    say_rows_used(terminal, kept)
     changed = [sentence for sentences in warnings_by_column(document).values() for sentence in sentences]
     for sentence in changed:
         terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))

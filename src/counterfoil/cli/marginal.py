@@ -12,6 +12,7 @@ import typer
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from counterfoil.graphical_model.error_bars import ErrorBar
@@ -47,6 +48,7 @@ def marginal(
     bar = None if isinstance(kept, PointSynthesis) else kept.error_bar(columns, beta)
     if bar is not None:
         show_bar(terminal, bar)
+        say_rows_used(terminal, kept)
     else:
         terminal.say("A release of points bounds no counts: see what `evaluate` or its theory say.")
     alarm_if_seeded(terminal, kept)
@@ -64,6 +66,7 @@ def error_bar(release: KeptRelease, columns: Columns, beta: Beta = 0.05, json: J
         raise ValueError(f"{release} is a release of points, which bounds no counts. Releases of tables do.")
     bar = kept.error_bar(columns, beta)
     show_bar(terminal, bar)
+    say_rows_used(terminal, kept)
     alarm_if_seeded(terminal, kept)
     terminal.document(bar_document(bar))
 
@@ -136,6 +139,14 @@ def bar_document(bar: ErrorBar) -> dict[str, Any]:
         "fraction": bar.fraction,
         "source": bar.source,
     }
+
+
+def say_rows_used(terminal: Terminal, kept: Synthesis | PointSynthesis) -> None:
+    """On which rows the figures are, where a person may have more than were used."""
+    from counterfoil.receipt.rows_used import rows_used
+
+    if used := rows_used(kept.receipt.document):
+        terminal.say(textwrap.fill(inert(used), WIDTH))
 
 
 def alarm_if_seeded(terminal: Terminal, kept: Synthesis | PointSynthesis) -> None:
