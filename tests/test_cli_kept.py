@@ -50,6 +50,8 @@ def test_counts_of_people_are_about_the_rows_that_were_used(office):
     for command in (("error-bar", "u.csv", "sex"), ("marginal", "u.csv", "sex"), ("describe", "u.csv")):
         said = " ".join(office.run(*command).out.split())
         assert "Real rows are those that were used, at most 2 of each 'person'" in said, command
+    inferred = office.run("infer", "u.csv", "proportion", "sex == 'female'")
+    assert "WARNING: Real rows are those that were used, at most 2 of each 'person'" in inferred.out + inferred.err
     assert "those that were used" not in office.run("error-bar", KEPT, "sex").out
 
 

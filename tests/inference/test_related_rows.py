@@ -62,6 +62,17 @@ def test_intervals_hold_where_all_rows_of_a_person_are_the_same(truth, ask):
     require_held(held(truth, ask), TRIALS)
 
 
+@pytest.mark.parametrize("most", [1, 9])
+def test_what_is_found_is_about_the_records_that_were_used(most):
+    """One of each 40 rows was used, and the share of them was said to be that of all records, for the noise alone."""
+    found = proportion(release_of(np.random.default_rng(9), PrivacyUnit("person", most)), "a == 'x'")[0]
+    said = found.basis[-1]
+    assert "of each 'person'" in said or "Up to 9 of each were used" in said
+    assert "the noise alone speaks of the table itself" not in said
+    alone = proportion(release_of(np.random.default_rng(9), None), "a == 'x'")[0]
+    assert alone.basis[-1].endswith("the noise alone speaks of the table itself.")
+
+
 def test_rows_of_one_person_do_not_make_columns_dependent():
     """At most 6% at the level 5%; a false alarm has probability 1e-6."""
     rng, rejected = np.random.default_rng(8), 0
@@ -84,7 +95,7 @@ def test_what_is_assumed_is_said():
 def test_single_rows_are_independent_draws_as_ever(unit):
     several, single = (release_of(np.random.default_rng(9), one) for one in (UNIT, unit))
     (wide,), (narrow,) = (proportion(release, "a == 'x'") for release in (several, single))
-    assert narrow.basis[-1].startswith("Assumed: the records are independent draws")
+    assert "are independent draws from the population; the noise alone speaks of" in narrow.basis[-1]
     assert narrow.noise == wide.noise
     assert wide.sampling == pytest.approx(3 * narrow.sampling, rel=0.01)
 

@@ -101,6 +101,7 @@ def infer(
     were bought, m-estimate [TARGET].
     """
     from counterfoil.inference.evidence import Evidence
+    from counterfoil.receipt.rows_used import rows_used
 
     terminal = Terminal(json=json)
     options: dict[str, Any] = {"by": by, "norm": norm, "penalty": penalty, "naive": naive or None}
@@ -118,6 +119,7 @@ def infer(
     show(terminal, found, misled)
     changed = [
         *_drawn_under(evidence),
+        *filter(None, [rows_used(evidence.receipt.document)]),
         *_changed(
             evidence.receipt.document,
             # Models for a target are of all the other columns.

@@ -40,13 +40,18 @@ def most_related(unit: PrivacyUnit | None) -> int:
 
 def population_sentence(unit: PrivacyUnit | None) -> str:
     """What is assumed of the records, where sampling is counted with K."""
-    if unit is None or unit.max_rows == 1:
+    if unit is None:
         return POPULATION
+    if unit.max_rows == 1:
+        return (
+            f"Assumed: the records that were used, at most 1 of each {unit.column!r}, are independent draws from the "
+            "population; the noise alone speaks of these records, and not of all where somebody has more."
+        )
     return (
         f"Assumed: the values of {unit.column!r} are independent draws from the population, with all their records. Up "
         f"to {unit.max_rows:,} of each were used, and sampling allows for their being all alike, which makes it "
-        f"{math.sqrt(unit.max_rows):.2g} times as wide as for independent records; the noise alone speaks of the table "
-        "itself."
+        f"{math.sqrt(unit.max_rows):.2g} times as wide as for independent records; the noise alone speaks of "
+        "the records that were used."
     )
 
 
