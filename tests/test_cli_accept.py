@@ -55,6 +55,13 @@ def test_what_keeps_its_criteria_is_written_and_its_receipt_holds(office):
     assert [release["composition"] for release in office.releases()] == ["judged"]
 
 
+def test_a_certificate_of_an_accepted_release_says_that_it_held_before(office):
+    asked = ("--accept", "easy.toml", "--target", "income", "--fidelity", "0.2", *DELTA)
+    assert office.synth(*asked, epsilon="9").status == 0
+    certified = office.run("certify", "people.synthetic.parquet", "--target", "income", "--norm", "0.1")
+    assert "Intervals of this release hold before it was judged" in " ".join(certified.out.split())
+
+
 @pytest.mark.parametrize("further", [(), ("--attempts", "6"), ("--keep-model",), ("--out", "kept/")])
 def test_what_does_not_is_withheld_and_leaves_a_sentence(office, further):
     before = office.files()

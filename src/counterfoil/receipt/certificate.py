@@ -22,6 +22,7 @@ from counterfoil.features.feature_map import UNIT
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.receipt.rows_used import rows_used
+from counterfoil.receipt.wording import BEFORE_JUDGED
 from counterfoil.theory.excess_risk import (
     UniformDeviation,
     excess_risk,
@@ -200,9 +201,12 @@ def rests_on_some_pairs(entry: Mapping[str, Any], record: Mapping[str, Any]) -> 
     """
     if entry.get("basis") != "marginals":
         return False
-    bought = [charge for charge in record["charges"] if charge["query"] == "largest_marginal_error"]
-    columns, *pairs = (int(charge["parameters"]["marginals"]) for charge in bought)
-    return pairs != [columns - 1, math.comb(columns - 1, 2)]
+    try:
+        bought = [charge["parameters"] for charge in record["charges"] if charge["query"] == "largest_marginal_error"]
+        columns, labeled, others = (int(parameters["marginals"]) for parameters in bought)
+    except (KeyError, TypeError, ValueError):
+        return True
+    return (labeled, others) != (columns - 1, math.comb(columns - 1, 2))
 
 
 def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[str, Any]]:
@@ -218,14 +222,15 @@ def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[st
         raise ValueError(f"`norm` must be positive and finite. Found {norm}.")
     if not SMALLEST_NORM <= norm <= LARGEST_NORM:
         raise ValueError(f"`norm` must lie between {SMALLEST_NORM:g} and {LARGEST_NORM:g}. Found {norm}.")
-    given = [entry for entry in record.get("certificates", ()) if entry.get("target") == target]
+    stated = [entry for entry in record.get("certificates", ()) if not rests_on_some_pairs(entry, record)]
+    given = [entry for entry in stated if entry.get("target") == target]
     if not given:
-        others = sorted({str(entry.get("target")) for entry in record.get("certificates", ())})
+        others = sorted({str(entry.get("target")) for entry in stated})
         known = f"It has some for {', '.join(others)}." if others else "It has none."
         raise ValueError(
             f"The receipt has no certificate for {target!r}. {known} Make the release with --target {target}."
         )
-    entries = [Gaps.from_json(entry).certificate(norm) for entry in given if not rests_on_some_pairs(entry, record)]
-    if used := rows_used(record):
-        entries = [entry | {"assumptions": [*entry["assumptions"], used]} for entry in entries]
+    entries = [Gaps.from_json(entry).certificate(norm) for entry in given]
+    further = [*filter(None, [rows_used(record)]), *([BEFORE_JUDGED] if "acceptance" in record else [])]
+    entries = [entry | {"assumptions": [*entry["assumptions"], *further]} for entry in entries]
     return sorted(entries, key=lambda certificate: float(certificate["excess_risk"]))

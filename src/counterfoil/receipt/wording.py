@@ -17,6 +17,13 @@ DRAWN_LATER = "These rows were drawn later from the release's model"
 """How a receipt begins to say it."""
 
 
+BEFORE_JUDGED = (
+    "Intervals of this release hold before it was judged: one that is wrong with probability b is wrong with "
+    "probability at most b / a given that a run passes, where a is the probability of that."
+)
+"""What is said of each interval of an accepted release, and of each certificate."""
+
+
 def drawn_later(document: Mapping[str, Any]) -> bool:
     """Whether a receipt is that of rows which were drawn from a release's model after it was made."""
     return any(str(sentence).startswith(DRAWN_LATER) for sentence in document.get("warnings", ()))
