@@ -187,6 +187,7 @@ def test_the_ledger_tells_neither_places_nor_words_nor_refusals(tmp_path) -> Non
     assert "2 releases of the table so far" in figure.caption
     assert "1.25 and 2e-06 are spent; 1.75 and 8e-06 are left" in figure.caption
     assert "The ring is this release" in figure.caption
+    assert "does not know" not in figure.caption
     assert "looked at without privacy (once)" in figure.caption
     assert figure.table is not None
     assert [row[4] for row in figure.table.rows] == ["0.5", "1.25"]
@@ -200,6 +201,7 @@ def test_a_ledger_of_another_table_has_no_ring(plain: cf.Synthesis, tmp_path) ->
         section = cost(ReleaseFacts.of(plain, ledger=ledger))
     assert section is not None
     assert "ring" not in section.figures[-1].caption
+    assert "It does not know the receipt of this release" in section.figures[-1].caption
     assert section.figures[-1].table is None
 
 

@@ -234,6 +234,11 @@ def _told(ledger: Ledger, releases: int, looks: list[str], here: bool) -> Iterat
     )
     if here:
         yield "The ring is this release."
+    else:
+        yield (
+            "It does not know the receipt of this release: whether it counts it, and whether it is of the same table, "
+            "is not to be seen here."
+        )
     if looks:
         times = "once" if len(looks) == 1 else f"{len(looks):,} times"
         yield f"Dashed red: the records were looked at without privacy ({times}), which no budget bounds."
