@@ -55,6 +55,18 @@ def test_what_keeps_its_criteria_is_written_and_its_receipt_holds(office):
     assert [release["composition"] for release in office.releases()] == ["judged"]
 
 
+def test_criteria_are_about_the_rows_that_were_used(office):
+    lines = (office.path / "people.csv").read_text().splitlines()
+    named = [f"{line},{place // 3 if place else 'person'}" for place, line in enumerate(lines)]
+    (office.path / "people.csv").write_text("\n".join(named) + "\n")
+    with (office.path / "people.toml").open("a") as schema:
+        schema.write('\n[columns.person]\nkind = "identifier"\n')
+    unit = ("--privacy-unit", "person", "--max-rows", "2")
+    assert office.synth("--accept", "easy.toml", *unit, *DELTA, epsilon="9").status == 0
+    shown = " ".join(office.run("receipt", "show", RECEIPT).out.split())
+    assert shown.count("Real rows are those that were used, at most 2 of each 'person'") == 1
+
+
 def test_a_certificate_of_an_accepted_release_says_that_it_held_before(office):
     asked = ("--accept", "easy.toml", "--target", "income", "--fidelity", "0.2", *DELTA)
     assert office.synth(*asked, epsilon="9").status == 0

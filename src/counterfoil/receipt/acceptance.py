@@ -22,6 +22,7 @@ from counterfoil.receipt.acceptance_bounds import TRANSPORT, Bound
 from counterfoil.receipt.acceptance_criteria import Criteria, read_criteria
 from counterfoil.receipt.good_for_check import alike, measure_problem, records_problems, schema_of
 from counterfoil.receipt.noisy_measure import NoisyMeasure
+from counterfoil.receipt.rows_used import rows_used
 from counterfoil.receipt.wording import BEFORE_JUDGED
 from counterfoil.schema import Schema
 
@@ -90,7 +91,9 @@ def acceptance_sentences(document: Mapping[str, Any]) -> list[str]:
         sentences += _promises(criteria.bounds, attempts)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         sentences.append("What the criteria were can't be read: this receipt does not hold.")
-    return [*sentences, BEFORE_JUDGED]
+    said_before = "fidelity" in document or "certificates" in document
+    used = "" if said_before else rows_used(document)
+    return [*sentences, *filter(None, [used]), BEFORE_JUDGED]
 
 
 def acceptance_problems(document: Mapping[str, Any]) -> Iterator[str]:
