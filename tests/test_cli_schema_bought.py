@@ -210,6 +210,8 @@ def test_rows_of_a_person_are_protected_together(office: Office) -> None:
     assert schema.bought.neighbors.describe() == "replace_one of id with at most 2 rows"
     assert Identifier("id", "sequence") in schema.columns
     assert "--privacy-unit id --max-rows 2" in ended.out
+    comments = " ".join((office.path / "t.toml").read_text().replace("#", " ").split())
+    assert "Rows and cells are those that were used, at most 2 of each 'id'" in comments
     assert Receipt.load("t.schema.receipt.json").verify().holds
     made = office.run("synth", "town.csv", "--schema", "t.toml", "--epsilon", "5", "--method", "independent", "--out",
                       "s.csv", "--privacy-unit", "id", "--max-rows", "2", "--relation", "replace_one")  # fmt: skip

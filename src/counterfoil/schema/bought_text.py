@@ -108,6 +108,7 @@ def schema_of(
         (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
         + (asks if usable else _DRAFT)
         + _noise(discovered)
+        + _used(bought)
         + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
         + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else "")
         + (_READ_AS_TEXTS if not storage and any(one.kind == "text" for one in left_out) else ""),
@@ -164,9 +165,23 @@ def _is_drowned(discovered: Discovered, made: Mapping[str, BoughtColumn]) -> boo
 
 def _noise(discovered: Discovered) -> str:
     """How many rows the noise hides, as a comment."""
-    if discovered.need is None:
+    return "" if discovered.need is None else _comment(discovered.need.sentence())
+
+
+def _used(bought: Bought) -> str:
+    """Of which rows all is said, where a person may have more than were used, as a comment."""
+    if bought.unit is None:
         return ""
-    lines = textwrap.wrap(discovered.need.sentence(), _WIDTH, break_on_hyphens=False)
+    said = (
+        f"Rows and cells are those that were used, at most {bought.unit.max_rows:,} of each "
+        f"{bought.unit.column[:_LONGEST_NAME]!r}: where somebody has more, more may lie beyond bounds and lists."
+    )
+    return inert_toml(_comment(said))
+
+
+def _comment(sentence: str) -> str:
+    """Lines of a comment of their own."""
+    lines = textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)
     return "#\n" + "".join(f"# {line}\n" for line in lines)
 
 
