@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 from scipy.optimize import minimize
 
-from counterfoil import synthesize
+from counterfoil import Acceptance, Bound, synthesize
 from counterfoil.features.feature_map import UNIT, FeatureMap
 from counterfoil.features.linear_model import LOSS_UNIT, WEIGHT_UNIT, LinearModel
 from counterfoil.features.one_against_rest import OneAgainstRest, OneAgainstRestModel
 from counterfoil.fidelity.certificate import BASES, Gaps, certify
 from counterfoil.fidelity.fidelity import Fidelity
+from counterfoil.receipt.acceptance import acceptance_sentences
 from counterfoil.receipt.text import good_for
 from counterfoil.report.writing import report_of
 from counterfoil.schema import Boolean, Categorical, Identifier, Integer, Schema
@@ -242,7 +243,13 @@ def test_no_certificate_rests_on_some_of_the_pairs():
     release = synthesize(
         table, schema, epsilon=5, method="independent", fidelity=Fidelity(0.2, "good"), seed=1, check_schema=0
     )
-    assert {entry["basis"] for entry in release.receipt.document["certificates"]} == {"moments", "error bars"}
+    document = release.receipt.document
+    assert {entry["basis"] for entry in document["certificates"]} == {"moments", "error bars"}
+    said = "Of 6 pairs of columns 5 were compared: the others have too many cells, and are in no such error."
+    assert said in good_for(document)
+    easy = Acceptance((Bound("pairs", 1.9, ()),))
+    accepted = synthesize(table, schema, epsilon=5, method="independent", accept=easy, seed=1, check_schema=0)
+    assert said in acceptance_sentences(accepted.receipt.document)
     assert release.receipt.verify().holds
 
 

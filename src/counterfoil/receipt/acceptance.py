@@ -18,10 +18,10 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.repeated import RepeatedFilter
 from counterfoil.geometry.grid import SnapGrid
 from counterfoil.inert import inert
-from counterfoil.receipt.acceptance_bounds import TRANSPORT, Bound
+from counterfoil.receipt.acceptance_bounds import PAIRS, TRANSPORT, Bound
 from counterfoil.receipt.acceptance_criteria import Criteria, read_criteria
 from counterfoil.receipt.good_for_check import alike, measure_problem, records_problems, schema_of
-from counterfoil.receipt.noisy_measure import NoisyMeasure
+from counterfoil.receipt.noisy_measure import NoisyMeasure, pairs_passed_over
 from counterfoil.receipt.rows_used import rows_used
 from counterfoil.receipt.wording import BEFORE_JUDGED
 from counterfoil.schema import Schema
@@ -88,6 +88,7 @@ def acceptance_sentences(document: Mapping[str, Any]) -> list[str]:
     try:
         criteria = read_criteria(section["criteria"])
         sentences += [_sentence(criteria, bound, section) for bound in criteria.bounds]
+        sentences += filter(None, [_passed_over(criteria, section, document)])
         sentences += _promises(criteria.bounds, attempts)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         sentences.append("What the criteria were can't be read: this receipt does not hold.")
@@ -198,6 +199,15 @@ def _sentence(criteria: Criteria, bound: Bound, section: Mapping[str, Any]) -> s
     end = "" if bound.confidence is None else f", confidence bound {bound.value(noisy, length):.4g}"
     # Names of columns may hold a newline, which must not make a line of the page.
     return inert(f"Required was that {bound.sentence}: {estimate}{end}.")
+
+
+def _passed_over(criteria: Criteria, section: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """That the mean of all pairs was that of some, where pairs have too many cells to be compared."""
+    bounds, schema = [bound for bound in criteria.bounds if bound.kind == PAIRS], schema_of(document)
+    if not bounds or schema is None:
+        return ""
+    compared = float(section["measures"][criteria.place(bounds[0])]["unit"])
+    return pairs_passed_over(compared, len(schema.domain.attributes))
 
 
 def _promises(bounds: Sequence[Bound], attempts: int) -> Iterator[str]:

@@ -121,6 +121,22 @@ def measure_sentences(record: Mapping[str, Any]) -> list[str]:
     return [NoisyMeasure.from_json(record).sentence]
 
 
+def pairs_passed_over(compared: float, columns: int) -> str:
+    """A sentence where fewer pairs of columns were compared than there are; empty where all were.
+
+    Args:
+        compared: how many pairs.
+        columns: how many columns.
+    """
+    pairs = math.comb(columns, 2)
+    if compared >= pairs:
+        return ""
+    return (
+        f"Of {pairs:,} pairs of columns {compared:,.0f} were compared: the others have too many cells, and are in no "
+        "such error."
+    )
+
+
 MEASURES = {
     "mean_marginal_error": "mean L1 error of the marginals",
     "pair_error": "L1 error of the marginal of a pair",

@@ -16,7 +16,7 @@ from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.queries.query import CountQuery
 from counterfoil.curator.queries.registry import shipped_queries
 from counterfoil.inert import inert, inert_document
-from counterfoil.receipt.noisy_measure import measure_sentences
+from counterfoil.receipt.noisy_measure import measure_sentences, pairs_passed_over
 from counterfoil.receipt.one_spelling import spelling_sentences
 from counterfoil.receipt.other_relation import guarantee
 from counterfoil.receipt.rows_used import rows_used
@@ -303,6 +303,12 @@ def good_for(document: Mapping[str, Any]) -> Iterator[str]:
     measures, certificates = document.get("fidelity", ()), document.get("certificates", ())
     for measure in measures:
         yield from measure_sentences(measure)
+    # The unit of a mean error is the number of marginals.
+    means = {one.get("about"): one["unit"] for one in measures if one.get("measure") == "mean_marginal_error"}
+    if {"1 column", "2 columns"} <= means.keys() and (
+        passed := pairs_passed_over(means["2 columns"], int(means["1 column"]))
+    ):
+        yield passed
     yield from (str(certificate.get("sentence", "")) for certificate in certificates)
     if (measures or certificates) and (used := rows_used(document)):
         yield used
