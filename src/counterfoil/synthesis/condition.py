@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from counterfoil.synthesis.grid_values import grid_values, how_many, values_said
 
 _MOST_MISSING = 8
 """Columns of an expression that may be missing, up to which its codes are narrowed before rows are drawn."""
+_MOST_AWAITED = 1000
+"""Values of a code, up to which rows are drawn again until the requested ones come."""
 _MOST_VALUES = 2**18
 """Of a column on a grid, that are tried before rows are drawn."""
 
@@ -102,9 +105,29 @@ class Condition:
         met = self.holds(table).copy()
         for name, codes in self.codes.items():
             met &= np.isin(self.schema[name].encode(table.column(name)), codes)
-        for name, exact in self.numbers.items():
+        return met & self._have(table, self.numbers)
+
+    @cached_property
+    def awaited(self) -> frozenset[str]:
+        """The columns whose requested numbers are drawn again until they come, and not put in.
+
+        A rule names them: the other values of a row that met it with another number are not like those of rows with
+        this one. Where a code stands for many values, no row would come.
+        """
+        ruled = {name for rule in self.schema.row_rules for name in rule.columns}
+        few = (name for name in self.numbers if how_many(self.schema[name], self.codes[name]).max() <= _MOST_AWAITED)
+        return frozenset(ruled.intersection(few))
+
+    def came(self, table: pa.Table) -> np.ndarray:
+        """bool [rows]: which rows have the requested numbers that are awaited."""
+        return self._have(table, self.awaited)
+
+    def _have(self, table: pa.Table, names: Iterable[str]) -> np.ndarray:
+        """bool [rows]: which rows have the requested numbers of some columns."""
+        met = np.ones(table.num_rows, dtype=bool)
+        for name in names:
             found, numbers = self.schema[name].encode(table.column(name)), self.schema[name].numbers(table.column(name))
-            for code, wanted in exact.items():
+            for code, wanted in self.numbers[name].items():
                 met &= (found != code) | np.isin(numbers, wanted)
         return met
 
@@ -115,7 +138,7 @@ class Condition:
         that share of its code's probability. Shares are compared with the largest one.
         """
         kept = np.ones(table.num_rows, dtype=bool)
-        for name, exact in self.numbers.items():
+        for name, exact in self._put_in():
             column, codes = self.schema[name], np.array(self.codes[name])
             requested = np.array([len(exact.get(code, [code])) for code in codes])
             shares = np.zeros(column.size)
@@ -127,7 +150,7 @@ class Condition:
 
     def settled(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """The table with the requested numbers in columns whose codes stand for several; each is equally likely."""
-        for name, exact in self.numbers.items():
+        for name, exact in self._put_in():
             column, place = self.schema[name], table.column_names.index(name)
             codes = column.encode(table.column(name))
             numbers = column.numbers(table.column(name)) if len(codes) else np.empty(0)
@@ -136,6 +159,10 @@ class Condition:
                 numbers[here] = rng.choice(wanted, int(here.sum()))
             table = table.set_column(place, name, _as_values(numbers, table.schema.field(name).type))
         return table
+
+    def _put_in(self) -> Iterator[tuple[str, Mapping[int, list[float]]]]:
+        """The columns whose requested numbers are put in, and the numbers by code."""
+        return ((name, exact) for name, exact in self.numbers.items() if name not in self.awaited)
 
 
 def _as_values(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:

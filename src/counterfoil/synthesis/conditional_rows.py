@@ -34,7 +34,8 @@ def draw_where(model: TableModel, schema: Schema, n: int, condition: Condition, 
     missing, size, tried = n, n, 0
     for _ in range(MOST_TRIES):
         drawn = condition.settled(draw(model, schema, size, rng, where=evidence).table, rng)
-        met = condition.holds(drawn) & _follows(schema, condition, drawn) & condition.thinned(drawn, rng)
+        met = condition.holds(drawn) & condition.came(drawn)
+        met &= _follows(schema, condition, drawn) & condition.thinned(drawn, rng)
         good = np.flatnonzero(met)[:missing]
         parts.append(drawn.take(array_of(good)))
         missing, tried = missing - len(good), tried + size

@@ -40,7 +40,7 @@ def grid_values(column: Column, codes: np.ndarray, most: int) -> tuple[np.ndarra
     return np.concatenate([values, lows, highs]), np.concatenate([np.repeat(codes, counts), codes, codes])
 
 
-def how_many(column: Column, codes: np.ndarray) -> np.ndarray:
+def how_many(column: Column, codes: np.ndarray | list[int]) -> np.ndarray:
     """float64 [k]: of how many values each of the codes of a column stands for; 1 where it is missing or a category.
 
     Of a column without a grid they are as many as are drawn of the narrowest bin, and more of others by their widths.
