@@ -75,6 +75,20 @@ def test_one_sentence_names_the_columns_and_how_many_cells_stand_out():
     assert "and 2 more" in many
 
 
+def test_records_of_which_only_the_whole_range_stands_out_are_called_guessed():
+    """1,858 patients came back with a median of 312 days, which is 1,855: one run from 82 to 3,337 days stood out."""
+    noise, centers = 136.0, np.geomspace(1, 3650, 98)
+    totals = np.array([0.0, 0, 100, 200, 300, 300, 150, 800, 0])
+    runs = Runs(np.arange(98) // 12, totals, np.full(9, noise), deviations_to_stand_out(98))
+    assert runs.stands_out.sum() == 1, "and it holds few of the rows, so that more are joined with it"
+    smoothed = spread(runs, np.ones(98), centers, records=1800.0, records_error=54.0)
+    assert np.bincount(smoothed.runs.of_cell)[smoothed.runs.stands_out].tolist() == [60]
+    found = NumberColumn(NoisyMarginal(("time",), np.repeat(totals / 12, 12)[:98], noise), runs, smoothed, centers)
+    assert found.hidden_share == pytest.approx(1.0)
+    (said,) = unreliable_means([found], 1800.0)
+    assert "says where 100% of the rows of time lie" in said
+
+
 def test_noise_hides_no_more_rows_than_there_are():
     """A receipt of 300 rows said that up to 174% of them may lie above 0, and 363 of them at one number."""
     tail = replace(column("x", np.full(5, 60.0), 5.0), marginal=NoisyMarginal(("x",), np.full(5, 60.0), 900.0))

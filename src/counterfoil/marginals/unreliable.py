@@ -13,7 +13,7 @@ import numpy as np
 
 from counterfoil.accounting.row_counts import DEVIATIONS
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.runs import Runs, deviations_to_stand_out
+from counterfoil.graphical_model.runs import LONGEST, Runs, deviations_to_stand_out
 from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.column_sums import ColumnSum
 
@@ -24,6 +24,9 @@ _UNSEEN = 0.5
 """A tail is unreliable where a group that noise hides at the end of the range would move the mean by more of it."""
 _BODY = 0.25
 """A column of whose records a larger share is in no run that stands out is a guess, not its tail alone."""
+_WIDE = 0.2
+"""A run that stands out does not say where its records are if it has a larger part of the cells, and more than a few.
+Only those that were joined because nothing else stood out have."""
 _MOST_NAMED = 20
 """So many columns are named in one sentence."""
 _LOST = 0.02
@@ -134,7 +137,9 @@ class NumberColumn:
         records = float(counts.sum())
         if records <= 0 or not self.runs.stands_out.any():
             return 1.0
-        guessed = float(counts[~self.smoothed.stands_out[runs.of_cell]].sum())
+        cells = np.bincount(runs.of_cell)
+        narrow = cells <= max(LONGEST, _WIDE * len(counts))
+        guessed = float(counts[~(self.smoothed.stands_out & narrow)[runs.of_cell]].sum())
         return (guessed + unplaced) / (records + unplaced)
 
     @property
