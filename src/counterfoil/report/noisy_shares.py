@@ -39,10 +39,10 @@ class NoisyShares:
     records_variance: float
 
     def intervals(self, sets: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """float64 [sets] twice: the ends of two standard errors around the share of each set of codes, or the possible
-        share that is nearest to it.
+        """float64 [sets] twice: the ends of two standard errors around the share of each set of codes.
 
-        NaN for a set that is no union of counted cells.
+        A share below 0 or above 1 is moved there first, which never leads away from the real one: two standard errors
+        around a count far below 0 would hold no share at all. NaN for a set that is no union of counted cells.
         """
         ends = [self._interval(codes) for codes in sets]
         return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
@@ -73,7 +73,6 @@ class NoisyShares:
         if not len(inside) or len(codes) != int(np.isin(self.groups, inside).sum()):
             return math.nan, math.nan
         share, error = self.estimate(len(inside), float(self.counts[inside].sum()))
-        # Noise may put a share beyond what is possible, by more than two standard errors where many are looked at.
         possible = min(max(share, 0.0), 1.0)
         return max(possible - DEVIATIONS * error, 0.0), min(possible + DEVIATIONS * error, 1.0)
 

@@ -55,15 +55,25 @@ def limits(facts: ReleaseFacts) -> Section:
 
 
 def _columns_that_hold(facts: ReleaseFacts) -> list[str]:
-    views = [view for view in facts.once(column_views) if view.noisy is not None]
-    good = [view for view in views if view.noisy is not None and view.noisy.moved <= _NOISY_COLUMN]
-    if not good:
-        return []
-    worst = max(view.noisy.moved for view in good if view.noisy is not None)
-    return [
-        f"the shares of single columns: in {named([view.column.name for view in good])}, noise alone moves "
-        f"{share_text(worst)} of the records to other values or less, on average over the noise."
-    ]
+    noisy = [(view, view.noisy) for view in facts.once(column_views) if view.noisy is not None]
+    counted = {view.column.name: known.moved for view, known in noisy if known.moved <= _NOISY_COLUMN}
+    bounded = {
+        view.column.name: view.off_by
+        for view, _ in noisy
+        if view.off_by is not None and view.off_by <= _NOISY_COLUMN and view.column.name not in counted
+    }
+    found = []
+    if counted:
+        found.append(
+            f"the shares of single columns: in {named(list(counted))}, noise alone moves "
+            f"{share_text(max(counted.values()))} of the records to other values or less, on average over the noise."
+        )
+    if bounded:
+        found.append(
+            f"how the values of {named(list(bounded))} are spread: at most {share_text(max(bounded.values()))} of the "
+            "real records are elsewhere than the model says (probability 95%), though noise moves single counts more."
+        )
+    return found
 
 
 def _lost_columns(facts: ReleaseFacts) -> list[str]:
@@ -71,10 +81,9 @@ def _lost_columns(facts: ReleaseFacts) -> list[str]:
     views = [view for view in facts.once(column_views) if view.noisy is not None]
     noisy = [(view, view.noisy) for view in views if view.noisy is not None]
     found = [
-        f"how the values of {short(view.column.name, 60)} are spread: noise alone moves about "
-        f"{share_text(counted.moved)} of the records to other values."
+        f"how the values of {short(view.column.name, 60)} are spread: {_far_off(counted.moved, view.off_by)}."
         for view, counted in noisy
-        if counted.moved > _NOISY_COLUMN
+        if min(counted.moved, 1.0 if view.off_by is None else view.off_by) > _NOISY_COLUMN
     ]
     rare = [
         f"{int(counted.lost.sum()):,} of {len(counted.lost):,} of {short(view.column.name, 60)}"
@@ -84,6 +93,13 @@ def _lost_columns(facts: ReleaseFacts) -> list[str]:
     if rare:
         found.append(f"how rare some values are, whose counts are within the noise of none: {_listed(rare, 20)}.")
     return found
+
+
+def _far_off(moved: float, off_by: float | None) -> str:
+    """By the sharper of what noise does to single counts and of what is known of all together."""
+    if off_by is not None and off_by < moved:
+        return f"up to {share_text(off_by)} of the real records may be elsewhere than the model says (probability 95%)"
+    return f"noise alone moves about {share_text(moved)} of the records to other values"
 
 
 def _relations_that_hold(facts: ReleaseFacts) -> list[str]:
