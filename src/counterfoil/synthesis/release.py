@@ -17,6 +17,7 @@ from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.synthesis.even_moments import even_moments
 from counterfoil.synthesis.kept import kept_of_model
 from counterfoil.synthesis.one_sided_noise import noisy_columns, one_sided_noise
 from counterfoil.synthesis.redrawn_rows import TriedRows, redrawn_rows
@@ -89,6 +90,7 @@ def release(
         warnings=[
             *shortfall(curator.schema, drawn=drawn, requested=n),
             *(_orders_and_rules(curator, fitted) if drawn == n else ()),
+            *even_moments(curator.schema),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
