@@ -5,9 +5,12 @@ Public: they follow from noisy counts and from the schema. No record is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
 
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.unreliable import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
@@ -21,18 +24,39 @@ MOST_IN_ONE_CELL = 0.8
 _DEVIATIONS = 4.0
 """A cell that holds no more than so many deviations of its noise is full of nothing but noise."""
 
+_HALF = 0.5
+"""Of the smoothed counts: those of cells beside a full one may hold some more noise than it does."""
+
 _SMALLEST = 1e-300
 """The cell beside 0, which has one of its own, begins at the smallest number beyond it."""
 
 
-def crowded_cells(schema: Schema, marginals: Sequence[NoisyMarginal]) -> list[str]:
+def crowded_cells(
+    schema: Schema, marginals: Sequence[NoisyMarginal], smoothed: Mapping[str, Smoothed] | None = None
+) -> list[str]:
     """What is said of columns whose numbers nearly all share a cell; nothing where there are none.
 
     Args:
         schema: of the columns.
         marginals: the noisy counts of all columns.
+        smoothed: by column, its counts after smoothing. They must say so too: where cells were counted once by
+            themselves and then together, each has far more noise than the deviation of its marginal says.
     """
-    return [*_of_numbers(list(_crowded(schema, marginals))), *_of_days(list(_crowded_days(schema, marginals)))]
+    crowded = [
+        (schema[one.clique[0]], *found)
+        for one in marginals
+        if (found := _fullest(schema[one.clique[0]], one)) is not None
+        and _holds_most(found[1], (smoothed or {}).get(one.clique[0]))
+    ]
+    return [*_of_numbers(list(_crowded(crowded))), *_of_days(list(_crowded_days(crowded)))]
+
+
+def _holds_most(cell: int, smoothed: Smoothed | None) -> bool:
+    """Whether a cell holds half of a column's numbers after smoothing, too."""
+    if smoothed is None:
+        return True
+    records = float(np.maximum(smoothed.counts, 0.0).sum())
+    return float(smoothed.counts[cell]) > _HALF * records
 
 
 def _of_numbers(crowded: Sequence[str]) -> list[str]:
@@ -55,25 +79,23 @@ def _of_days(crowded: Sequence[str]) -> list[str]:
     ]
 
 
-def _crowded(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str]:
-    for one in marginals:
-        column = schema[one.clique[0]]
-        if isinstance(column, Integer | Real) and (found := _fullest(column, one)) is not None:
-            share, cell = found
+def _crowded(crowded: Sequence[tuple[Column, float, int]]) -> Iterable[str]:
+    for column, share, cell in crowded:
+        if isinstance(column, Integer | Real):
             low, high = (float(ends[cell]) for ends in column.ranges)
             yield f"{share:.0%} of the numbers of {column.name} lie from {_short(low)} to {_short(high)}"
 
 
-def _crowded_days(schema: Schema, marginals: Sequence[NoisyMarginal]) -> Iterable[str]:
-    for one in marginals:
-        column = schema[one.clique[0]]
-        if isinstance(column, Instant) and (found := _fullest(column, one)) is not None:
-            share, cell = found
+def _crowded_days(crowded: Sequence[tuple[Column, float, int]]) -> Iterable[str]:
+    for column, share, cell in crowded:
+        if isinstance(column, Instant):
             yield f"{share:.0%} of the dates of {column.name} lie in {column.labels[cell]}"
 
 
 def _fullest(column: Column, marginal: NoisyMarginal) -> tuple[float, int] | None:
     """The share of the fullest cell, and which it is; None where it holds one number, noise alone, or no such share."""
+    if not isinstance(column, Integer | Real | Instant):
+        return None
     counts = marginal.counts[: column.n_bins]
     lows, highs = column.ranges
     cell = int(counts.argmax())

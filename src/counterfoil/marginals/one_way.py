@@ -354,8 +354,8 @@ def _warnings(
     unreliable = (*near_noise(marginals, runs, total), *unreliable_means(columns, total))
     categories = [one for one in marginals if one.clique[0] not in runs]
     hidden = hidden_categories(categories, total, _groups(schema).keys())
-    piled = piled_bounds(schema, columns)
-    return (*unreliable, *crowded_cells(schema, marginals), *hidden_sides(columns, total), *piled, *hidden)
+    crowded, piled = crowded_cells(schema, marginals, smoothed), piled_bounds(schema, columns)
+    return (*unreliable, *crowded, *hidden_sides(columns, total), *piled, *hidden)
 
 
 def _places(column: Column, counts: np.ndarray) -> np.ndarray:

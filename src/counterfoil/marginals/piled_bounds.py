@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterfoil.graphical_model.runs import deviations_to_stand_out
 from counterfoil.marginals.unreliable import NumberColumn, first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import clamping_of
@@ -61,15 +60,20 @@ def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
 
 
 def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float]:
-    """The percentage of the rows in the cell of a bound, and their part of the variance; 0 where they are no pile."""
-    counts, noisy, spans = one.smoothed.counts, one.marginal.counts, column.spans
-    at, records = float(noisy[code]), float(counts.sum())
-    if spans is None or records <= 0 or at < deviations_to_stand_out(len(counts)) * one.marginal.scale:
+    """The percentage of the rows in the cell of a bound, and their part of the variance; 0 where they are no pile.
+
+    It must stand out by itself: cells that were counted together have far more noise each than their marginal says.
+    """
+    counts, runs, spans = one.smoothed.counts, one.runs, column.spans
+    run, records = runs.of_cell[code], float(counts.sum())
+    alone = (runs.of_cell == run).sum() == 1
+    if spans is None or records <= 0 or not (alone and runs.stands_out[run]):
         return 0.0, 0.0
+    at = float(runs.totals[run])
     inwards = -1 if code else 1
     before = [place for i in range(1, _BEFORE + 1) if 0 <= (place := code + inwards * i) < len(counts)]
     widths = np.where(spans > 0, spans, spans[spans > 0].mean() if (spans > 0).any() else 1.0)
-    if at / widths[code] < _PILE * max(float((noisy[before] / widths[before]).mean()), 0.0):
+    if at / widths[code] < _PILE * float((counts[before] / widths[before]).mean()):
         return 0.0, 0.0
     numbers = one.centers.copy()
     numbers[code] = bound

@@ -144,9 +144,11 @@ class NumberColumn:
 
     @property
     def cells_that_stand_out(self) -> int:
-        """How many cells have a noisy count that by itself is more than noise."""
-        counts = self.marginal.counts[: len(self.centers)]
-        return int((counts >= deviations_to_stand_out(len(counts)) * self.marginal.scale).sum())
+        """How many cells have a noisy count that by itself is more than noise.
+
+        Cells that were counted again together have more noise, each by itself, than the marginal's deviation.
+        """
+        return int((self.runs.stands_out & (np.bincount(self.runs.of_cell) == 1)).sum())
 
 
 def unreliable_means(columns: Sequence[NumberColumn], total: float) -> list[str]:
