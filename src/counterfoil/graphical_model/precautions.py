@@ -49,7 +49,8 @@ def join_hidden(
     """Joins the values of a column in no order that do not stand out with those that most records have.
 
     Values that were merged as rare are judged together. They take the relations of the most frequent value and keep
-    what is believed of their counts. Where only one code would be left, they stay apart.
+    what is believed of their counts. Where nothing else shows, one code may be left: apart, they would be measured with
+    every other column, and the noise of each of those cells that are really empty would add rows to them.
 
     Args:
         codes: int64 [n], the coarse code of each value.
@@ -72,7 +73,7 @@ def join_hidden(
     posterior = np.full(len(codes), math.nan)
     for code in np.flatnonzero(hidden).tolist():
         posterior[codes == code] = believed(totals[code] / noises[code]) * noises[code] / members[code]
-    if (~hidden).sum() < 2:
+    if hidden.all():
         return codes, posterior
     fullest = int(np.argmax(np.where(hidden, -np.inf, totals)))
     joined = np.where(hidden, fullest, np.arange(size))
