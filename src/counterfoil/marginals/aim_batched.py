@@ -256,7 +256,7 @@ class BatchedAIM:
             now = Round(
                 candidates,
                 one_way.coarsening,
-                model_cliques=estimator.cliques,
+                model_cliques=self._model_cliques(estimator),
                 estimates=Estimates(model, candidates.weights, self.pace),
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=_size_share(1 - (left - portion) / capacity),
@@ -311,12 +311,14 @@ class BatchedAIM:
         spent, after = (_OF_ROUNDS * (1 - rest / account.divisible) for rest in (left, (1 - share) * left))
         self.pace.step("joining the columns", spent, after)
         with self.pace.working():
-            fit = candidates.fitting(estimator.cliques, pairs, 1.0)  # a tree grows no larger than its pairs
+            fit = candidates.fitting(
+                self._model_cliques(estimator), pairs, 1.0
+            )  # a tree grows no larger than its pairs
             estimates = model.marginals([pair for pair, fits in zip(pairs, fit.tolist(), strict=True) if fits])
         now = Round(
             candidates,
             one_way.coarsening,
-            model_cliques=estimator.cliques,
+            model_cliques=self._model_cliques(estimator),
             estimates=estimates,
             deviation=marginal_deviation(account, self.curator.domain, share * left / edges),
             size_share=1.0,
@@ -346,6 +348,10 @@ class BatchedAIM:
     def _rounds_after(self, rounds: int, edges: int) -> int:
         """How many of `rounds` are left after a tree of so many pairs."""
         return rounds - 1 if self.rounds else max(round(rounds - edges / self.choice.size), FEWEST_AFTER_TREE)
+
+    def _model_cliques(self, estimator: WarmEstimator) -> list[Clique]:
+        """What the released model's size depends on: rules, too, that bar nothing while rare values are merged."""
+        return list(dict.fromkeys([*estimator.cliques, *self.curator.schema.structural_zeros]))
 
     def _sensitivity(self) -> float:
         """By how many records a neighbor may change the error of one marginal."""
