@@ -26,6 +26,17 @@ def test_a_folder_stands_for_its_table(office: Office, form: str) -> None:
     assert found[0].document["rows"]["real"] == 300
 
 
+def test_the_public_facts_of_a_folder_are_used_where_none_are_given(office: Office) -> None:
+    assert office.synth("--out", "release/").status == 0
+    found = [office.run("evaluate", "people.csv", "release", *given, "--json") for given in ((), SCHEMA)]
+    assert found[0].status == 0, found[0].err
+    assert found[0].document == found[1].document
+    assert office.run("report", "release", "--compare", "people.csv", "--out", "inside.html").status == 0
+    refused = office.run("evaluate", "people.csv", "release/synthetic.parquet")
+    assert refused.status == 2
+    assert "Found no `--schema`, nor a release's folder" in " ".join(refused.err.split())
+
+
 def test_a_saved_model_stands_for_its_rows(office: Office) -> None:
     assert office.synth("--out", "s.parquet", "--keep-model").status == 0
     found = [office.run("evaluate", "people.csv", given, *SCHEMA, "--json") for given in ("s.release", "s.parquet")]

@@ -70,6 +70,20 @@ def test_where_noise_hides_much_each_of_few_integers_has_a_place():
         assert with_room(line, (32.0, 64.0), coarse, 7600.0) == (0.0, 256.0)
 
 
+def test_amounts_begin_at_zero_where_noise_hides_whether_many_are_small():
+    """Of 2,700 incomes a quarter is below 8,192: 2 of 11 purchases clamped them, where noise happened to say 0."""
+    rng = np.random.default_rng(5)
+    amounts = np.where(rng.random(2700) < 0.25, rng.uniform(1, 8192, 2700), rng.uniform(8192, 65536, 2700))
+    numbers = np.floor(amounts)
+    for seed in range(40):
+        line, coarse = line_of(numbers, 400.0, seed=seed)
+        assert with_room(line, (8192.0, 65536.0), coarse, 2700.0)[0] == 0
+    line, coarse = line_of(numbers[numbers >= 8192], 20.0)
+    assert with_room(line, (8192.0, 65536.0), coarse, 2000.0)[0] > 4000, "little noise shows that there are none"
+    line, coarse = line_of(np.arange(1990.0, 2010.0).repeat(100), 400.0)
+    assert with_room(line, (1990.0, 2010.0), coarse, 2000.0)[0] >= 1900, "years do not begin at zero"
+
+
 def uppers(numbers: np.ndarray, shown: float, deviation: float, top: int = 0) -> list[float]:
     """The upper bounds of 60 answers, where the greatest number that surely shows is just below `shown`."""
     found = []

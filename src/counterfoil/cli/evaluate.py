@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from counterfoil.cli.columns_table import show_columns
 from counterfoil.cli.facts_list import show_broken_shares
-from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
-from counterfoil.cli.release_rows import rows_of
+from counterfoil.cli.options import Json, LedgerFile, ShowValues
+from counterfoil.cli.release_rows import rows_of, schema_beside
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
@@ -27,7 +28,12 @@ def evaluate(
     synthetic: Annotated[
         str, typer.Argument(help="The synthetic one, or the folder of its release.", metavar="SYNTHETIC")
     ],
-    schema: SchemaFile,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema", help="The public facts about both; those in the release's folder if left out.", metavar="S.toml"
+        ),
+    ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="Train models to predict this column.", metavar="COLUMN")
     ] = None,
@@ -56,14 +62,14 @@ def evaluate(
     from counterfoil.evaluation.comparison import compare
     from counterfoil.ledger.ledger import Ledger
 
-    terminal = Terminal(json=json)
+    terminal, facts = Terminal(json=json), schema_beside(synthetic, schema)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
         stack.enter_context(showing_values(real, show=show_values))
         comparison = compare(
             real,
             rows_of(synthetic),
-            schema_given(schema, source=real),
+            schema_given(facts, source=real),
             target=target,
             protected=protected,
             ignore=ignore or (),

@@ -30,6 +30,25 @@ def rows_of(release: str | Path) -> Any:
     return str(table)
 
 
+def schema_beside(release: str | Path, given: Path | None) -> Path:
+    """The file of the public facts with which a release is compared: the one that is given, or that of its folder.
+
+    Args:
+        release: a table, or a folder that `synth --out FOLDER/` wrote.
+        given: what `--schema` names.
+
+    Raises:
+        ValueError: where neither is there.
+    """
+    kept = Path(release) / "schema.toml"
+    if given is None and not kept.is_file():
+        raise ValueError(
+            "A comparison needs the public facts about both tables. Found no `--schema`, nor a release's folder with "
+            "schema.toml: give its file."
+        )
+    return kept if given is None else given
+
+
 def table_in(folder: Path) -> Path | None:
     """The table that `synth --out FOLDER/` wrote; None where there is none, or no such folder."""
     from counterfoil.publishing.release_folder import FORMATS, table_name

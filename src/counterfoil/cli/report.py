@@ -34,7 +34,12 @@ def report(
         typer.Option("--compare", help="NOT PRIVATE: beside this real table, for whoever keeps it.", metavar="REAL"),
     ] = None,
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="With --compare: the public facts.", metavar="S.toml")
+        Path | None,
+        typer.Option(
+            "--schema",
+            help="With --compare: the public facts; those in the release's folder if left out.",
+            metavar="S.toml",
+        ),
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="With --compare: train models for it.", metavar="COLUMN")

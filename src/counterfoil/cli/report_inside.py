@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from counterfoil.cli.release_rows import rows_of
+from counterfoil.cli.release_rows import rows_of, schema_beside
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 
@@ -39,7 +39,7 @@ def write_inside(
         terminal: where to say so.
         release: the synthetic table, or a folder with one.
         real: the sensitive table.
-        schema: the public facts about both.
+        schema: the public facts about both; None for those in the release's folder.
         out: the page, in whose name one of `NAMED` must be.
         target: a column that models predict.
         protected: a column whose groups models should treat alike.
@@ -57,8 +57,7 @@ def write_inside(
     from counterfoil.kept_files import KeptFile
     from counterfoil.pictures.svg import require_report
 
-    if schema is None:
-        raise ValueError("`--compare` needs the public facts about both tables. Found no `--schema`: give its file.")
+    schema = schema_beside(release, schema)
     require_report()
     require_named(out)
     given = [KeptFile(release, "the release"), *inputs(real, ledger=ledger, schema=schema)]

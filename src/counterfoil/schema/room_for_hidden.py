@@ -26,6 +26,13 @@ less than a heap at the bound."""
 _FALLING = 0.1
 """Of what the last octave within the bounds holds: where what lies beyond is less, numbers end there as if cut off."""
 
+_NEAR, _NEAR_OF_BINS = 0.1, 0.5
+"""A lower bound that is at most so large a part of the upper one gives way to 0, where amounts begin: of whole numbers
+that each have a code of their own, and of numbers that share bins."""
+
+_UNSEEN, _UNSEEN_OF_BINS = SMALL, 0.1
+"""If at least such a share of the numbers may lie below it. Bins become a few times wider by that."""
+
 _OCTAVES = 12
 
 _NEXT_CHEAP, _NEXT = 1.0, 2.0
@@ -97,7 +104,8 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     Nothing changes where the noise hides less than `SMALL` of the records, or, above numbers that each have a code of
     their own, less than a tail of counts may hold. Else bounds move outwards from one power of two to the next until
     what lies beyond is excluded, and up to the end of the last place, or down to 0, where each number has a code.
-    Numbers stay years where nothing else shows.
+    A lower bound near 0 beside the upper one is 0 where noise hides too much below it to exclude anything. Numbers stay
+    years where nothing else shows, and counted from 1.
 
     Args:
         line: the answers.
@@ -119,9 +127,20 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
         if _is_excluded(line.between(0.0, lower), records, cheap=line.whole and upper <= MANY_NUMBERS):
             break
         lower = math.floor(corner) if line.whole else corner
+    if (lower > 1 or not line.whole) and _may_begin_at_zero(line, lower, upper, records):
+        lower = 0.0
     if line.whole and YEARS[0] <= ends[0] and ends[1] <= YEARS[1] + 1:
         lower, upper = max(lower, YEARS[0]), min(upper, YEARS[1] + 1)
     return float(lower), float(upper)
+
+
+def _may_begin_at_zero(line: Line, lower: float, upper: float, records: float) -> bool:
+    """Whether a lower bound is near 0 beside the upper one, and many numbers may lie below it."""
+    each = line.whole and upper <= MANY_NUMBERS
+    if lower > (_NEAR if each else _NEAR_OF_BINS) * upper:
+        return False
+    count, noise = line.between(0.0, lower)
+    return max(count, 0.0) + noise > (_UNSEEN if each else _UNSEEN_OF_BINS) * records
 
 
 def _top(line: Line, last: int, records: float, shown: float) -> float:
