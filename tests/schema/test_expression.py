@@ -203,6 +203,10 @@ def test_dates_ordered_categories_and_booleans() -> None:
         ("__import__('os').system('true')", "made of comparisons"),
         ("a = 3", "not an expression: equality is written `==`"),
         ("a <> 3", "not an expression: inequality is written `!=`"),
+        (
+            "if a == 3 then b == 4",
+            "not an expression: a rule for some records has two lines, `if` with the condition and `then`",
+        ),
         ("a < 3 AND d == 'x'", "not an expression: conditions are joined by `and`"),
         ("a == '3'", "expected a number, without quotes: 3"),
         ("(" * 500 + "a" + ")" * 500, "it is not an expression"),

@@ -38,6 +38,7 @@ _SLIPS: Mapping[str, str] = {
     r"\b\d{4}-\d\d-\d\d\b": 'dates go between quotes, as texts do, such as "2020-01-31"',
     r"(?<![=!<>])=(?!=)": "equality is written `==`",
     r"<>": "inequality is written `!=`",
+    r"\bif\b.*\bthen\b": "a rule for some records has two lines, `if` with the condition and `then`, not `require`",
     r"&&|\|\||!(?!=)|\b(?:AND|OR|NOT|IN|IS)\b": "conditions are joined by `and`, `or`, `not`, in small letters",
 }
 """What other languages write, by a pattern of it outside of quotes."""
