@@ -224,8 +224,9 @@ class ErrorBars:
     def _measured(self, bounds: Sequence[MeasuredBound | NoisyBound], beta: float) -> list[tuple[float, MarginalBound]]:
         """Each bound with its value in records; all hold together with probability 1 - beta.
 
-        The number of bounds is known beforehand, except where queries depend on earlier answers: there the j-th bound
-        in time gets beta / (j (j + 1)), whatever comes after it.
+        The number of bounds is known before the noise on which they rest, that of planned queries or of one last one,
+        except where bounds rest on queries that depend on each other's answers: there the j-th bound in time gets
+        beta / (j (j + 1)), whatever comes after it.
         """
         if not self._passes_over:
             return [(bound.records(beta / len(bounds)), bound) for bound in bounds]
