@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.inference import mean
-from counterfoil.inference.joined_missing import JoinedMissing
+from counterfoil.inference import mean, proportion
+from counterfoil.inference.joined_missing import JoinedInShare, JoinedMissing
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.schema import Categorical, Integer, Schema
 from noisy_tables import GAUSSIAN, evidence_of, noisy_marginal, require_coverage
@@ -42,6 +42,44 @@ def test_the_widened_ends_hold_the_mean_of_those_with_a_number(counted, among, m
         assert found == pytest.approx(of_all)
 
 
+@given(st.integers(0, 30), st.integers(1, 30), st.integers(0, 20))
+def test_the_widened_ends_hold_the_share_wherever_missing_cells_count(having, others, missing):
+    records = having + others + missing
+    for as_if, truth in ((having + missing, having), (having, having + missing)):
+        joined = JoinedInShare(LinearAnswer(float(missing), {}))
+        ends = (as_if / records, as_if / records)
+        counts = LinearAnswer(float(records), {})
+        low, high = joined.widened(ends, counts, 0.95, 1, noise=True, sampling=False)
+        assert low - 1e-12 <= truth / records <= high + 1e-12
+
+
+@pytest.mark.parametrize("share", [0.0, 0.004, 0.08])
+@pytest.mark.parametrize("event", ["k == 5", "k >= 5", "k in [5, 6] or k < 2", "k == 3"])
+def test_shares_of_groups_hold_where_missing_cells_were_counted_with_values(share, event):
+    """Of all M, also those that miss it, who do not have the event. False alarms: 1e-6 each."""
+    rng = np.random.default_rng([len(event), int(1000 * share)])
+    numbers = np.array([4, 1, 1, 1, 2, 5, 1, 2, 3, 5]) / 25
+    cells = np.array([[*(0.6 * numbers[::-1]), 0.0], [*(0.4 * (1 - share) * numbers), 0.4 * share]])
+    has = np.array([eval(event, {"k": k}) for k in range(10)], dtype=float)  # noqa: S307 - ours
+    truth, hits, estimates = (1 - share) * float(has @ numbers), 0, []
+    for _ in range(400):
+        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
+        together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
+        marginals = [
+            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, 10, 1),
+            noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, 10, 2, {"k": JOINED}),
+        ]
+        found = proportion(evidence_of(SCHEMA, marginals, records=6000), event, by="sex")[1]
+        hits += found.lower <= truth <= found.upper
+        estimates.append(found.estimate)
+    require_coverage(hits, 400, at_least=0.94, at_most=1.0)
+    assert np.mean(estimates) == pytest.approx(truth, abs=share + 0.01), (
+        "it was the middle between 0 and all that may be"
+    )
+    said = any("Missing cells of k" in sentence for sentence in found.basis)
+    assert said == (event != "k == 3"), "where they have no part in the event nothing is added"
+
+
 @pytest.mark.parametrize("share", [0.0, 0.004, 0.08])
 @pytest.mark.parametrize("scale", [3, 30])
 def test_intervals_of_groups_hold_where_missing_cells_were_counted_with_numbers(share, scale):
@@ -64,7 +102,7 @@ def test_intervals_of_groups_hold_where_missing_cells_were_counted_with_numbers(
         assert found.level == 0.95
     require_coverage(hits, TRIALS, at_least=0.94, at_most=1.0)
     assert narrow == TRIALS, "so few missing ones hardly widen an interval"
-    assert any("Cells of k without a number" in sentence and "with those of 5:" in sentence for sentence in found.basis)
+    assert any("Missing cells of k" in sentence and "with numbers of 5:" in sentence for sentence in found.basis)
 
 
 def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_so():
@@ -75,8 +113,8 @@ def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_s
     apart = noisy_marginal(rng, ("sex", "k"), counts, GAUSSIAN, 5, 3)
     known = mean(evidence_of(SCHEMA, [one, joined, apart], records=1160), "k", by="sex")
     assert {charge for finding in known for charge in finding.charges} == {3}
-    assert not any("without a number" in sentence for finding in known for sentence in finding.basis)
+    assert not any("Missing cells" in sentence for finding in known for sentence in finding.basis)
     of_m = mean(evidence_of(SCHEMA, [one, joined], records=1160), "k", by="sex")[1]
     assert np.isnan(of_m.estimate)
     assert (of_m.lower, of_m.upper) == (0.0, 9.0)
-    assert any("or from those without a number" in sentence for sentence in of_m.basis)
+    assert any("or from missing cells" in sentence for sentence in of_m.basis)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from counterfoil.inference.pooled_marginal import Patterns
 from counterfoil.schema import Schema
 from counterfoil.schema.asked import condition_on
 from counterfoil.schema.expression import Expression, Range, Truth
+
+EMPTY: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +44,15 @@ class Event:
         """The columns that it names, in the schema's order."""
         return self.schema.domain.canonical(self._expression.columns)
 
-    def cells(self, columns: tuple[str, ...], groups: Patterns) -> tuple[np.ndarray, np.ndarray]:
+    def cells(
+        self, columns: tuple[str, ...], groups: Patterns, *, passed: Mapping[str, int] = EMPTY
+    ) -> tuple[np.ndarray, np.ndarray]:
         """bool, shaped by the groups of `columns`, twice: where all records have the event, and where some can.
 
         Args:
             columns: at least those of the event, in the schema's order.
             groups: the group of each code of each of them.
+            passed: by column, a code that is passed over, as if no record had it; its group has others.
         """
         ranges = {}
         for axis, name in enumerate(columns):
@@ -59,7 +65,11 @@ class Event:
         if merged == shape:  # groups count up from 0 in the order of the codes, so that these are the codes themselves
             order = np.ix_(*(np.argsort(groups[name]) for name in columns))
             return certain[order], possible[order]
-        places = np.ix_(*(groups[name] for name in columns))
+        kept = [
+            np.flatnonzero(np.arange(size) != passed.get(name, -1)) for name, size in zip(columns, shape, strict=True)
+        ]
+        certain, possible = (part[np.ix_(*kept)] for part in (certain, possible))
+        places = np.ix_(*(groups[name][codes] for name, codes in zip(columns, kept, strict=True)))
         everywhere, somewhere = np.ones(merged, dtype=bool), np.zeros(merged, dtype=bool)
         np.logical_and.at(everywhere, places, certain)
         np.logical_or.at(somewhere, places, possible)

@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.inference.finding import Finding
-from counterfoil.inference.joined_missing import JoinedMissing
+from counterfoil.inference.joined_missing import Joined
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import PooledMarginal
 from counterfoil.inference.ratio import Ratio
@@ -30,14 +30,14 @@ class GroupMean:
         low: the mean of the least numbers that the records can have by what was counted.
         high: the mean of the greatest.
         drawn: the mean among the synthetic rows, which were drawn from the model; None where it is not told.
-        joined: records without a number that were counted as if they had one; None where there are none.
+        joined: missing cells that were counted as if they had a value; None where there are none.
     """
 
     group: str
     low: Ratio
     high: Ratio
     drawn: float | None = None
-    joined: JoinedMissing | None = None
+    joined: Joined | None = None
 
     @property
     def estimate(self) -> float:
@@ -84,7 +84,7 @@ def from_marginal(
     *,
     indicator: bool,
     drawn: Sequence[float | None] | None = None,
-    joined: JoinedMissing | None = None,
+    joined: Joined | None = None,
 ) -> GroupMeans:
     """The means by a pooled table.
 
@@ -94,7 +94,7 @@ def from_marginal(
         groups: for each group its name and float64, shaped likewise: 1 for the cells in it, else 0.
         indicator: whether the number is 0 or 1 for each record, which then says how it varies.
         drawn: for each group its mean among the synthetic rows.
-        joined: records without a number that the cells count.
+        joined: missing cells that the table counts with others.
     """
     means = []
     for (name, members), said in zip(groups, drawn or [None] * len(groups), strict=True):
@@ -261,7 +261,7 @@ def _finding(
 
 
 def _what(mean: GroupMean) -> str:
-    return "none" if mean.joined is None else "none, or from those without a number,"
+    return "none" if mean.joined is None else "none, or from missing cells,"
 
 
 def _is_cut(mean: GroupMean) -> bool:

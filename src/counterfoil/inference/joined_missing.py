@@ -1,4 +1,4 @@
-"""Missing cells that were counted together with numbers, as if each had one: what they leave open of a mean.
+"""Missing cells that were counted together with values, as if each had one: what they leave open of a mean or a share.
 
 Of B records of a group, m lack a number and were counted with those whose numbers lie between l and h. Let mu be the
 mean of the least numbers that the B records have by what was counted, where the m have l; the others' is then
@@ -17,16 +17,45 @@ each: at most twice the theta (1 - theta) that `Ratio` counts, where theta is at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
 
 from counterfoil.inference.linear_answer import LinearAnswer
+from counterfoil.inference.pooled_marginal import pooled_marginals
 from counterfoil.inference.ratio import Ratio
+from counterfoil.receipt.answers import RecordedAnswers
 
 _LARGEST_SHARE = 1 / 3
 
 
+class Joined(Protocol):
+    """Missing cells among those of a table that were counted with values."""
+
+    def widened(
+        self,
+        ends: tuple[float, float],
+        counted: LinearAnswer,
+        level: float,
+        related: int,
+        *,
+        noise: bool,
+        sampling: bool,
+    ) -> tuple[float, float]:
+        """The ends of an interval that allows for them.
+
+        Args:
+            ends: in [0, 1], of an interval for what is asked of all that were counted, the missing ones with a value.
+            counted: how many of the group were.
+            level: with which the share of the missing ones is bounded.
+            related: how many records may be one and the same draw.
+            noise, sampling: whether the bound is for the noise, and for the sampling.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class JoinedMissing:
-    """The records without a number that were counted with those of some numbers.
+    """The records without a number that were counted with those of some numbers, of whose mean it is asked.
 
     Args:
         missing: how many there are in all groups.
@@ -47,20 +76,71 @@ class JoinedMissing:
         noise: bool,
         sampling: bool,
     ) -> tuple[float, float]:
-        """The ends of an interval for the mean of those that have a number.
-
-        Args:
-            ends: in [0, 1], of an interval for the least and the greatest mean of all that were counted.
-            counted: how many of the group were.
-            level: with which the share of the missing ones is bounded.
-            related: how many records may be one and the same draw.
-            noise, sampling: whether the bound is for the noise, and for the sampling.
-        """
-        bound = Ratio(self.missing, counted, related=2 * related).interval(level, noise=noise, sampling=sampling)
-        if bound.upper > _LARGEST_SHARE:
+        """The ends of an interval for the mean of those that have a number, as `Joined.widened` says."""
+        most = _largest_share(self.missing, counted, level, related, noise=noise, sampling=sampling)
+        if most > _LARGEST_SHARE:
             return 0.0, 1.0
-        least, most = (
-            [(end - share * number) / (1 - share) for share in (0.0, bound.upper)]
+        least, greatest = (
+            [(end - share * number) / (1 - share) for share in (0.0, most)]
             for end, number in zip(ends, (self.low, self.high), strict=True)
         )
-        return max(min(least), 0.0), min(max(most), 1.0)
+        return max(min(least), 0.0), min(max(greatest), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedInShare:
+    """The records with a missing cell that were counted with those of other values, of whose share it is asked.
+
+    Args:
+        missing: how many there are in all groups.
+    """
+
+    missing: LinearAnswer
+
+    def widened(
+        self,
+        ends: tuple[float, float],
+        counted: LinearAnswer,
+        level: float,
+        related: int,
+        *,
+        noise: bool,
+        sampling: bool,
+    ) -> tuple[float, float]:
+        """The ends of an interval for the share of all that were counted, as `Joined.widened` says."""
+        most = _largest_share(self.missing, counted, level, related, noise=noise, sampling=sampling)
+        if most > _LARGEST_SHARE:
+            return 0.0, 1.0
+        return max(ends[0] - most, 0.0), min(ends[1] + most, 1.0)
+
+
+def missing_apart(answers: RecordedAnswers, name: str) -> LinearAnswer | None:
+    """How many cells of a column are missing, from the most exact table that counts them apart; None without one."""
+    code = answers.schema[name].missing_code
+    told = []
+    for pooled in pooled_marginals(answers, (name,)) if code is not None else ():
+        groups = pooled.groups[name]
+        if (groups == groups[code]).sum() == 1:
+            told.append(pooled.of((np.arange(pooled.counts.size) == groups[code]).astype(float)))
+    return min(told, key=lambda one: one.covariance(one), default=None)
+
+
+def joined_sentence(name: str, missing: LinearAnswer, values: str) -> str:
+    """That missing cells were counted with others, and how many they may be.
+
+    Args:
+        name: of the column.
+        missing: how many they are.
+        values: with which they were counted, in words.
+    """
+    return (
+        f"Missing cells of {name}, {max(missing.value, 0.0):,.0f} with standard deviation "
+        f"{missing.covariance(missing) ** 0.5:.3g}, were counted with {values}: the intervals allow for them."
+    )
+
+
+def _largest_share(
+    missing: LinearAnswer, counted: LinearAnswer, level: float, related: int, *, noise: bool, sampling: bool
+) -> float:
+    """The most that the missing ones may be of those that were counted."""
+    return Ratio(missing, counted, related=2 * related).interval(level, noise=noise, sampling=sampling).upper

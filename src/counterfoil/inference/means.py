@@ -14,7 +14,7 @@ from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
-from counterfoil.inference.joined_missing import JoinedMissing
+from counterfoil.inference.joined_missing import JoinedMissing, joined_sentence, missing_apart
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.proportions import require_column, row_groups, table_groups
@@ -94,7 +94,7 @@ def _from_tables(
 ) -> tuple[list[GroupMeans], list[GroupMeans]]:
     """The ways by tables where missing cells were counted apart, and those where they were counted with numbers."""
     apart, joined = list[GroupMeans](), list[GroupMeans]()
-    missing = _missing(evidence.answers, column)
+    missing = missing_apart(evidence.answers, column.name)
     for pooled in pooled_marginals(evidence.answers, columns):
         ends, mixed = _ends_of_groups(column, pooled.groups[column.name], bounds)
         if mixed.any() and missing is None:
@@ -109,30 +109,11 @@ def _from_tables(
         if among is None:
             apart.append(found)
         else:
-            joined.append(replace(found, basis=(*found.basis, _joined_sentence(column, among, bounds))))
+            low, high = (f"{bounds[0] + (bounds[1] - bounds[0]) * end:.6g}" for end in (among.low, among.high))
+            numbers = f"numbers of {low}" if low == high else f"numbers of {low} to {high}"
+            said = joined_sentence(column.name, among.missing, numbers)
+            joined.append(replace(found, basis=(*found.basis, said)))
     return apart, joined
-
-
-def _missing(answers: RecordedAnswers, column: Column) -> LinearAnswer | None:
-    """How many cells are missing, from the most exact table that counts them apart; None where none does."""
-    without = np.isnan(column.ranges[0])
-    told = []
-    for pooled in pooled_marginals(answers, (column.name,)) if without.any() else ():
-        groups = pooled.groups[column.name]
-        members = np.bincount(groups, weights=without, minlength=len(pooled.counts)) > 0
-        if not members[groups[~without]].any():
-            told.append(pooled.of(members.astype(float)))
-    return min(told, key=lambda one: one.covariance(one), default=None)
-
-
-def _joined_sentence(column: Column, joined: JoinedMissing, bounds: tuple[float, float]) -> str:
-    missing, width = joined.missing, bounds[1] - bounds[0]
-    low, high = (f"{bounds[0] + width * end:.6g}" for end in (joined.low, joined.high))
-    numbers = low if low == high else f"{low} to {high}"
-    return (
-        f"Cells of {column.name} without a number, {max(missing.value, 0.0):,.0f} with standard deviation "
-        f"{missing.covariance(missing) ** 0.5:.3g}, were counted with those of {numbers}: the intervals allow for them."
-    )
 
 
 def _drawn_means(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.group_means import GroupMean, GroupMeans, findings, from_marginal
+from counterfoil.inference.joined_missing import JoinedInShare, joined_sentence, missing_apart
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.ratio import Ratio, require_level
@@ -66,7 +70,7 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         return with_clamping(sure, schema, columns)
     known = []
     for pooled in pooled_marginals(evidence.answers, columns):
-        known.append(_from_table(pooled, condition, by, schema))
+        known.append(_from_table(evidence.answers, pooled, condition, by))
         decided |= decided_groups(condition, columns, pooled.groups, by)
     if by is None:
         known += _bought(evidence.answers, event)
@@ -119,9 +123,38 @@ def row_groups(evidence: Evidence, by: str | None, low: np.ndarray, high: np.nda
     return [RowGroup(f"{by} = {label}", codes == code, low, high) for code, label in enumerate(labels)]
 
 
-def _from_table(pooled: PooledMarginal, condition: Event, by: str | None, schema: Schema) -> GroupMeans:
+def _from_table(answers: RecordedAnswers, pooled: PooledMarginal, condition: Event, by: str | None) -> GroupMeans:
+    """The shares by a table. Where missing cells were counted with values that decide the event, they count as these,
+    and intervals allow for how many they may be."""
+    groups = table_groups(pooled, by, answers.schema)
     low, high = (part.astype(float) for part in condition.cells(pooled.columns, pooled.groups))
-    return from_marginal(pooled, low, high, table_groups(pooled, by, schema), indicator=True)
+    joined = _joined(answers, pooled, condition, by)
+    least, most = (
+        part.astype(float)
+        for part in condition.cells(
+            pooled.columns, pooled.groups, passed={name: code for name, (code, _) in joined.items()}
+        )
+    )
+    if np.array_equal(low, least) and np.array_equal(high, most):
+        return from_marginal(pooled, low, high, groups, indicator=True)
+    among = JoinedInShare(functools.reduce(operator.add, (missing for _, missing in joined.values())))
+    found = from_marginal(pooled, least, most, groups, indicator=True, joined=among)
+    said = (joined_sentence(name, missing, "others of its values") for name, (_, missing) in joined.items())
+    return replace(found, basis=(*found.basis, *said))
+
+
+def _joined(
+    answers: RecordedAnswers, pooled: PooledMarginal, condition: Event, by: str | None
+) -> dict[str, tuple[int, LinearAnswer]]:
+    """By column of the event whose missing cells a table counts with others: their code, and how many there are."""
+    found = {}
+    for name in condition.columns:
+        code, groups = answers.schema[name].missing_code, pooled.groups[name]
+        if name != by and code is not None and (groups == groups[code]).sum() > 1:
+            missing = missing_apart(answers, name)
+            if missing is not None:
+                found[name] = (code, missing)
+    return found
 
 
 def _bought(answers: RecordedAnswers, event: str) -> list[GroupMeans]:
