@@ -9,15 +9,17 @@ It grows with mu, and with `a` it only grows or only falls, so that over all `a`
 a_max; likewise the mean of the greatest numbers, with h. How many cells are missing is known, with noise, where they
 were counted apart: a group has no more of them than all records have.
 
-In the population, a is at most theta = P(missing) / P(in the group). `Ratio` tells theta by the sum over records of
+In the population, a is at most theta = P(missing) / P(in the group). `Ratio` bounds theta by the sum over records of
 X = 1[missing] - theta 1[in the group], which has mean 0 and a variance of at most P(in the group) theta (1 + theta) for
 each: at most twice the theta (1 - theta) that `Ratio` counts, where theta is at most 1/3. Beyond that nothing is said.
+With the missing cells of J columns, added up, the square of their sum is at most J times the sum of their squares, and
+the variance at most P(in the group) theta (J + theta): at most 2 J times theta (1 - theta).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -29,8 +31,17 @@ from counterfoil.receipt.answers import RecordedAnswers
 _LARGEST_SHARE = 1 / 3
 
 
-class Joined(Protocol):
-    """Missing cells among those of a table that were counted with values."""
+@dataclass(frozen=True, eq=False)
+class Joined(ABC):
+    """Records with a missing cell that a table counts with those of other values.
+
+    Args:
+        missing: how many there are in all groups, added up over columns.
+        columns: of so many columns.
+    """
+
+    missing: LinearAnswer
+    columns: int
 
     def widened(
         self,
@@ -51,78 +62,54 @@ class Joined(Protocol):
             related: how many records may be one and the same draw.
             noise, sampling: whether the bound is for the noise, and for the sampling.
         """
+        share = Ratio(self.missing, counted, related=2 * self.columns * related)
+        most = share.interval(level, noise=noise, sampling=sampling).upper
+        if most > _LARGEST_SHARE:
+            return 0.0, 1.0
+        least, greatest = self._moved(ends, most)
+        return max(least, 0.0), min(greatest, 1.0)
+
+    @abstractmethod
+    def _moved(self, ends: tuple[float, float], most: float) -> tuple[float, float]:
+        """The ends where up to a part `most` of those that were counted are missing."""
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedMissing:
-    """The records without a number that were counted with those of some numbers, of whose mean it is asked.
+class JoinedInMean(Joined):
+    """Those without a number, where the mean of the others is asked for.
 
     Args:
-        missing: how many there are in all groups.
         low, high: in [0, 1], the ends of the numbers with which they were counted.
     """
 
-    missing: LinearAnswer
     low: float
     high: float
 
-    def widened(
-        self,
-        ends: tuple[float, float],
-        counted: LinearAnswer,
-        level: float,
-        related: int,
-        *,
-        noise: bool,
-        sampling: bool,
-    ) -> tuple[float, float]:
-        """The ends of an interval for the mean of those that have a number, as `Joined.widened` says."""
-        most = _largest_share(self.missing, counted, level, related, noise=noise, sampling=sampling)
-        if most > _LARGEST_SHARE:
-            return 0.0, 1.0
+    def _moved(self, ends: tuple[float, float], most: float) -> tuple[float, float]:
         least, greatest = (
             [(end - share * number) / (1 - share) for share in (0.0, most)]
             for end, number in zip(ends, (self.low, self.high), strict=True)
         )
-        return max(min(least), 0.0), min(max(greatest), 1.0)
+        return min(least), max(greatest)
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedInShare:
-    """The records with a missing cell that were counted with those of other values, of whose share it is asked.
+class JoinedInShare(Joined):
+    """Those with a missing cell, where a share of all that were counted is asked for."""
 
-    Args:
-        missing: how many there are in all groups.
-    """
-
-    missing: LinearAnswer
-
-    def widened(
-        self,
-        ends: tuple[float, float],
-        counted: LinearAnswer,
-        level: float,
-        related: int,
-        *,
-        noise: bool,
-        sampling: bool,
-    ) -> tuple[float, float]:
-        """The ends of an interval for the share of all that were counted, as `Joined.widened` says."""
-        most = _largest_share(self.missing, counted, level, related, noise=noise, sampling=sampling)
-        if most > _LARGEST_SHARE:
-            return 0.0, 1.0
-        return max(ends[0] - most, 0.0), min(ends[1] + most, 1.0)
+    def _moved(self, ends: tuple[float, float], most: float) -> tuple[float, float]:
+        return ends[0] - most, ends[1] + most
 
 
 def missing_apart(answers: RecordedAnswers, name: str) -> LinearAnswer | None:
     """How many cells of a column are missing, from the most exact table that counts them apart; None without one."""
     code = answers.schema[name].missing_code
-    told = []
+    counted = []
     for pooled in pooled_marginals(answers, (name,)) if code is not None else ():
         groups = pooled.groups[name]
         if (groups == groups[code]).sum() == 1:
-            told.append(pooled.of((np.arange(pooled.counts.size) == groups[code]).astype(float)))
-    return min(told, key=lambda one: one.covariance(one), default=None)
+            counted.append(pooled.of((np.arange(pooled.counts.size) == groups[code]).astype(float)))
+    return min(counted, key=lambda one: one.covariance(one), default=None)
 
 
 def joined_sentence(name: str, missing: LinearAnswer, values: str) -> str:
@@ -137,10 +124,3 @@ def joined_sentence(name: str, missing: LinearAnswer, values: str) -> str:
         f"Missing cells of {name}, {max(missing.value, 0.0):,.0f} with standard deviation "
         f"{missing.covariance(missing) ** 0.5:.3g}, were counted with {values}: the intervals allow for them."
     )
-
-
-def _largest_share(
-    missing: LinearAnswer, counted: LinearAnswer, level: float, related: int, *, noise: bool, sampling: bool
-) -> float:
-    """The most that the missing ones may be of those that were counted."""
-    return Ratio(missing, counted, related=2 * related).interval(level, noise=noise, sampling=sampling).upper

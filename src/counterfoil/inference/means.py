@@ -14,7 +14,7 @@ from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
-from counterfoil.inference.joined_missing import JoinedMissing, joined_sentence, missing_apart
+from counterfoil.inference.joined_missing import JoinedInMean, joined_sentence, missing_apart
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.proportions import require_column, row_groups, table_groups
@@ -104,7 +104,7 @@ def _from_tables(
         drawn = None if unasked else _drawn_means(evidence, column, bounds, groups, by)
         among = None
         if mixed.any() and missing is not None:
-            among = JoinedMissing(missing, float(ends[0][mixed].max()), float(ends[1][mixed].min()))
+            among = JoinedInMean(missing, 1, float(ends[0][mixed].max()), float(ends[1][mixed].min()))
         found = _from_table(pooled, column.name, ends, by, evidence.schema, drawn, among)
         if among is None:
             apart.append(found)
@@ -161,7 +161,7 @@ def _from_table(
     by: str | None,
     schema: Schema,
     drawn: list[float | None] | None,
-    joined: JoinedMissing | None,
+    joined: JoinedInMean | None,
 ) -> GroupMeans:
     slots = [1] * pooled.counts.ndim
     slots[pooled.columns.index(name)] = -1

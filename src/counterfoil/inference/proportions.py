@@ -137,7 +137,8 @@ def _from_table(answers: RecordedAnswers, pooled: PooledMarginal, condition: Eve
     )
     if np.array_equal(low, least) and np.array_equal(high, most):
         return from_marginal(pooled, low, high, groups, indicator=True)
-    among = JoinedInShare(functools.reduce(operator.add, (missing for _, missing in joined.values())))
+    cells = functools.reduce(operator.add, (missing for _, missing in joined.values()))
+    among = JoinedInShare(cells, len(joined))
     found = from_marginal(pooled, least, most, groups, indicator=True, joined=among)
     said = (joined_sentence(name, missing, "others of its values") for name, (_, missing) in joined.items())
     return replace(found, basis=(*found.basis, *said))
