@@ -311,9 +311,8 @@ class BatchedAIM:
         spent, after = (_OF_ROUNDS * (1 - rest / account.divisible) for rest in (left, (1 - share) * left))
         self.pace.step("joining the columns", spent, after)
         with self.pace.working():
-            fit = candidates.fitting(
-                self._model_cliques(estimator), pairs, 1.0
-            )  # a tree grows no larger than its pairs
+            # A tree grows no larger than its pairs.
+            fit = candidates.fitting(self._model_cliques(estimator), pairs, 1.0)
             estimates = model.marginals([pair for pair, fits in zip(pairs, fit.tolist(), strict=True) if fits])
         now = Round(
             candidates,

@@ -18,7 +18,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
 _MUCH = 0.05
-"""Of the variance: at least as much is said. Beside where the bound is, it takes no account of how far it cuts."""
+"""Of the variance of the clamped numbers: rows at a bound that make up less of it are not named."""
 _PILE = 3.0
 """Rows are piled up in the last cell where they lie so many times as dense as in those before it."""
 _BEFORE = 3
