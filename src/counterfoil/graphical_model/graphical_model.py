@@ -17,6 +17,7 @@ from counterfoil.files import replacing, sha256_of_values
 from counterfoil.graphical_model import junction_tree, pairwise, tree_pairs
 from counterfoil.graphical_model.elimination import Program, Step, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
+from counterfoil.graphical_model.lumping import Lumping
 from counterfoil.graphical_model.propagation import (
     Calibration,
     Propagation,
@@ -108,6 +109,22 @@ class GraphicalModel:
         largest intermediate table: for a clique far outside the tree this can be large.
         """
         wanted = list(dict.fromkeys(map(tuple, cliques)))
+        if self._smaller is None:
+            return self._of_all_codes(wanted)
+        lumping, model = self._smaller
+        for names in wanted:
+            self._axes(names)
+        return {names: lumping.expanded(names, table) for names, table in model.marginals(wanted).items()}
+
+    @cached_property
+    def _smaller(self) -> "tuple[Lumping, GraphicalModel] | None":
+        """The model in which codes that no interaction tells apart are one; None where there are none."""
+        lumping = Lumping.of(self.domain, self.potentials)
+        if lumping is None:
+            return None
+        return lumping, GraphicalModel(lumping.domain, lumping.potentials, self.total)
+
+    def _of_all_codes(self, wanted: Sequence[Clique]) -> dict[Clique, Table]:
         pairs = [names for names in wanted if len(names) == 2 and names[0] != names[1]]
         known = self._pairs(pairs)
         known |= self._sharing([names for names in wanted if names not in known])
