@@ -67,7 +67,7 @@ class Lumping:
 
 
 def _codes_told_apart(domain: Domain, joint: Mapping[Clique, np.ndarray]) -> dict[str, np.ndarray]:
-    """int64 [size] by attribute: the group of each code, counted from 0; all are one where no table has the attribute."""
+    """int64 [size] by attribute: the group of each code, counted from 0; one group where no table has the attribute."""
     slices: dict[str, list[np.ndarray]] = {name: [] for name in domain.attributes}
     for clique, table in joint.items():
         for axis, name in enumerate(clique):
@@ -76,7 +76,9 @@ def _codes_told_apart(domain: Domain, joint: Mapping[Clique, np.ndarray]) -> dic
 
 
 def _groups(size: int, tables: Sequence[np.ndarray]) -> np.ndarray:
-    """int64 [size]: equal numbers for codes whose rows are the same in each of the tables [size, cells]."""
+    """int64 [size]: equal numbers for codes whose rows are the same in each of the tables [size, cells]; the numbers
+    follow the first code of each group.
+    """
     groups = np.zeros(size, dtype=np.int64)
     for table in tables:
         rows = np.ascontiguousarray(table) + 0.0  # so that both zeros have the same bytes
@@ -84,7 +86,8 @@ def _groups(size: int, tables: Sequence[np.ndarray]) -> np.ndarray:
         groups = np.unique(groups * size + same.reshape(size), return_inverse=True)[1].reshape(size)
         if groups.max() == size - 1:
             break
-    return groups
+    firsts = np.unique(groups, return_index=True)[1]
+    return np.argsort(np.argsort(firsts))[groups]
 
 
 def _lumped(own: np.ndarray, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
