@@ -73,3 +73,38 @@ def test_what_the_schema_decides_has_no_interval(capsys):
         ["a", "=", "x", "1", "by", "the", "schema", "none", "none"]
     ]
     assert "Each interval holds with probability 0.95." in both
+
+
+def groups(count: int, half: float, start: int = 0) -> list[Finding]:
+    return [finding(f"share of women, where country = c{i}", 0.5, half) for i in range(start, start + count)]
+
+
+def test_many_groups_of_which_nothing_is_known_are_counted(capsys):
+    text = shown(capsys, *groups(2, 0.1), *groups(30, 0.5, start=2))
+    assert "country = c0" in text
+    assert "country = c1" in text
+    counted = "30 more groups have the interval 0.00 to 1.00: country = c2, country = c3, country = c4 ..."
+    assert f"{counted} `--json` lists each." in " ".join(text.split())
+    assert "c5" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_nothing_but_such_groups(capsys):
+    text = shown(capsys, *groups(30, 0.5))
+    assert "30 groups have the interval 0.00 to 1.00: country = c0" in " ".join(text.split())
+    assert "estimate" not in text
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        groups(20, 0.5),
+        groups(30, 0.1) + groups(3, 0.5, start=30),
+        [by_schema("share", f"a = {i}", 1.0, 0.95) for i in range(30)],
+    ],
+    ids=["few", "narrower ones", "decided"],
+)
+def test_other_groups_are_listed(capsys, found):
+    text = shown(capsys, *found)
+    assert "groups have" not in text
+    assert sum(" = " in line for line in text.splitlines()) == len(found)

@@ -18,6 +18,12 @@ _LEAST_NAME = 24
 
 _APART = 2
 
+_MANY_ALIKE = 20
+"""So many groups with the same interval, the widest of all, are counted and not listed."""
+
+_NAMED = 3
+"""Of those that are counted."""
+
 
 def table_of(found: Sequence[Finding], *, naive: bool = False) -> Any:
     """The findings as a table.
@@ -45,6 +51,31 @@ def common(found: Sequence[Finding]) -> str:
     """What all findings are about, where each is about one group of it; empty where there is no such thing."""
     starts = {one.about.partition(", where ")[0] for one in found}
     return next(iter(starts)) if len(starts) == 1 else ""
+
+
+def without_many_alike(found: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """Those to list, and groups that all have the widest interval, where they are many: nothing tells them apart.
+
+    Of a country of birth, a release may know the few that are frequent, and of 190 others that a share is between 0 and
+    1.
+    """
+    widest = max(found, key=lambda one: one.upper - one.lower if math.isfinite(one.upper - one.lower) else -1.0)
+    alike = [one for one in found if (one.lower, one.upper) == (widest.lower, widest.upper) and not one.decided]
+    if len(alike) <= _MANY_ALIKE or not common(found):
+        return list(found), []
+    return [one for one in found if not any(one is other for other in alike)], alike
+
+
+def sentence_of_alike(alike: Sequence[Finding], *, others: bool) -> str:
+    """How many groups share one interval, and the names of the first.
+
+    Args:
+        alike: the groups, at least one.
+        others: whether other groups are listed above.
+    """
+    named = ", ".join(_name(one, under=common(alike)) for one in alike[:_NAMED])
+    interval = f"{_number(alike[0], alike[0].lower)} to {_number(alike[0], alike[0].upper)}"
+    return f"{len(alike):,} {'more ' if others else ''}groups have the interval {interval}: {named} ..."
 
 
 def _name(finding: Finding, *, under: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfoil.cli.findings_table import common, table_of
+from counterfoil.cli.findings_table import common, sentence_of_alike, table_of, without_many_alike
 from counterfoil.cli.options import Json
 from counterfoil.cli.terminal import WIDTH, Terminal
 from counterfoil.inert import inert
@@ -213,7 +213,8 @@ def show(terminal: Terminal, found: list[Finding] | Test, misled: Sequence[Findi
         basis = found.basis
     else:
         show_findings(terminal, found)
-        basis = tuple(dict.fromkeys(sentence for one in found for sentence in one.basis))
+        listed, alike = without_many_alike(found) if found else ([], [])
+        basis = tuple(dict.fromkeys(sentence for one in [*listed, *alike[:1]] for sentence in one.basis))
     terminal.say("\nRests on:")
     for sentence in basis:
         terminal.say(textwrap.fill(inert(f"- {sentence}"), WIDTH, subsequent_indent="  "))
@@ -231,7 +232,12 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
     heading = common(found)
     if heading:
         terminal.say(textwrap.fill(inert(f"{heading[0].upper()}{heading[1:]}:"), WIDTH))
-    terminal.show(table_of(found))
+    listed, alike = without_many_alike(found)
+    if listed:
+        terminal.show(table_of(listed))
+    if alike:
+        sentence = f"{sentence_of_alike(alike, others=bool(listed))} `--json` lists each."
+        terminal.say(textwrap.fill(sentence, WIDTH, subsequent_indent="  "))
     levels = sorted({one.level for one in found if not one.decided})
     if levels:
         terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
