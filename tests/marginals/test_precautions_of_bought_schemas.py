@@ -10,6 +10,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.marginals.one_way import OneWay, measure_one_way
+from counterfoil.methods.independent import Independent
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.schema import Schema
 from counterfoil.schema.bought import Bought
@@ -62,3 +63,21 @@ def test_missing_values_that_show_stay() -> None:
     assert one_way.coarsening.domain["answer0"] == 3
     model = one_way.refine(one_way.coarse_estimator().fit([]))
     assert abs(float(model.marginal(("answer0",))[2]) - 1000) < 120
+
+
+def missing_of_independent(table: pa.Table, bought: Bought | None) -> list[float]:
+    """The share of missing cells of each column of independent columns, whose counts have deviations of about 50."""
+    with Curator(table, replace(SCHEMA, bought=bought), budget=Budget(1.0, 1e-6), seed=5) as curator:
+        drawn = Independent().synthesize(curator).to_arrow()
+    return [column.null_count / len(column) for column in drawn.columns]
+
+
+def test_independent_columns_have_few_missing_cells_where_none_show() -> None:
+    by_hand, bought = (sum(missing_of_independent(TABLE, facts)) for facts in (None, BOUGHT))
+    assert by_hand > 0.2
+    assert bought < by_hand / 3
+
+
+def test_independent_columns_keep_missing_cells_that_show() -> None:
+    table = TABLE.set_column(0, "answer0", pa.array([True, None, False] * 1000))
+    assert abs(missing_of_independent(table, BOUGHT)[0] - 1 / 3) < 0.1

@@ -265,6 +265,8 @@ def left_without_lost(account: FilterAccount, lost: float, left: float) -> float
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
     """The fitted model of independent columns, with columns of many numbers smoothed where noise hides them.
 
+    Places that a bought schema has by precaution hold what is believed of their counts.
+
     Args:
         schema: of the columns.
         estimator: fitted to one-way marginals alone.
@@ -272,15 +274,21 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     """
     domain = estimator.domain
     many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > LONG}
-    runs = runs_of_columns(schema, estimator.measurements, many)
-    if not runs:
+    marginals = estimator.measurements
+    runs = runs_of_columns(schema, marginals, many)
+    if not runs and schema.bought is None:
         return model
-    smoothed = smoothed_columns(schema, runs, estimator.measurements, estimator.public_total)
+    smoothed = smoothed_columns(schema, runs, marginals, estimator.public_total)
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in smoothed.items():
         merged = merge_runs(found, domain[name])
         codes[name] = np.append(merged, merged.max() + 1 + np.arange(domain[name] - len(merged)))
-    one_way = OneWay(estimator, kept_apart(Coarsening(domain, codes), estimator.structural_zeros), smoothed)
+    coarsening, posterior = Coarsening(domain, codes), dict[str, np.ndarray]()
+    if schema.bought is not None:
+        smoothed = _without_doubtful_tails(schema, marginals, smoothed)
+        coarsening, posterior = _without_precautions(schema, marginals, coarsening)
+    coarsening = kept_apart(coarsening, estimator.structural_zeros)
+    one_way = OneWay(estimator, coarsening, smoothed, posterior=posterior)
     return one_way.refine(one_way.coarse_estimator().fit([]))
 
 
