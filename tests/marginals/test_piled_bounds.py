@@ -61,3 +61,11 @@ def test_few_codes_and_wide_last_bins_are_no_piles():
     assert said_of(Integer("children", 0, 3), np.array([9000.0, 10.0, 10.0, 1000.0])) == []
     pay = Real("pay", 0.0, 100.0, edges=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 100.0))
     assert said_of(pay, np.array([500.0, 400.0, 300.0, 250.0, 200.0, 600.0, 900.0])) == []
+
+
+def test_a_pile_that_smoothing_took_for_noise_is_never_more_than_the_whole_variance():
+    visits = Integer("visits", 0, 7, missing=True)
+    (sentence,) = said_of(visits, np.array([3690.0, 430.0, 122.0, 49.0, 28.0, 10.0, 13.0, 66.0]), scale=16.5)
+    told = re.search(r"visits \(1.5% at 7, (\d+)% of the variance\)", sentence)
+    assert told is not None
+    assert int(told[1]) == pytest.approx(57, abs=8)

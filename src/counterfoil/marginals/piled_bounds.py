@@ -77,6 +77,8 @@ def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[f
         return 0.0, 0.0
     numbers = one.centers.copy()
     numbers[code] = bound
-    squares = (numbers - float(counts @ numbers) / records) ** 2
-    variance = float(counts @ squares)
+    counted = counts.copy()
+    counted[code] = at  # smoothing may have taken it for noise: of a variance without it, it would be more than all
+    squares = (numbers - float(counted @ numbers) / float(counted.sum())) ** 2
+    variance = float(counted @ squares)
     return 100 * at / records, at * squares[code] / variance if variance > 0 else 0.0
