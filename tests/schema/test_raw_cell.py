@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of
+from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word
 from counterfoil.schema.schema import Schema
 
 
@@ -174,3 +174,9 @@ def test_no_file_can_declare_such_a_column_and_no_cell_is_refused():
         CLASSES.index(name) for name in ("stranger", "missing", "text")
     ]
     assert np.isnan(RawCells("a").numbers(MixedCells(["x"]))).all()
+
+
+@pytest.mark.parametrize(("text", "missing"), [("NA", True), ("na", True), ("N/A", True), ("Na", False), ("nA", True)])
+def test_sodium_is_no_missing_cell(text, missing):
+    assert is_missing_word(text) is missing
+    assert CLASSES[cell_of(text)[0]] == ("missing" if missing else "text")

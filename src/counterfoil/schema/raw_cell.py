@@ -2,7 +2,7 @@
 
 Each cell has exactly one of `CLASSES`, which depends on nothing but the cell itself:
 
-* *missing* where it is null, NaN, empty, or one of `MISSING_WORDS`;
+* *missing* where it is null, NaN, empty, or one of `MISSING_WORDS`, but not "Na", which is sodium;
 * by the storage's own type where that is no text: booleans, numbers, dates, datetimes;
 * a text that is true, false, yes, no, t, f, y or n in any case is a boolean, of which "N" has a class of its own:
   tables write it for "no" beside "Y", and for "not applicable" beside numbers;
@@ -35,6 +35,9 @@ from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_ty
 
 MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>")
 """Texts, in lower case, that tables write in any case for a missing value."""
+
+_SODIUM = "Na"
+"""As it is written: a quarter of a laboratory's results may be of it, and hardly a table writes a missing value so."""
 
 TRUTHS: Mapping[str, float] = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
 
@@ -84,8 +87,8 @@ _CELL = np.dtype([("code", np.uint8), ("number", np.float64)])
 
 
 def is_missing_word(text: str) -> bool:
-    """Whether a text is one of `MISSING_WORDS`, in any case."""
-    return text.casefold() in MISSING_WORDS
+    """Whether a text is one of `MISSING_WORDS`, in any case, and not sodium."""
+    return text.casefold() in MISSING_WORDS and text != _SODIUM
 
 
 def cell_of(text: str) -> Cell:
@@ -115,7 +118,7 @@ def _cells_of_texts(texts: Sequence[str]) -> np.ndarray:
 def _word_of(text: str) -> Cell:
     """What `cell_of` says of a text that is no number."""
     folded = text.casefold()
-    if not text or folded in MISSING_WORDS:
+    if not text or is_missing_word(text):
         return CODES["missing"], math.nan
     if folded in TRUTHS:
         return CODES[text if text == NOT_APPLICABLE else "boolean"], TRUTHS[folded]
