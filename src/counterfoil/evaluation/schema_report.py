@@ -14,6 +14,8 @@ from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCou
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.follower_notes import FollowerCounts
+from counterfoil.evaluation.order_notes import OrderCounts
+from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
@@ -186,13 +188,15 @@ def check_without_privacy(
     table = read_without_privacy(source, schema, reason=REASON, ledger=ledger)
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
-    rules, followers = BrokenFacts(table.schema), FollowerCounts(table.schema)
+    rules = BrokenFacts(table.schema)
+    related = (FollowerCounts(table.schema), SumCounts(table.schema), OrderCounts(table.schema))
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):
         counting.add(batch)
         rules.add(batch)
-        followers.add(batch)
+        for columns in related:
+            columns.add(batch)
         for name, count in derived.items():
             _add_derived(count, batch, name)
         for one in written:
@@ -206,7 +210,7 @@ def check_without_privacy(
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
-    notes += tuple(followers.notes())
+    notes += tuple(note for columns in related for note in columns.notes())
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     beside = {
         "identifier": sum(isinstance(column, Identifier) for column in table.schema.columns),

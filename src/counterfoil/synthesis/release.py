@@ -17,6 +17,7 @@ from counterfoil.graphical_model.error_bars import ErrorBars, MeasuredBound
 from counterfoil.graphical_model.outcome import FitOutcome
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.schema.date_order import dates_without_rule
 from counterfoil.synthesis.even_moments import even_moments
 from counterfoil.synthesis.kept import kept_of_model
 from counterfoil.synthesis.one_sided_noise import noisy_columns, one_sided_noise
@@ -27,7 +28,7 @@ from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.shortfall import shortfall
 from counterfoil.synthesis.synthesis import Synthesis
 from counterfoil.synthesis.unit_rows import unrelated_rows
-from counterfoil.synthesis.unordered_dates import pairs_without_rule, unordered_dates
+from counterfoil.synthesis.unordered_dates import unordered_dates
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def release(
 
 def _orders_and_rules(curator: Curator, fitted: Fitted) -> list[str]:
     """What the receipt says of columns that rules moved, and of dates without one."""
-    rules, dates = curator.schema.bound_rules, pairs_without_rule(curator.schema)
+    rules, dates = curator.schema.bound_rules, dates_without_rule(curator.schema)
     if not rules and not dates:
         return []
     tried = TriedRows.of(fitted.model, curator.schema)

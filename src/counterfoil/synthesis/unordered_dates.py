@@ -8,11 +8,9 @@ Post-processing: rows of the model, no record is read.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
-from counterfoil.schema import Schema
+from counterfoil.schema.date_order import dates_without_rule, order_rule
 from counterfoil.schema.instant import Instant
 from counterfoil.synthesis.redrawn_rows import TriedRows
 
@@ -30,7 +28,7 @@ def unordered_dates(tried: TriedRows) -> list[str]:
     found = sorted(
         (
             (share, first, last)
-            for one, other in pairs_without_rule(tried.schema)
+            for one, other in dates_without_rule(tried.schema)
             for share, first, last in [_rarer_order(tried, one, other)]
             if share >= _SOME
         ),
@@ -44,23 +42,8 @@ def unordered_dates(tried: TriedRows) -> list[str]:
     return [
         f"No rule says which of two dates comes first, and noise knows no order: {named}{more} of the rows. Where the "
         f"table has no such record, as no discharge before its admission, these rows are impossible: add the rule, "
-        f"such as {_rule(tried.schema, first, last)}, to the schema of a further release."
+        f"such as {order_rule(tried.schema, first, last)}, to the schema of a further release."
     ]
-
-
-def _rule(schema: Schema, first: str, last: str) -> str:
-    """As it is written in a schema; a date and a moment are not compared."""
-    one, other = (name if name.isidentifier() else f"`{name}`" for name in (first, last))
-    if schema[first].comparable == schema[last].comparable:
-        return f'require = "{one} <= {other}"'
-    return f'require = "{one} <= {other}" with both declared alike, as dates where days alone matter'
-
-
-def pairs_without_rule(schema: Schema) -> list[tuple[str, str]]:
-    """Each two columns of dates or moments that no rule names together."""
-    names = [column.name for column in schema.synthesized if isinstance(column, Instant)]
-    bound = [set(rule.columns) for rule in schema.bound_rules]
-    return [pair for pair in combinations(names, 2) if not any(set(pair) <= columns for columns in bound)]
 
 
 def _rarer_order(tried: TriedRows, one: str, other: str) -> tuple[float, str, str]:

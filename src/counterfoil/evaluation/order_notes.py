@@ -1,0 +1,60 @@
+"""Dates that come in one order in every record, which no rule states: NOT PRIVATE.
+
+Noise knows no order: without the rule half of the stays of a copy may end before they begin. The receipt says so of
+the rows, after they were paid for; whoever looks at the table can be told before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.schema import Schema
+from counterfoil.schema.date_order import dates_without_rule, order_rule
+from counterfoil.schema.instant import Instant
+
+FEWEST = 20
+"""Records in which one date comes strictly first, from which on it is no chance that none has the other order."""
+
+
+class OrderCounts:
+    """In how many records each two dates came in which order so far, batch by batch."""
+
+    def __init__(self, schema: Schema):
+        self._schema = schema
+        self._units = {column.name: column.unit for column in schema.synthesized if isinstance(column, Instant)}
+        self._counts = {pair: np.zeros(2, dtype=np.int64) for pair in dates_without_rule(schema)}
+
+    def add(self, batch: RawBatch) -> None:
+        """Compares the records of a batch; a column that can't be read is compared with none."""
+        seconds = {
+            name: cells.numbers * unit
+            for name, unit in self._units.items()
+            if (cells := batch.cells.get(name)) is not None and cells.numbers is not None
+        }
+        self._counts = {pair: counts for pair, counts in self._counts.items() if set(pair) <= seconds.keys()}
+        for (one, other), counts in self._counts.items():
+            counts += ((seconds[one] < seconds[other]).sum(), (seconds[one] > seconds[other]).sum())
+
+    def notes(self) -> Iterator[ColumnNote]:
+        """One for each two dates in one order, between which no third one says it."""
+        found = {
+            pair if before else pair[::-1]: before + after
+            for pair, counts in self._counts.items()
+            for before, after in [counts.tolist()]
+            if not min(before, after) and before + after >= FEWEST
+        }
+        for (first, last), count in found.items():
+            if any((first, other) in found and (other, last) in found for other in self._units):
+                continue
+            yield ColumnNote(last, "order", _text(first, order_rule(self._schema, first, last)), count)
+
+
+def _text(first: str, rule: str) -> str:
+    return (
+        f"in no record does it come before {first}, and noise knows no order: many rows of a copy will break it. Where "
+        f"none can, as no discharge before its admission, add the rule {rule}."
+    )

@@ -1,0 +1,70 @@
+"""Dates that come in one order in every record: what `check` says of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil import Schema
+from counterfoil.evaluation.order_notes import FEWEST
+from counterfoil.evaluation.schema_report import check_without_privacy
+
+BOUNDS = "lower = 2000-01-01\nupper = 2029-12-31\nmissing = true\n"
+MOMENTS = 'lower = 2000-01-01T00:00:00\nupper = 2029-12-31T23:59:59\nresolution = "1mo"\nmissing = true\n'
+DATES = dict.fromkeys(("admitted", "operated", "discharged"), "date")
+
+
+def orders(table: pd.DataFrame, more: str = "", kinds: dict[str, str] | None = None) -> dict[str, str]:
+    """By later date, what is said of it."""
+    columns = "".join(
+        f'[columns.{name}]\nkind = "{kind}"\n{BOUNDS if kind == "date" else MOMENTS}'
+        for name, kind in (kinds or DATES).items()
+    )
+    report = check_without_privacy(table, Schema.from_toml(f'name = "t"\n{columns}{more}'))
+    return {note.column: note.text for note in report.notes if note.kind == "order"}
+
+
+def stays(rows: int = 300, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    admitted = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, rows), unit="D")
+    operated = admitted + pd.to_timedelta(rng.integers(0, 5, rows), unit="D")
+    discharged = operated + pd.to_timedelta(rng.integers(0, 30, rows), unit="D")
+    found = {"discharged": discharged, "operated": operated, "admitted": admitted}
+    return pd.DataFrame({name: days.strftime("%Y-%m-%d") for name, days in found.items()})[list(DATES)]
+
+
+def test_each_order_is_said_with_its_rule_and_none_that_follows_from_two():
+    found = orders(stays())
+    assert list(found) == ["operated", "discharged"]
+    assert 'require = "admitted <= operated"' in found["operated"]
+    assert 'require = "operated <= discharged"' in found["discharged"]
+
+
+def test_the_rules_that_are_advised_end_the_notes():
+    rules = "".join(
+        f'[[rules]]\nrequire = "{one} <= {other}"\n'
+        for one, other in (("admitted", "operated"), ("operated", "discharged"), ("admitted", "discharged"))
+    )
+    assert orders(stays(), rules) == {}
+
+
+@pytest.mark.parametrize("place", [0, 299])
+def test_one_record_in_the_other_order_is_enough(place):
+    table = stays()
+    table.loc[place, "admitted"] = "2029-12-31"
+    assert list(orders(table)) == ["discharged"]
+
+
+def test_missing_dates_and_equal_ones_say_nothing():
+    table = stays(FEWEST)
+    table["operated"] = None
+    table["discharged"] = table["admitted"]
+    assert orders(table) == {}
+
+
+def test_a_date_and_a_moment_are_to_be_declared_alike():
+    kinds = DATES | {"discharged": "datetime"}
+    table = stays()
+    table["discharged"] += " 23:00:00"
+    assert "with both declared alike" in orders(table, kinds=kinds)["discharged"]
