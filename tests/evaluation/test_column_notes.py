@@ -413,3 +413,18 @@ def test_whole_numbers_with_zeros_after_the_point_are_kept_by_a_step_and_decimal
     assert said(kept, ["5.0", "17.0", "", "98.0"]) == ""
     for mixed in (["5.0", "17"], ["5.0", "17.00"], ["5.0", "+17"]):
         assert advice not in said(Integer("age", 0, 99), mixed)
+
+
+def test_limits_of_detection_are_told_from_words_for_missing():
+    (crp,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5", "< 0.5", ">=200", "n.d."]).columns
+    (cells,) = crp.found
+    assert cells.limits == 3
+    assert crp.remedy(cells).startswith("3 of them are limits, as <5 is. Without them the mean of the column is")
+    assert "For the others, write numbers with a decimal point" in crp.remedy(cells)
+    (all_of_them,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5"]).columns
+    assert all_of_them.remedy(all_of_them.found[0]).startswith("they are limits")
+
+
+def test_percent_signs_are_named_where_numbers_are_not_read():
+    (share,) = checked(Integer("share", 0, 100, missing=True), ["3", "91 %"]).columns
+    assert "without separators of thousands and signs such as %" in share.remedy(share.found[0])

@@ -82,6 +82,12 @@ NINES = Integer("n", -20, 10_000)
             "2 of them hold one number. Where it stands for none, declare `missing = true` and list it in "
             '`missing_values`, such as ["9999"]; raise `upper` for the others',
         ),
+        (
+            AGE,
+            [91, 92, 93, 94, 99],
+            "1 of them holds one number. Where it stands for none, declare `missing = true` and list it in "
+            '`missing_values`, such as ["9999"]; raise `upper` for the others',
+        ),
     ],
 )
 def test_a_value_that_may_stand_for_none_is_to_be_listed_first(column: Column, cells: list[Any], remedy: str) -> None:

@@ -39,6 +39,7 @@ MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
+_LIMIT = re.compile(r"[<>≤≥]=?\s*[+-]?\d[\d.,]*")
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 MOST_NAMED = 8
@@ -82,6 +83,7 @@ class NoteCounts:
         self.offsets = 0
         self.clocks = 0
         self.impossible = 0
+        self.limits = 0
         self.inexact = 0
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
@@ -159,6 +161,7 @@ class NoteCounts:
         if len(unread):
             texts = batch.texts(self.column.name, unread)
             self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
+            self.limits += sum(_LIMIT.fullmatch(text) is not None for text in texts)
 
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
         if not column.format or dated(column.format):

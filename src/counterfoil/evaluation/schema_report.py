@@ -45,6 +45,7 @@ class Irregular:
         offsets: how many are texts that state an offset from UTC where no `zone` is declared.
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
+        limits: how many are limits of detection, such as <0.5, in a column of numbers.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
@@ -57,6 +58,7 @@ class Irregular:
     offsets: int = 0
     clocks: int = 0
     impossible: int = 0
+    limits: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
 
@@ -83,7 +85,9 @@ class ColumnReport:
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
         if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
-            return self.words.seen_remedy(one.count, offsets=one.offsets, clocks=one.clocks, impossible=one.impossible)
+            return self.words.seen_remedy(
+                one.count, offsets=one.offsets, clocks=one.clocks, impossible=one.impossible, limits=one.limits
+            )
         if one.inexact and self.words.is_wrong(one.way):
             return AS_CODES
         count, values = one.placeholders
@@ -195,8 +199,8 @@ def check_without_privacy(
     for batch in table.batches(derived=True):
         counting.add(batch)
         rules.add(batch)
-        for columns in related:
-            columns.add(batch)
+        for relation in related:
+            relation.add(batch)
         for name, count in derived.items():
             _add_derived(count, batch, name)
         for one in written:
@@ -210,7 +214,7 @@ def check_without_privacy(
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
-    notes += tuple(note for columns in related for note in columns.notes())
+    notes += tuple(note for relation in related for note in relation.notes())
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     beside = {
         "identifier": sum(isinstance(column, Identifier) for column in table.schema.columns),
@@ -251,6 +255,7 @@ class _Cells:
                 self.seen.offsets if way is Placement.UNREADABLE else 0,
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
+                self.seen.limits if way is Placement.UNREADABLE else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
             )

@@ -32,7 +32,8 @@ def placeholder_remedy(words: ColumnWords, way: Placement, count: int, values: i
         return ""
     what = _WHAT.get(words.kind, "number")
     held = f"one {what}" if values == 1 else f"{values} {what}s"
-    hold = f"{'they all' if count == of else f'{count:,} of them'} hold {held}. Where" if of > 1 else "where"
+    who = "they all hold" if count == of else f"{count:,} of them {'holds' if count == 1 else 'hold'}"
+    hold = f"{who} {held}. Where" if of > 1 else "where"
     it, stands = ("it", "it stands") if values == 1 else ("them", "these stand")
     listed = f"list {it} in `missing_values`, such as [{toml_value(_usual(words, way))}]"
     declared = listed if words.missing else f"declare `missing = true` and {listed}"

@@ -109,7 +109,7 @@ class ColumnWords:
         digits = bound.removeprefix("-")
         return self.kind == "integer" and digits.isdecimal() and int(digits) >= EXACT - 1
 
-    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0, impossible: int = 0) -> str:
+    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0, impossible: int = 0, limits: int = 0) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
         Args:
@@ -117,11 +117,14 @@ class ColumnWords:
             offsets: those that are moments and state an offset from UTC, where no `zone` is declared.
             clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
             impossible: those that are dates in the declared notation, of days that no calendar has.
+            limits: those that are limits of detection, such as <0.5, in a column of numbers.
         """
         if offsets:
             return self._offset_remedy(offsets, of)
         if impossible:
             return self._impossible_remedy(impossible, of)
+        if limits and self.kind in ("integer", "real"):
+            return self._limit_remedy(limits, of)
         return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
 
     def _offset_remedy(self, count: int, of: int) -> str:
@@ -153,6 +156,14 @@ class ColumnWords:
         others = self._notation(seen=True)
         return f"{count:,} of them are times of day, or lengths of time: {clock}. For the others, {others}"
 
+    def _limit_remedy(self, count: int, of: int) -> str:
+        which = "they" if count == of else f"{count:,} of them"
+        limit = (
+            f"{which} are limits, as <5 is. Without them the mean of the column is another one: write a number in "
+            "their place, and that it is a limit in a column of its own"
+        )
+        return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
+
     def _impossible_remedy(self, count: int, of: int) -> str:
         words = "list them in `missing_values` as they are written"
         if not self.missing:
@@ -182,7 +193,11 @@ class ColumnWords:
             return f"add them to `values`, declare `other = true`, or {words}"
         if self.kind == "boolean":
             return f"give the two words as the labels `true` and `false`, declare categories, or {words}"
-        times = "" if seen else " and times such as 20:05:00 as numbers of one unit,"
+        if seen:
+            return (
+                f"write numbers with a decimal point, without separators of thousands and signs such as %, or {words}"
+            )
+        times = " and times such as 20:05:00 as numbers of one unit,"
         return f"write numbers with a decimal point and without separators of thousands,{times} or {words}"
 
 
