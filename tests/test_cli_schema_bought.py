@@ -617,3 +617,12 @@ def test_the_folder_does_not_say_that_nothing_read_what_the_schema_was_bought_of
     page = Path("town_release/README.md").read_text()
     assert "read for nothing but the schema" in page
     assert "never read" not in page
+
+
+def test_categories_with_decimal_commas_are_named_on_the_terminal(office: Office) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.integers(0, 9)},5;{rng.choice(['a', 'b'])}" for _ in range(3000)]
+    Path("labor.csv").write_text("\n".join(["kreatinin;arm", *lines]) + "\n")
+    ended = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "labor.schema.toml")
+    assert ended.status == 0, ended.err
+    assert "The categories of kreatinin look like numbers with decimal commas" in " ".join(ended.out.split())

@@ -626,3 +626,12 @@ def test_numbers_that_lie_at_few_places_may_be_codes_and_do_not_number_the_rows(
     assert "nearly all lie at 6 places, far apart: where they are codes, list them as the `values`" in said
     assert "numbers the rows" not in said
     assert "numbers the rows" in document(replace(found, lumps=0))
+
+
+def test_categories_that_may_be_numbers_are_said_to() -> None:
+    texts = tuple((f"{number},5", 200) for number in range(4))
+    assert "they may be numbers, which are read from plain digits" in document(
+        answers(name="c", kind="text", categories=texts)
+    )
+    plain = answers(name="c", kind="text", categories=(("a", 400), ("b", 400), ("c", 200)))
+    assert "they may be numbers" not in document(plain)

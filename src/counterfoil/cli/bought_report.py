@@ -89,13 +89,21 @@ def _facts(made: BoughtSchema, purchase: SchemaPurchase, places: tuple[Path, Pat
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
     """On numbers that may be something else."""
     from counterfoil.schema.bought_numbers import may_number_rows
+    from counterfoil.schema.categorical import Categorical
+    from counterfoil.schema.written_numbers import are_written_numbers
 
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
         yield (
             f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
-    listed = {column.name for column in made.schema.columns if column.kind == "categorical"}
+    listed = {column.name: column for column in made.schema.columns if isinstance(column, Categorical)}
+    if written := [name for name, one in listed.items() if are_written_numbers(one.labels[: len(one.values)])]:
+        yield (
+            f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
+            "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
+            f"numbers, write plain digits with a point in the table, and state kind and bounds in {out}."
+        )
     if lumped := [one.name for one in made.discovered.columns if one.lumps and one.name not in listed]:
         yield (
             f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "

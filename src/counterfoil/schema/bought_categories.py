@@ -20,6 +20,7 @@ from counterfoil.schema.bought_facts import (
 from counterfoil.schema.bought_missing import SAYS_SO, missing_facts, why_missing
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.public_lists import public_list_of
+from counterfoil.schema.written_numbers import are_written_numbers
 
 LEAST_COVERAGE = 0.25
 """Of the cells of a text, in selected categories: below it the text is too various to be a column of categories."""
@@ -41,6 +42,7 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     rest = 1 - covered > STANDARD_ERRORS * error
     is_sure = 1 - covered * column.together > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
+    why += _WRITTEN if are_written_numbers([*listed]) else ""
     public, others = public_names(column) if rest else ("", [])
     if others := [name for name in others if name not in words]:
         why += f". The other {len(others)} are of a public list ({public}); no record was read for them"
@@ -88,6 +90,8 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
     public = public_list_of(found)
     return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
+
+_WRITTEN = "; they may be numbers, which are read from plain digits with a point alone"
 
 _REST = "bought: the rest of the cells"
 

@@ -1,0 +1,38 @@
+"""Texts that are numbers in a notation that is not read."""
+
+from __future__ import annotations
+
+import pytest
+
+from counterfoil.schema.written_numbers import are_written_numbers
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["0,90", "1,07", "12,5"],
+        ["1.234,50", "17,00", "1.000.000,00"],
+        ["91 %", "100%", "7,5 %"],
+        ["<0,5", "0,7", "> 200,0"],
+        ["1 234", "12\u00a0345", "1'234'567"],
+        [*[f"{n},5" for n in range(9)], "unbekannt"],
+    ],
+)
+def test_numbers_with_commas_separators_and_signs(texts):
+    assert are_written_numbers(texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [],
+        ["1,2", "1"],  # two answers of a form
+        ["0.90", "1.07", "12.5"],
+        ["18-25", "26-40", "over 40"],
+        ["I10.0", "E11.9", "J44.1"],
+        ["0,5", "low", "high", "1,5", "2,5"],
+        ["01/02", "03/04", "05/06"],
+    ],
+)
+def test_other_texts_and_numbers_that_are_read(texts):
+    assert not are_written_numbers(texts)
