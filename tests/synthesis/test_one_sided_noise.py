@@ -173,3 +173,19 @@ def test_a_bound_on_stays_keeps_differences_near_and_conditions_take_it():
         days = [(b - a).days for a, b in zip(first, last, strict=True)]
         assert min(days) >= 0
         assert max(days) <= most
+
+
+def test_agreement_of_counts_that_noise_hides_is_chance():
+    """Stays of 5 days came back as 45 under a bound of 90, and smoothed counts happened to be as far apart."""
+    schema = Schema.from_toml(DATES + RULE)
+    table = stays(4000, 30)
+    rows = {
+        name: np.bincount(schema[name].encode(table.column(name)), minlength=86).astype(float)
+        for name in table.column_names
+    }
+    tried = TriedRows(schema, table, np.ones(table.num_rows, dtype=bool))
+    noisy = {name: NoisyMarginal((name,), counts, 60.0) for name, counts in rows.items()}
+    (line,) = one_sided_noise(tried, noisy, rows)
+    assert line.startswith("Differences between admitted and discharged are unreliable.")
+    precise = {name: NoisyMarginal((name,), counts, 0.5) for name, counts in rows.items()}
+    assert one_sided_noise(tried, precise, rows) == []

@@ -85,7 +85,9 @@ def one_sided_noise(
         name: mean for name in known if name in smoothed and (mean := _smoothed_mean(schema[name], smoothed[name]))
     }
     ordered = [rule for rule in pairs_of(schema.bound_rules, schema) if set(rule.columns) <= set(known)]
-    return [*_shifts(tried, means | nearer), *filter(None, (_gap(tried, rule, means, nearer) for rule in ordered))]
+    hidden = {name: _hidden(schema[name], known[name].scale, smoothed[name]) for name in nearer}
+    gaps = (_gap(tried, rule, means, nearer, hidden) for rule in ordered)
+    return [*_shifts(tried, means | nearer), *filter(None, gaps)]
 
 
 def noisy_mean(column: Column, counted: NoisyMarginal) -> NoisyMean | None:
@@ -109,6 +111,16 @@ def _smoothed_mean(column: Column, counts: np.ndarray) -> NoisyMean | None:
     return NoisyMean(mean, 0.0, 0.0)
 
 
+def _hidden(column: Column, scale: float, counts: np.ndarray) -> float:
+    """How far the mean of smoothed counts may be from that of the records, as a standard error.
+
+    In a cell there is no more noise than smoothing left records, so that empty tails add nothing.
+    """
+    numbers, middles = np.maximum(counts[: column.n_bins], 0), column.centers[: column.n_bins]
+    mean = float(numbers @ middles) / float(numbers.sum())
+    return float(np.linalg.norm(np.minimum(numbers, scale) * (middles - mean))) / float(numbers.sum())
+
+
 def _slack(column: Column, counts: np.ndarray) -> float:
     """How far numbers lie from the middles of their bins at most, on average."""
     lows, highs = (ends[: column.n_bins] for ends in column.ranges)
@@ -130,7 +142,13 @@ def _shifts(tried: TriedRows, means: Mapping[str, NoisyMean]) -> list[str]:
     ]
 
 
-def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], nearer: Mapping[str, NoisyMean]) -> str:
+def _gap(
+    tried: TriedRows,
+    rule: BoundRule,
+    means: Mapping[str, NoisyMean],
+    nearer: Mapping[str, NoisyMean],
+    hidden: Mapping[str, float],
+) -> str:
     """The sentence on the columns of a rule; empty where there is nothing to say."""
     first, last = rule.columns
     rows = _mean_of_rows(tried, last)[0] - _mean_of_rows(tried, first)[0]
@@ -141,15 +159,17 @@ def _gap(tried: TriedRows, rule: BoundRule, means: Mapping[str, NoisyMean], near
     if np.isnan(rows):
         return ""
     if first in nearer and last in nearer:
-        # Noise in empty tails leaves much in doubt of which smoothing removes most: what remains is compared by itself.
+        # Noise in empty tails leaves much in doubt of which smoothing removes most: what remains is compared by itself,
+        # and where noise hides the records that are left, agreement is chance.
         smoothed = nearer[last].value - nearer[first].value
-        if not abs(rows - smoothed) > _MOST * abs(rows):
+        unseen = 2 * float(np.hypot(hidden[first], hidden[last]))
+        if not abs(rows - smoothed) > _MOST * abs(rows) and unseen <= abs(rows):
             return ""
         alone = f", and {amount(column, smoothed * np.sign(rows))} by the counts of each column alone"
     elif abs(rows) > doubt and abs(rows - (means[last].value - means[first].value)) <= doubt:
         return ""
     # Rules have no arithmetic on moments.
-    bound = f", and so does a rule that bounds {last} - {first}, where the public knows a bound"
+    bound = f", and so does a rule that bounds {last} - {first}, where the public knows a bound or a closer one"
     return (
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
         f"among these rows{alone}; noise and the width of bins leave {left} in doubt, and "
