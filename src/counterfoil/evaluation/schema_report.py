@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
+from counterfoil.evaluation.absent_notes import AbsentCounts
 from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
@@ -193,7 +194,8 @@ def check_without_privacy(
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
-    related = (FollowerCounts(table.schema), SumCounts(table.schema), OrderCounts(table.schema))
+    kinds = (FollowerCounts, SumCounts, OrderCounts, AbsentCounts)
+    related = [kind(table.schema) for kind in kinds]
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):
