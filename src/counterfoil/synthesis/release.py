@@ -19,6 +19,7 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.date_order import dates_without_rule
 from counterfoil.synthesis.even_moments import even_moments
+from counterfoil.synthesis.group_noise import noisy_groups
 from counterfoil.synthesis.kept import kept_of_model
 from counterfoil.synthesis.one_sided_noise import noisy_columns, one_sided_noise
 from counterfoil.synthesis.redrawn_rows import TriedRows, redrawn_rows
@@ -94,6 +95,7 @@ def release(
             *even_moments(curator.schema),
             *unrelated_rows(curator.neighbors, curator.schema),
             *fitted.warnings,
+            *noisy_groups(curator, model),
             *count_warnings(fitted.error_bars.counted, fitted.error_bars.total_error, rows),
             *budget_warnings(curator.budget, records_counted(fitted.error_bars.counted, fitted.error_bars.total_error)),
             *(line for fit in fits for line in fit.warnings()),
