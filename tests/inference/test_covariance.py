@@ -140,6 +140,22 @@ def test_intervals_hold_the_populations_correlations(population, rows, deviation
 
 
 @pytest.mark.parametrize("noise", ["discrete_gaussian", "discrete_laplace"])
+@pytest.mark.parametrize("share", [1.0, 0.99])
+def test_intervals_hold_correlations_near_one(share, noise):
+    """Of 300 tables, whose noise moves the estimate beyond 1 in half of them where it is 1."""
+    schema = Schema((Real("x", -3.0, 3.0, bins=10), Real("y", -3.0, 3.0, bins=10)))
+
+    def alike(rows, rng):
+        x, other = rng.normal(0, 0.7, (2, rows))
+        return {"x": np.clip(x, -3, 3), "y": np.clip(share * x + math.sqrt(1 - share**2) * other, -3, 3)}
+
+    made = islice(noisy_releases(schema, alike, 1500, 6.0, np.random.default_rng(11), noise=noise, public=True), 300)
+    intervals = [correlation(evidence, ["x", "y"])[0] for evidence in made]
+    assert np.mean([one.lower <= share <= one.upper for one in intervals]) >= 0.93
+    assert np.median([one.upper - one.lower for one in intervals]) < 0.5
+
+
+@pytest.mark.parametrize("noise", ["discrete_gaussian", "discrete_laplace"])
 def test_the_noise_alone_is_told_for_the_table_itself(noise):
     """The half width `noise` around the estimate holds the table's own covariance in 95% of releases.
 

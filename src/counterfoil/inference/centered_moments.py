@@ -146,7 +146,11 @@ class CovarianceMatrix:
 
     def law(self, weights: np.ndarray) -> NoiseLaw:
         """The law of the noise in the sum over u, v of weights[u, v] times the covariances."""
-        return self.moments.law(np.tensordot(weights, self.gradients, axes=2))
+        return self.moments.law(self.gradient(weights))
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        """float64 [K]: by how much the sum over u, v of weights[u, v] times the covariances grows with each sum."""
+        return np.asarray(np.tensordot(weights, self.gradients, axes=2))
 
     def errors(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """float64 [count, d, d]: draws of the noise in the matrix, with what is quadratic in the noise of the means."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from counterfoil.inference.centered_moments import CenteredMoment, CovarianceMatrix, centered
 from counterfoil.inference.evidence import Evidence
@@ -26,6 +26,8 @@ _COVARIANCE_BASIS = (
 _CORRELATION_BASIS = (
     "sampling is bounded without fourth moments, by what correlation and declared bounds allow, for large samples"
 )
+_TRIED = 17
+"""Correlations on either side of the estimate among which the outermost that it allows is sought."""
 
 
 def covariance(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
@@ -105,7 +107,7 @@ def _sampling_variance(
 
 
 def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
-    """The correlations of columns that are never missing; intervals are symmetric for Fisher's z = artanh r.
+    """The correlations of columns that are never missing; each interval holds the r that the estimate allows.
 
     Args:
         release: an `Evidence`, or what `Evidence.of` takes.
@@ -142,16 +144,16 @@ def _correlation(matrix: CovarianceMatrix, pair: tuple[int, int], level: float, 
     estimate = min(max(raw, -1.0), 1.0)
     about = f"correlation of {matrix.variables[u].label} and {matrix.variables[v].label}"
     cut = () if estimate == raw else (cut_sentence(f"{about}: the", estimate),)
-    weights = np.zeros_like(matrix.values)
-    weights[u, v] = 1 / (deviations[u] * deviations[v])
-    weights[[u, v], [u, v]] = -estimate / 2 / deviations[[u, v]] ** 2
-    spread = _spread_of_correlation(estimate, matrix.means[[u, v]], deviations[[u, v]])
-    law = matrix.law(weights)
-    return fisher_finding(
+    means, spreads = matrix.means[[u, v]], deviations[[u, v]]
+    product, own = np.zeros_like(matrix.values), np.zeros_like(matrix.values)
+    product[u, v] = 1 / (deviations[u] * deviations[v])
+    own[[u, v], [u, v]] = -1 / 2 / spreads**2
+    fixed, per_r = matrix.gradient(product), matrix.gradient(own)
+    return _finding(
         about,
         estimate,
-        law,
-        related * spread / matrix.records,
+        lambda r: matrix.moments.law(fixed + r * per_r),
+        lambda r: related * _spread_of_correlation(r, means, spreads) / matrix.records,
         level,
         charges=matrix.moments.charges,
         basis=(*matrix.moments.sentences, *cut, _CORRELATION_BASIS),
@@ -176,34 +178,31 @@ def _spread_of_correlation(r: float, means: np.ndarray, deviations: np.ndarray) 
     return min(-least * most, max(-least, most) * (1 - r * r))
 
 
-def fisher_finding(
+def _finding(
     about: str,
     estimate: float,
-    law: NoiseLaw,
-    sampling: float,
+    law_at: Callable[[float], NoiseLaw],
+    sampling_at: Callable[[float], float],
     level: float,
     *,
     charges: tuple[int, ...],
     basis: tuple[str, ...],
 ) -> Finding:
-    """A finding on a correlation whose interval is symmetric for artanh r.
+    """A finding on a correlation: all r from which the estimate is no further than noise and sampling take it.
+
+    Noise and sampling are those at r itself, as in a score interval. Those at the estimate mislead near 1, where
+    sampling vanishes and noise does not: an interval that is symmetric for Fisher's z held a correlation of 1 in half
+    of the cases.
 
     Args:
-        estimate: r.
-        law: of its noise.
-        sampling: the variance that sampling gives it.
+        estimate: in [-1, 1].
+        law_at: of the noise in the estimate, where r is the correlation.
+        sampling_at: the variance that sampling gives the estimate there.
     """
-    bent = max(1 - estimate**2, 1e-9)
-    z = math.atanh(min(max(estimate, -1 + 1e-9), 1 - 1e-9))
-
-    def ends(of: NoiseLaw) -> tuple[float, float]:
-        half = of.quantile(level) / bent
-        return math.tanh(z - half), math.tanh(z + half)
-
     nothing = NoiseLaw(0.0, np.zeros(0), np.zeros(0))
-    (lower, upper), noise, alone = (
-        ends(one) for one in (law.plus_normal(sampling), law, nothing.plus_normal(sampling))
-    )
+    lower, upper = _within(estimate, lambda r: law_at(r).plus_normal(sampling_at(r)).quantile(level))
+    noise = _within(estimate, lambda r: law_at(r).quantile(level))
+    alone = _within(estimate, lambda r: nothing.plus_normal(sampling_at(r)).quantile(level))
     return Finding(
         about=about,
         estimate=estimate,
@@ -215,3 +214,20 @@ def fisher_finding(
         charges=charges,
         basis=basis,
     )
+
+
+def _within(estimate: float, half_at: Callable[[float], float]) -> tuple[float, float]:
+    """The least and the greatest r in [-1, 1] that are no further from the estimate than `half_at(r)`."""
+
+    def excess(r: float) -> float:
+        return abs(estimate - r) - half_at(r)
+
+    def end(bound: float) -> float:
+        outside = bound
+        for r in np.linspace(bound, estimate, _TRIED).tolist():
+            if excess(r) <= 0:
+                return bound if r == bound else float(brentq(excess, outside, r, xtol=1e-9))
+            outside = r
+        return estimate
+
+    return end(-1.0), end(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from counterfoil.inference.centered_moments import CovarianceMatrix
-from counterfoil.inference.covariances import fisher_finding
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
+from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.inference.noise_matrices import FEW_DRAWS, inflation, public_generator
 from counterfoil.inference.ratio import require_level
 from counterfoil.inference.related_rows import most_related, with_related
@@ -71,7 +72,7 @@ def _pair(
     of_precision[[u, v], [u, v]] = -estimate / 2 / deviations[[u, v]] ** 2
     law = matrix.law(-larger * precision @ of_precision @ precision)
     names = f"{matrix.variables[u].label} and {matrix.variables[v].label}"
-    finding = fisher_finding(
+    finding = _fisher_finding(
         f"partial correlation of {names}",
         estimate,
         law,
@@ -82,3 +83,44 @@ def _pair(
     )
     verdict = "an edge" if finding.lower > 0 or finding.upper < 0 else "no edge found"
     return replace(finding, about=f"{finding.about}: {verdict}")
+
+
+def _fisher_finding(
+    about: str,
+    estimate: float,
+    law: NoiseLaw,
+    sampling: float,
+    level: float,
+    *,
+    charges: tuple[int, ...],
+    basis: tuple[str, ...],
+) -> Finding:
+    """A finding on a correlation whose interval is symmetric for artanh r.
+
+    Args:
+        estimate: r.
+        law: of its noise.
+        sampling: the variance that sampling gives it.
+    """
+    bent = max(1 - estimate**2, 1e-9)
+    z = math.atanh(min(max(estimate, -1 + 1e-9), 1 - 1e-9))
+
+    def ends(of: NoiseLaw) -> tuple[float, float]:
+        half = of.quantile(level) / bent
+        return math.tanh(z - half), math.tanh(z + half)
+
+    nothing = NoiseLaw(0.0, np.zeros(0), np.zeros(0))
+    (lower, upper), noise, alone = (
+        ends(one) for one in (law.plus_normal(sampling), law, nothing.plus_normal(sampling))
+    )
+    return Finding(
+        about=about,
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        level=level,
+        noise=(noise[1] - noise[0]) / 2,
+        sampling=(alone[1] - alone[0]) / 2,
+        charges=charges,
+        basis=basis,
+    )
