@@ -25,6 +25,7 @@ from counterfoil.cli.model_kinds import KINDS, loaded_model
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_run import NO_CHECKPOINT
 from counterfoil.curator import teachers
+from counterfoil.curator.training import Training
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.training.checkpoint import Checkpoint
 
@@ -378,6 +379,26 @@ def test_a_run_that_was_stopped_goes_on_and_is_paid_once(office: Office, monkeyp
     receipts = [(office.path / folder / "receipt.json").read_text() for folder in ("again", "model")]
     assert receipts[0] == receipts[1]
     assert office.run("ledger", "show", "people.ledger", "--json").document["spent"]["epsilon"] == 1.0
+
+
+def test_steps_that_were_charged_and_lost_are_told(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed run had asked and not kept yet was charged, and is not asked again."""
+    original, asked = Training.step, iter(range(5))
+
+    def step(self: Training, *draws: Any) -> Any:
+        if next(asked, None) is None:
+            raise KeyboardInterrupt
+        return original(self, *draws)
+
+    monkeypatch.setattr(Training, "step", step)
+    assert train(office, "fair-classifier", *FAIR, *RUN).status == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(office.path)
+    ended = train(office, "fair-classifier", *FAIR, *RUN, "--resume")
+    assert ended.status == 0, ended.err
+    taken = len(json.loads(Path("model/model.json").read_text())["losses"])
+    assert taken < 40
+    assert f"in {taken} of 40 steps, the rest lost by an earlier run; its noisy loss" in " ".join(ended.out.split())
 
 
 def test_ctrl_c_says_what_it_cost(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

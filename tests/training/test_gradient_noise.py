@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from counterfoil.geometry.euclidean import point_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator
 from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.training.gradient_noise import NoisyGradientsWarning
+from counterfoil.training.gradient_noise import NoisyGradientsWarning, noise_warnings
 from counterfoil.training.private_run import Schedule
 
 BOX = point_schema([-1, -1], [1, 1])
@@ -56,3 +57,18 @@ def test_many_records_are_left_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoisyGradientsWarning)
         assert not any("gradients" in words for words in made(20_000).receipt.document["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("has", "helps"),
+    [
+        ({}, "Fewer inputs, more records or a larger epsilon"),
+        ({"alpha": 0.9}, "Fewer inputs, larger groups, a smaller `alpha` or `jacobian_norm`, or a larger epsilon"),
+        ({"bound": 1.0}, "More records, a smaller `bound` or `jacobian_norm`, or a larger epsilon"),
+    ],
+)
+def test_what_helps_is_an_option_of_the_kind(has, helps):
+    """Gradients of losses alone have no penalty, and those of generators no groups that are compared."""
+    query = SimpleNamespace(gradient_change=1.0, size=9, loss=SimpleNamespace(clip_norm=1.0), **has)
+    (sentence,) = noise_warnings(query, 10.0, 4)
+    assert f"says little. {helps} help;" in sentence

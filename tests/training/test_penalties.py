@@ -61,6 +61,8 @@ def test_groups_that_say_nothing_are_refused():
         ValueError, match=rf"The group 's = m' has {FEWEST - 1} records in a batch, of at least {FEWEST}"
     ):
         pairs_to_compare(features_of("s"), (9, FEWEST - 1), within=1)
+    with pytest.raises(ValueError, match="has 1 record in a batch"):
+        pairs_to_compare(features_of("s"), (9, 1), within=1)
     pairs_to_compare(features_of("s"), (9, FEWEST), within=1)
     for sizes, within, groups in (((9, 0), 1, ("s",)), ((9, 0, 0, 9), 2, ("y", "s"))):
         with pytest.raises(ValueError, match="Found records of one group alone"):

@@ -55,4 +55,8 @@ def recent_loss(model: Any) -> float | None:
 def _how(model: Any, loss: float | None) -> str:
     if loss is None:
         return f": {model.teachers_:,} teachers voted"
-    return f" in {model.iterations:,} steps; its noisy loss came to {loss:.3f}"
+    taken, charged = len(model.losses_), model.iterations
+    steps = (
+        f"{taken:,} steps" if taken == charged else f"{taken:,} of {charged:,} steps, the rest lost by an earlier run"
+    )
+    return f" in {steps}; its noisy loss came to {loss:.3f}"

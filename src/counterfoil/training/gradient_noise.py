@@ -47,9 +47,20 @@ def noise_warnings(query: GradientQuery, multiplier: float, iterations: int) -> 
         return []
     return [
         f"{_compared(noise, of_loss, 'loss')} the model may be "
-        "no better than a guess, and its noisy loss says little. Fewer inputs, larger groups, a smaller `alpha` or "
-        "`jacobian_norm`, or a larger epsilon help; a small table says more to a model of its synthetic copy."
+        f"no better than a guess, and its noisy loss says little. {_help(query)} or a larger epsilon help; a small "
+        "table says more to a model of its synthetic copy."
     ]
+
+
+def _help(query: GradientQuery) -> str:
+    """What makes the noise of a query less, of what it has."""
+    if hasattr(query, "alpha"):
+        return "Fewer inputs, larger groups, a smaller `alpha` or `jacobian_norm`,"
+    return (
+        "More records, a smaller `bound` or `jacobian_norm`,"
+        if hasattr(query, "bound")
+        else "Fewer inputs, more records"
+    )
 
 
 def points_noise_warnings(query: GeneratorGradient, multiplier: float, iterations: int) -> list[str]:

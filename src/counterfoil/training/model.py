@@ -135,6 +135,10 @@ class PrivateModel(Parameters, ABC):
             if before is not None and self._taken_from(before, made_by, features, curator):
                 return self
             sizes = curator.group_sizes(features)
+            if not any(sizes):
+                raise ValueError(
+                    f"{curator.source_name} must have rows to be learned from. Found a table without any: check it."
+                )
             batches = schedule.batch_sizes(sizes)
             network = self._network(features)
             query = self._query(network, features, sizes, batches)

@@ -64,8 +64,8 @@ def pairs_to_compare(features: TrainingFeatures, batch_sizes: Sequence[int], *, 
         for group in present:
             if batch_sizes[group] < FEWEST:
                 raise ValueError(
-                    f"The group {features.group_names[group]!r} has {batch_sizes[group]} records in a batch, of at "
-                    f"least {FEWEST} that a comparison needs. Merge it with another in the schema, or raise "
+                    f"The group {features.group_names[group]!r} has {_counted(batch_sizes[group])} in a batch, of "
+                    f"at least {FEWEST} that a comparison needs. Merge it with another in the schema, or raise "
                     "`batch_share`."
                 )
         if len(present) > 1:
@@ -73,3 +73,7 @@ def pairs_to_compare(features: TrainingFeatures, batch_sizes: Sequence[int], *, 
     if not chosen:
         raise ValueError("A penalty compares groups. Found records of one group alone: drop the penalty.")
     return tuple((one, other, 1 / len(chosen) / len(pairs)) for pairs in chosen for one, other in pairs)
+
+
+def _counted(records: int) -> str:
+    return f"{records} record{'s' * (records != 1)}"
