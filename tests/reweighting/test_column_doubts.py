@@ -11,6 +11,7 @@ import pytest
 
 from counterfoil.api import synthesize
 from counterfoil.methods.reweighting import Reweighting
+from counterfoil.reweighting.column_doubts import _moments
 from counterfoil.schema import Categorical, Integer, Real, Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -92,3 +93,16 @@ def test_columns_that_no_count_tells_of_are_said_to_be_even():
     corner = pd.DataFrame({name: rng.uniform(0.8, 0.9, 2000) for name in "xy"})
     _, said = released(corner, POINTS, reference="uniform")
     assert any("no counts of their values were bought of x, y" in words for words in said)
+
+
+def test_a_column_in_one_cell_has_the_deviation_of_that_cell():
+    """That of the middles of cells would be 0 or 1e-38, and moved far by any noise in other cells."""
+    column = Real("x", 0.0, 8.0, bins=8)
+    lows, highs = column.ranges
+    mean, deviation, distance = _moments(column.centers, highs - lows, np.eye(8)[5])
+    assert (mean, deviation, distance) == (
+        column.centers[5],
+        pytest.approx(12**-0.5, rel=0.02),
+        pytest.approx(0.25, rel=0.02),
+    )
+    assert _moments(column.centers, highs - lows, np.ones(8))[1] == pytest.approx(8 / 12**0.5, rel=0.02)

@@ -85,9 +85,10 @@ def _far(schema: Schema, name: str, smoothed: Smoothed, shares: np.ndarray) -> s
     if not smoothed.runs.stands_out.any():
         return ""  # what its counts say is unreliable, which is said
     counts = smoothed.counts
-    centers = schema[name].centers[: len(counts)]
+    lows, highs = (ends[: len(counts)] for ends in schema[name].ranges)
+    centers = (lows + highs) / 2
     (mean, deviation, distance), (own, spread, _) = (
-        _moments(centers, weights) for weights in (counts, shares[: len(counts)])
+        _moments(centers, highs - lows, weights) for weights in (counts, shares[: len(counts)])
     )
     least = _LEAST * float(np.ptp(centers)) if len(centers) else 0.0
     in_figures, said = isinstance(schema[name], (Integer, Real)), []
@@ -99,14 +100,18 @@ def _far(schema: Schema, name: str, smoothed: Smoothed, shares: np.ndarray) -> s
     return " and ".join(said)
 
 
-def _moments(centers: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
-    """The mean, the standard deviation and the mean distance from the mean."""
+def _moments(centers: np.ndarray, widths: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
+    """The mean, the standard deviation and the mean distance from the mean, spread evenly within cells.
+
+    Of the middles of cells alone, a column in one cell would have no deviation, whatever the width of the cell.
+    """
     weights = np.maximum(weights, 0.0)
     if not weights.sum() > 0:
         return math.nan, math.nan, math.nan
     weights = weights / weights.sum()
     mean = float(weights @ centers)
-    return mean, math.sqrt(float(weights @ (centers - mean) ** 2)), float(weights @ np.abs(centers - mean))
+    deviation = math.sqrt(float(weights @ ((centers - mean) ** 2 + widths**2 / 12)))
+    return mean, deviation, float(weights @ np.maximum(np.abs(centers - mean), widths / 4))
 
 
 def _figure(number: float) -> str:
