@@ -17,8 +17,8 @@ from counterfoil.measures.private_tree import TreeMeasure
 from counterfoil.measures.split_slopes import LeafMeasure
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.methods.measure_tree import MeasureTree
-from counterfoil.methods.signed_measure import SignedMeasure
-from counterfoil.schema import Categorical, Real, Rule, Schema
+from counterfoil.methods.signed_measure import SignedMeasure, _shape
+from counterfoil.schema import Categorical, Integer, Real, Rule, Schema
 from counterfoil.transport import wasserstein
 
 SQUARE = point_schema((0, 0), (1, 1))
@@ -230,3 +230,45 @@ def test_half_of_the_mass_is_in_cells_of_the_common_side():
     assert tree.common_side == 0.25, "6 of 28 lie in the wide cells"
     assert replace(tree, leaves=replace(leaves, weights=np.array([9.0, 9, 9, 1, 1, 1, 1]))).common_side == 0.5
     assert replace(tree, leaves=replace(leaves, weights=np.zeros(7))).common_side == 1.0
+
+
+def test_units_of_columns_do_not_matter():
+    """Of ages and incomes all cells were along the incomes, and ages were uniform."""
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.normal(40, 5, 3000), rng.normal(40_000, 5000, 3000)])
+    schema = point_schema((0, 0), (100, 100_000))
+    synthesis = SignedMeasure().synthesize(curator_of(points, schema=schema, budget=Budget(4.0)))
+    rows = synthesis.to_numpy()
+    assert rows.mean(axis=0) == pytest.approx([40, 40_000], rel=0.02)
+    assert rows.std(axis=0) == pytest.approx([5, 5000], rel=0.2)
+
+
+@pytest.mark.parametrize("sides", [(1.0, 1.0), (1e5, 100.0), (2e15, 2e-8), (1.0, 1.0, 1e-3), (1e-300, 1e300)])
+def test_a_grid_has_about_as_many_cells_as_are_asked_for_whatever_its_sides(sides):
+    shape = _shape(np.array(sides), 3000)
+    assert 3000 / 1.25 <= np.prod(shape) <= 3000 * 1.25
+
+
+def test_a_box_of_unlike_sides_is_taken_as_it_is():
+    box = Box(("x0", "x1"), (0.0, 0.0), (2e15, 2e-8))
+    points = box.random(200, np.random.default_rng(0))
+    schema = point_schema(box.lower, box.upper)
+    synthesis = SignedMeasure(space=box, cells=50).synthesize(curator_of(points, schema=schema))
+    assert len(synthesis.weights) == 50
+
+
+def test_many_columns_are_said_to_be_uniform_and_more_than_64_are_no_bug():
+    points = np.random.default_rng(0).normal(0.5, 0.1, (500, 70))
+    schema = point_schema((0,) * 70, (1,) * 70)
+    synthesis = SignedMeasure().synthesize(curator_of(points, schema=schema), rows=100)
+    (sentence,) = (words for words in synthesis.receipt.document["warnings"] if "cells of the grid" in words)
+    assert "fewer than 4 along x0, x1" in sentence
+    assert "within cells rows are uniform, whatever the records are" in sentence
+    few = SignedMeasure().synthesize(curator_of(clusters(3000)))
+    assert not any("cells of the grid" in words for words in few.receipt.document["warnings"])
+
+
+def test_a_column_of_one_number_is_named_where_a_box_is_needed():
+    schema = Schema((Real("x", 0.0, 1.0), Real("y", 2.0, 3.0), Integer("z", 4, 4)))
+    with pytest.raises(ValueError, match=r"column 'z' has one number by its schema\. Put it under `ignore`"):
+        Box.of(schema)

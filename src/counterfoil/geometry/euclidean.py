@@ -122,6 +122,12 @@ class Box(_Body):
                     f"Found {column.kind}{' with missing values' if column.missing else ''}: use the method evolution, "
                     "which takes columns of every kind (in Python with `TableSpace`), or aim."
                 )
+        for name, (low, high) in ((c.name, c.bounds) for c in schema.synthesized if isinstance(c, NumberColumn)):
+            if not low < high:
+                raise ValueError(
+                    f"A box has a length along each coordinate: column {name!r} has one number by its schema. "
+                    "Put it under `ignore`, or use the method evolution or aim."
+                )
         bounds = [column.bounds for column in schema.synthesized if isinstance(column, NumberColumn)]
         names = tuple(column.name for column in schema.synthesized)
         return cls(names, tuple(low for low, _ in bounds), tuple(high for _, high in bounds))

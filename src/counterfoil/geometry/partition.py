@@ -56,7 +56,7 @@ class Grid:
     def assign(self, points: np.ndarray) -> np.ndarray:
         """int64 [n]: the number of the cell of each of `points` [n, d]; outside the box, of the nearest one."""
         places = np.floor((points - self.box.lower) / self._widths).astype(np.int64)
-        return np.ravel_multi_index(tuple(np.clip(places, 0, np.subtract(self.shape, 1)).T), self.shape)
+        return np.asarray(np.clip(places, 0, np.subtract(self.shape, 1)) @ self._strides)
 
     def describe(self) -> dict[str, Any]:
         """The public parameters, in a form that fits on a receipt."""
@@ -80,7 +80,13 @@ class Grid:
         return np.subtract(self.box.upper, self.box.lower) / self.shape
 
     def _corners(self, cells: np.ndarray) -> np.ndarray:
-        return self.box.lower + np.stack(np.unravel_index(cells, self.shape), axis=1) * self._widths
+        # Of any number of coordinates; numpy's own functions end at 64.
+        return self.box.lower + cells[:, None] // self._strides % self.shape * self._widths
+
+    @property
+    def _strides(self) -> np.ndarray:
+        """int64 [d]: by how much the number of a cell grows from one to the next along each coordinate."""
+        return np.array([math.prod(self.shape[place + 1 :]) for place in range(len(self.shape))], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.partition import Grid
 from counterfoil.geometry.space import Space
 from counterfoil.geometry.table_space import TableSpace
+from counterfoil.marginals.unreliable import first_few
 from counterfoil.measures.cleanup import Cleanup, Projection
 from counterfoil.measures.record_count import count_records
 from counterfoil.methods.method import Method
@@ -35,6 +36,9 @@ MOST_CELLS = 4096
 """The most cells that are chosen by default: the time of the projection grows with their square."""
 
 COUNT_SHARE = 0.01
+
+_FEW = 4
+"""Cells along a side below which it is said that rows are uniform within them, as of the measure tree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +106,8 @@ class SignedMeasure(Method):
         counts = answer.values
         progress("counted the cells", 0.9)
         spread = answer.deviation / total
-        embedded = space.embed(cells.points)
-        weights = self.cleanup.weights(counts / total, spread, embedded, space)
+        measured = self._measured(space)
+        weights = self.cleanup.weights(counts / total, spread, measured.embed(cells.points), measured.space)
         warnings = []
         if weights is None or spread > 1:
             warnings.append(
@@ -112,6 +116,7 @@ class SignedMeasure(Method):
             )
         if weights is None:
             weights = np.full(len(counts), 1 / len(counts))
+        warnings += _too_coarse(cells.query)
         parameters = {
             **space.describe(),
             **self.cleanup.describe(),
@@ -141,13 +146,24 @@ class SignedMeasure(Method):
         except ValueError:
             return TableSpace(schema)
 
+    def _measured(self, space: Space) -> _Measured:
+        """How far points are apart: in a box of the schema's bounds as if all of its sides were alike.
+
+        Their units have nothing to do with each other: of ages and incomes, distances in the units of the columns would
+        be those of incomes alone.
+        """
+        if self.space is None and isinstance(space, Box):
+            unit = Box(space.numbers, (0.0,) * space.dimension, (1.0,) * space.dimension)
+            return _Measured(unit, lambda points: (points - space.lower) / np.subtract(space.upper, space.lower))
+        return _Measured(space, space.embed)
+
     def _cells(self, space: Space, total: float, curator: Curator) -> _Cells:
         budget = curator.budget
         wanted = self.cells
         if wanted is None:
             wanted = min(int(theory.n_cells(total, budget.epsilon, budget.delta).value), MOST_CELLS)
         if self.net is None and isinstance(space, Box):
-            grid = Grid(space, _shape(space, wanted))
+            grid = Grid(space, _shape(self._measured(space).sides, wanted))
             every = np.arange(grid.size)
             return _Cells("grid", PartitionCounts(grid), grid.centers(every), grid.draw)
         points = self.net
@@ -160,6 +176,20 @@ class SignedMeasure(Method):
 
 
 @dataclass(frozen=True, eq=False)
+class _Measured:
+    """Where distances are measured, and points of the method's space there."""
+
+    space: Space
+    embed: Callable[[np.ndarray], np.ndarray]
+
+    @property
+    def sides(self) -> np.ndarray:
+        """float64 [d]: of the box, where it is one."""
+        assert isinstance(self.space, Box)
+        return np.subtract(self.space.upper, self.space.lower)
+
+
+@dataclass(frozen=True, eq=False)
 class _Cells:
     """A partition: the query that counts its cells, a point for each cell, and how to draw points in chosen cells."""
 
@@ -169,14 +199,39 @@ class _Cells:
     draw: Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
+def _too_coarse(query: PartitionCounts | NearestNeighborHistogram) -> list[str]:
+    """A sentence on columns along which a grid has few cells; it follows from the number of cells alone."""
+    grid = query.partition if isinstance(query, PartitionCounts) else None
+    if not isinstance(grid, Grid):
+        return []
+    few = [name for name, cells in zip(grid.box.numbers, grid.shape, strict=True) if cells < _FEW]
+    if not few:
+        return []
+    return [
+        f"The {grid.size:,} cells of the grid are fewer than {_FEW} along {first_few(few)}: within cells "
+        "rows are uniform, whatever the records are. Fewer columns have more of them; methods that count columns (mst, "
+        "aim) know more of each."
+    ]
+
+
 def _noises(rule: Filter, budget: Budget, *, public: bool) -> tuple[CountNoise, CountNoise]:
     """The noise of the number of records, and that of the cells."""
     whole, share = rule.divisible(budget), 0.0 if public else COUNT_SHARE
     return noise_of(rule.event(whole * COUNT_SHARE)), noise_of(rule.event(whole * (1 - share)))
 
 
-def _shape(box: Box, cells: int) -> tuple[int, ...]:
-    """Sides in proportion to the box, so that cells are nearly cubes; about `cells` of them."""
-    sides = np.subtract(box.upper, box.lower)
-    unit = (np.prod(sides) / cells) ** (1 / len(sides))
-    return tuple(max(1, round(float(side / unit))) for side in sides)
+def _shape(sides: np.ndarray, cells: int) -> tuple[int, ...]:
+    """Sides in proportion to the box, so that cells are nearly cubes; about `cells` of them.
+
+    A side that is shorter than a cell is not divided, and the others share all cells.
+    """
+    divided = np.ones(len(sides), dtype=bool)
+    while True:
+        logs = np.log(sides[divided])
+        unit = np.exp((logs.sum() - np.log(cells)) / len(logs))
+        longer = divided & (sides > unit)
+        if not longer.any() or (longer == divided).all():
+            return tuple(
+                max(1, round(float(side / unit))) if long else 1 for side, long in zip(sides, longer, strict=True)
+            )
+        divided = longer
