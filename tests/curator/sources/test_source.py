@@ -9,6 +9,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,18 @@ def test_numpy_arrays() -> None:
         open_source(points, column_names=["lon"])
 
 
+def test_a_masked_array_is_refused() -> None:
+    hidden = np.ma.masked_array([[1, 2]], mask=[[False, True]])
+    with pytest.raises(SourceError, match=r"must have no mask\. Found one: fill it"):
+        open_source(hidden)
+
+
+@pytest.mark.parametrize("kind", [">i8", "<i8", ">f4", "<f4"])
+def test_numbers_may_have_their_bytes_in_either_order(kind: str) -> None:
+    points = np.arange(4).reshape(2, 2).astype(kind)
+    assert rows_of(open_source(points)) == [{"x0": 0, "x1": 1}, {"x0": 2, "x1": 3}]
+
+
 def test_objects_stay_as_they_are() -> None:
     cells = [1, "zebra", None, 2.5, b"x", [1]]
     for frame in (pd.DataFrame({"a": cells}, dtype=object), pl.DataFrame({"a": pl.Series(cells, dtype=pl.Object)})):
@@ -386,6 +399,29 @@ def test_unsigned_integers_of_128_bits_are_not_negative(tmp_path: Path) -> None:
     assert source.column_names == ('a "b', "c")
     found = [row['a "b'] for row in rows_of(source)]
     assert [None if text is None else int(text) for text in found] == numbers
+
+
+def test_what_duckdb_would_change_on_the_way_to_arrow_is_read_as_text(tmp_path: Path) -> None:
+    values = "('12:30:00+05', '101'), ('12:30:00-05', '0101')"
+    database(tmp_path / "t.db", "CREATE TABLE t (clock TIMETZ, bits BIT)", f"INSERT INTO t VALUES {values}")
+    found = rows_of(open_source(f"{tmp_path / 't.db'}::t"))
+    assert found == [{"clock": "12:30:00+05", "bits": "101"}, {"clock": "12:30:00-05", "bits": "0101"}]
+
+
+@pytest.mark.parametrize("folder", ["sex=F", "SEX=F", "sex=__HIVE_DEFAULT_PARTITION__"])
+def test_the_name_of_a_folder_says_nothing_about_the_cells_of_a_file(folder: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir()
+    parquet.write_table(pa.table({"sex": ["M", "F"]}), tmp_path / folder / "t.parquet")
+    assert rows_of(open_source(tmp_path / folder / "t.parquet")) == [{"sex": "M"}, {"sex": "F"}]
+
+
+def test_decimals_that_duckdb_would_round_are_refused(tmp_path: Path) -> None:
+    long, short = (pa.array([Decimal("1.50")], kind) for kind in (pa.decimal256(60, 2), pa.decimal256(38, 2)))
+    parquet.write_table(pa.table({"long": long, "short": short}), tmp_path / "t.parquet")
+    source = open_source(tmp_path / "t.parquet")
+    assert [batch.column(0).to_pylist() for batch in source.batches(["short"])] == [[Decimal("1.50")]]
+    with pytest.raises(SourceError, match=r"Column 'long' of t\.parquet has the type decimal256\(60, 2\), which can't"):
+        list(source.batches(["long"]))
 
 
 def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:

@@ -31,6 +31,13 @@ from counterfoil.schema.spelling import is_duration
 if TYPE_CHECKING:
     import duckdb
 
+_MOST_DIGITS = 38
+"""Of decimals that DuckDB has."""
+
+_AS_TEXT = ("UHUGEINT", "TIME WITH TIME ZONE", "BIT")
+"""Types that are read as texts: DuckDB hands unsigned integers of 128 bits to Arrow as signed ones, so that large ones
+would be negative, times of day without their zones, and bits as it packs them."""
+
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MARKS: Mapping[str, str] = {
@@ -113,8 +120,10 @@ class FileSource:
         self._require_unchanged()
         names = tuple(columns) or self.column_names[:1]
         for name in names:
-            # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means.
-            if is_duration(kind := self.column_types[name]):
+            # DuckDB reads the durations of a Parquet file as whole numbers of some unit, which nobody means, and
+            # decimals of more than 38 digits as floating point, which holds 15.
+            kind = self.column_types[name]
+            if is_duration(kind) or (pa.types.is_decimal(kind) and kind.precision > _MOST_DIGITS):
                 raise unreadable(name, self.name, kind, pa.ArrowNotImplementedError())
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
         relation, records = self._divided()
@@ -219,7 +228,8 @@ def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
 
 def open_parquet(path: Path) -> FileSource:
     """One Parquet file."""
-    relation = f"read_parquet({literal(_plain(path))})"
+    # Where a folder above the file is called `sex=F`, DuckDB would put that into the cells of a column `sex`.
+    relation = f"read_parquet({literal(_plain(path))}, hive_partitioning=false)"
     try:
         stored = parquet.read_schema(path)
         with connection() as opened:
@@ -247,11 +257,10 @@ def open_database(path: Path, table: str) -> FileSource:
             relation = f"sensitive.{'.'.join(map(identifier, tables[table]))}"
             rows = opened.sql(f"SELECT * FROM {relation}")
             stored = rows.to_arrow_reader(1).schema
-            # DuckDB hands unsigned integers of 128 bits to Arrow as signed ones, so that large ones would be negative.
-            wide = [name for name, kind in zip(rows.columns, rows.types, strict=True) if kind == "UHUGEINT"]
-            if wide:
-                digits = ", ".join(f"{identifier(name)}::VARCHAR AS {identifier(name)}" for name in wide)
-                relation = f"(SELECT * REPLACE ({digits}) FROM {relation})"
+            changed = [name for name, kind in zip(rows.columns, rows.types, strict=True) if str(kind) in _AS_TEXT]
+            if changed:
+                texts = ", ".join(f"{identifier(name)}::VARCHAR AS {identifier(name)}" for name in changed)
+                relation = f"(SELECT * REPLACE ({texts}) FROM {relation})"
     except failures() as error:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)

@@ -106,6 +106,8 @@ def _holds_objects(series: Any) -> bool:
 
 
 def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSource:
+    if isinstance(points, np.ma.MaskedArray):  # what stands under the mask would be read as if it were there
+        raise SourceError("A numpy array must have no mask. Found one: fill it, as with points.filled(numpy.nan).")
     if points.ndim != 2 or points.dtype.names is not None or points.dtype.kind not in "biufU":
         raise SourceError(
             f"A numpy array must have two dimensions [n, d] of numbers or texts; found the shape {points.shape}"
@@ -121,5 +123,6 @@ def _part_of_numpy(numbers: np.ndarray) -> Part:
     if numbers.dtype.kind == "U" or numbers.dtype.itemsize > np.dtype(np.float64).itemsize:
         # Texts that may be broken, and reals wider than Arrow has.
         return lambda start, rows: MixedCells(numbers[start : start + rows].tolist())
-    # A part of a column at a time: a whole one would be a second copy of it.
-    return lambda start, rows: pa.array(np.ascontiguousarray(numbers[start : start + rows]))
+    # A part of a column at a time: a whole one would be a second copy of it. Arrow knows this machine's order of bytes.
+    own = numbers.dtype.newbyteorder("=")
+    return lambda start, rows: pa.array(np.ascontiguousarray(numbers[start : start + rows], dtype=own))
