@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
+import time
+from collections.abc import Callable
 
 import pytest
 
@@ -75,6 +78,40 @@ def test_signals_end_a_command_unless_they_are_ignored(name):
             signal.raise_signal(number)
     finally:
         signal.signal(number, found)
+
+
+class Finalized:
+    """What gets a signal when it is forgotten."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self._number)
+
+
+def forgets(number: int) -> None:
+    Finalized(number)
+
+
+def calls_back(number: int) -> None:
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))()
+
+
+def goes_on_behind(signaled: Callable[[int], None], number: int) -> None:
+    signaled(number)
+    for _ in range(500):
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("signaled", [forgets, calls_back])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_where_nothing_can_be_raised_is_not_lost(
+    signaled: Callable[[int], None], name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ended_once(), pytest.raises(KeyboardInterrupt):
+        goes_on_behind(signaled, getattr(signal, name))
+    assert capfd.readouterr().err == ""
 
 
 def test_outside_an_interrupt_ends_at_once(ignored):

@@ -5,23 +5,31 @@ from __future__ import annotations
 import _thread
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 PATIENCE = 10.0
 """Seconds in which a command that was interrupted may end; a further interrupt changes nothing until then."""
 
 AGAIN = 0.02
-"""Seconds after which an interrupt that came during an import is tried again."""
+"""Seconds after which an interrupt that came where it would be lost is tried again."""
 
 _holding: list[bool] = []
 """Empty outside `interrupted_afterwards`; inside, whether an interrupt is held back."""
 
 _commands: list[float] = []
 """Empty outside `ended_once`; inside, when the command was interrupted."""
+
+_number: list[int] = [signal.SIGINT]
+"""The signal by which it was."""
 
 
 def interrupt(number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
@@ -37,16 +45,20 @@ def interrupt(number: int = signal.SIGINT, frame: FrameType | None = None) -> No
         _holding[0] = True
         return
     if _commands and _imports(frame):
-        later = threading.Timer(AGAIN, _thread.interrupt_main, [number])
-        later.daemon = True
-        later.start()
+        _try_again(number)
         return
     if _commands:
         now = time.monotonic()
         if now < _commands[0] + PATIENCE:
             return
-        _commands[0] = now
+        _commands[0], _number[0] = now, number
     raise KeyboardInterrupt
+
+
+def _try_again(number: int) -> None:
+    later = threading.Timer(AGAIN, _thread.interrupt_main, [number])
+    later.daemon = True
+    later.start()
 
 
 def _imports(frame: FrameType | None) -> bool:
@@ -56,6 +68,28 @@ def _imports(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@contextmanager
+def _never_lost() -> Iterator[None]:
+    """Tries an interrupt again that was raised where nothing can be: in a finalizer, or in what a library calls back.
+
+    Python tells of such an error, and goes on. The loops that are compiled call back as they are loaded.
+    """
+    tell = sys.unraisablehook
+
+    def heard(unraisable: UnraisableHookArgs) -> None:
+        if _commands and isinstance(unraisable.exc_value, KeyboardInterrupt):
+            _commands[0] = -math.inf
+            _try_again(_number[0])
+        else:
+            tell(unraisable)
+
+    sys.unraisablehook = heard
+    try:
+        yield
+    finally:
+        sys.unraisablehook = tell
 
 
 @contextmanager
@@ -76,7 +110,8 @@ def ended_once() -> Iterator[None]:
         _commands.append(-math.inf)
         for number in before:
             signal.signal(number, interrupt)
-        yield
+        with _never_lost():
+            yield
     finally:
         try:
             for number, handler in before.items():
