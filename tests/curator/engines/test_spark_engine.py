@@ -647,7 +647,7 @@ def test_coded_rows_in_open_temporary_files_are_warned_of(spark: Spark, monkeypa
 
 
 STARTED_HERE = """
-import json, os, stat, sys
+import json, os, signal, stat, sys
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.engines.spark import SparkEngine
 from counterfoil.schema import Integer, Schema
@@ -660,6 +660,7 @@ said = {"rows": engine.rows("v"), "encrypted": settings.get("spark.io.encryption
 said |= {"used": len(os.listdir(local)) > 1, "mode": oct(stat.S_IMODE(os.stat(local).st_mode))}
 java = context._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
 theirs = " ".join(java.getInputArguments()).partition("Tier4BackEdgeThreshold")[2]
+said["interrupts"] = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 said["java"] = ["user.own" in theirs, "TieredStopAtLevel" in theirs, os.environ["JDK_JAVA_OPTIONS"]]
 said |= {"page": context.uiWebUrl, "authenticates": settings.get("spark.authenticate")}
 if os.path.exists("/proc/net/tcp"):
@@ -704,6 +705,10 @@ def test_no_other_machine_reaches_the_session_that_is_started_here(started_here:
     assert (started_here["page"], started_here["authenticates"]) == (None, "true")
     addresses = {where.partition(":")[0] for where in started_here["listening"]}
     assert addresses == {"0000000000000000FFFF00000100007F"}, "127.0.0.1, as the system writes it"
+
+
+def test_the_session_that_is_started_here_leaves_interrupts_as_they_were(started_here: dict) -> None:
+    assert started_here["interrupts"], "Spark's own would raise while an answer is kept"
 
 
 class StatedSettings(dict):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import gc
 import itertools
+import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -445,6 +448,22 @@ def test_a_connection_that_is_cut_in_the_middle_of_rows(postgres: Server, name: 
     assert says in sentence
     assert name in sentence
     assert len(cells_of(source, "i")) == 30_000, "the snapshot is held by another connection"
+
+
+SLOW = ("(SELECT pg_sleep(30)) AS q", "generate_series(1, 30) AS i WHERE pg_sleep(1)::text = ''")
+
+
+@pytest.mark.parametrize("rows", SLOW)
+def test_an_interrupt_is_no_refusal_and_ends_the_statement(postgres: Server, name: str, rows: str) -> None:
+    postgres.run(f"CREATE VIEW {name} AS SELECT 1 AS a FROM {rows}")
+    source = open_source(postgres.url(name))
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(source.batches(["a"]))
+    assert time.monotonic() - began < 10
+    at_work = f"application_name = 'counterfoil' AND state = 'active' AND query LIKE '%{name}%'"
+    assert postgres.rows(f"SELECT count(*) FROM pg_stat_activity WHERE {at_work}") == [(0,)]
 
 
 def test_a_snapshot_that_is_lost_is_no_snapshot_of_now(postgres: Server, name: str) -> None:

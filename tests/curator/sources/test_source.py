@@ -6,9 +6,11 @@ import csv
 import gzip
 import itertools
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from pyarrow import parquet
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
-from counterfoil.curator.sources.file_source import even_batches
+from counterfoil.curator.sources.file_source import connection, even_batches
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, TableBatch, value_of
 
@@ -422,6 +424,12 @@ def test_decimals_that_duckdb_would_round_are_refused(tmp_path: Path) -> None:
     assert [batch.column(0).to_pylist() for batch in source.batches(["short"])] == [[Decimal("1.50")]]
     with pytest.raises(SourceError, match=r"Column 'long' of t\.parquet has the type decimal256\(60, 2\), which can't"):
         list(source.batches(["long"]))
+
+
+def test_an_interrupt_is_no_failure_of_duckdb() -> None:
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt), connection() as opened:
+        list(opened.sql("SELECT hash(i) AS h FROM range(30_000_000) AS t(i) ORDER BY h").to_arrow_reader(100_000))
 
 
 def test_offsets_of_texts_have_64_bits(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial as given
 from typing import Any, NoReturn
@@ -394,6 +395,10 @@ class SparkEngine(Engine):
         """The rows of a frame of sums or of files, of which each job has one for each task or slice."""
         try:
             return collected(frame)
+        except KeyboardInterrupt:
+            with suppress(Exception):  # a connected session has no context here
+                self._source.session.sparkContext.cancelAllJobs()
+            raise
         except Exception as error:
             if "ModuleNotFoundError" in str(error):
                 raise SourceError(

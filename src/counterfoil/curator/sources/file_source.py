@@ -61,7 +61,11 @@ def failures() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB of our own: bounded, offline, and spilling to disk only in `temp_directory`, if one is given."""
+    """A DuckDB of our own: bounded, offline, and spilling to disk only in `temp_directory`, if one is given.
+
+    Raises:
+        KeyboardInterrupt: also where DuckDB takes an interrupt for an error of its own.
+    """
     import duckdb
 
     opened = duckdb.connect(
@@ -76,6 +80,10 @@ def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         opened.execute("SET enable_progress_bar = false")
         yield opened
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
     finally:
         opened.close()
 

@@ -6,14 +6,24 @@ may hold whole rows, its error class included. None of it gets past this module:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.table_url import TableURL
+
+R = TypeVar("R")
+
+_HEEDING = 0.1
+"""Seconds after which an interrupt is heeded while the driver is at work."""
+
+_GIVING_UP = 5.0
+"""Seconds in which a statement that was interrupted may end."""
 
 _AGAIN = "Try again when it is back."
 # Failures to connect have no class: libpq says them in English, around names that the steward has given.
@@ -96,20 +106,21 @@ class PostgresSession:
             ) from None
         self._failures = (Error, pa.ArrowException, OSError, UnicodeDecodeError)
         try:
-            self._connection = dbapi.connect(url.for_driver, autocommit=True)
+            self._abandoned = False
+            self._connection = self._done(lambda: dbapi.connect(url.for_driver, autocommit=True))
         except self._failures as error:
             raise _unreached(url, str(error)) from None
 
     def run(self, statement: str) -> None:
         """Executes a statement without rows."""
         with self._explained(), self._connection.cursor() as cursor:
-            cursor.execute(statement)
+            self._done(lambda: cursor.execute(statement), cursor.adbc_cancel)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """All rows of a small result."""
         with self._explained(), self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            return [tuple(row) for row in cursor.fetchall()]
+            self._done(lambda: cursor.execute(statement), cursor.adbc_cancel)
+            return [tuple(row) for row in self._done(cursor.fetchall, cursor.adbc_cancel)]
 
     def stream(self, statement: str) -> Iterator[pa.RecordBatch]:
         """The rows in parts of some megabytes, as they come; the first part is empty and has the types.
@@ -118,11 +129,12 @@ class PostgresSession:
         taken for all of them.
         """
         with self._explained(), self._connection.cursor() as cursor:
-            cursor.execute(statement)
+            self._done(lambda: cursor.execute(statement), cursor.adbc_cancel)
             reader = cursor.fetch_record_batch()
             try:
                 yield pa.RecordBatch.from_pylist([], schema=reader.schema)
-                yield from reader
+                while (batch := self._done(lambda: next(reader, None), cursor.adbc_cancel)) is not None:
+                    yield batch
             finally:
                 with suppress(*self._failures):
                     reader.close()
@@ -130,8 +142,46 @@ class PostgresSession:
 
     def close(self) -> None:
         """Ends the connection, and with it what the server still does for it."""
+        if self._abandoned:
+            return
         with suppress(*self._failures):
             self._connection.close()
+
+    def _done(self, work: Callable[[], R], give_up: Callable[[], object] | None = None) -> R:
+        """What `work` returns, done beside the main thread.
+
+        In the main thread the driver hears Ctrl-C in place of Python, and has the server cancel the statement, which
+        then ends as if anybody had canceled it.
+
+        Args:
+            work: what the driver does.
+            give_up: ends it early.
+
+        Raises:
+            KeyboardInterrupt: when the main thread is interrupted; the work has ended then, or its connection is left.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        found: Future[R] = Future()
+
+        def run() -> None:
+            try:
+                found.set_result(work())
+            except BaseException as error:
+                found.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            while wait([found], _HEEDING).not_done:  # the driver has signals wake nobody
+                continue
+        except KeyboardInterrupt:
+            self._abandoned = True
+            if give_up is not None:
+                with suppress(*self._failures):
+                    give_up()
+                self._abandoned = bool(wait([found], _GIVING_UP).not_done)
+            raise
+        return found.result()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

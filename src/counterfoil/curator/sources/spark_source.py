@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -227,7 +229,8 @@ def _started(kind: Any) -> Any:
     if not settings.contains(_LOCAL) and "SPARK_LOCAL_DIRS" not in os.environ:
         builder = builder.config(_LOCAL, str(made.enter_context(scratch_folder())))
     try:
-        session = builder.getOrCreate()
+        with _same_interrupts():
+            session = builder.getOrCreate()
     except BaseException:
         made.close()
         raise
@@ -244,6 +247,20 @@ def _closed_to_others(settings: Any) -> dict[str, str]:
         if "SPARK_LOCAL_IP" not in os.environ and not any(map(settings.contains, _ADDRESSES)):
             ours |= dict.fromkeys(_ADDRESSES, "127.0.0.1")
     return {name: value for name, value in ours.items() if not settings.contains(name)}
+
+
+@contextmanager
+def _same_interrupts() -> Iterator[None]:
+    """Ctrl-C does afterwards what it did before: a new session has it raise at once, also where an answer is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
