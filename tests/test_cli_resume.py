@@ -153,6 +153,28 @@ def test_a_run_that_is_killed_is_finished(office: Office, place: str, owner: str
     assert f"WARNING: {LATER}" in " ".join((ended.out + ended.err).split())
 
 
+KILLED_AS_IT_WRITES = """
+import os, signal, sys
+from counterfoil.cli.app import run
+from counterfoil.receipt.receipt import Receipt
+
+Receipt.save = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("out", ["copy.csv", "copy/"])
+def test_a_run_that_is_killed_as_it_writes_leaves_no_part_behind_the_next(office: Office, out: str) -> None:
+    arguments = ["synth", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--out", out]
+    arguments += ["--ledger", "people.ledger"]
+    done = subprocess.run([sys.executable, "-c", KILLED_AS_IT_WRITES, *arguments], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert any(name.startswith(".counterfoil-") for name in os.listdir())
+    ended = office.run(*arguments, "--resume")
+    assert ended.status == 0, ended.err
+    assert not any(name.startswith(".counterfoil-") for name in os.listdir())
+
+
 def test_an_answer_that_was_lost_is_paid_again_within_the_budget(office: Office) -> None:
     """Killed after the fourth charge and before its answer: AIM has the lost cost less for its further rounds."""
     arguments = killed(office, "account", "Account", "_pay", "aim")

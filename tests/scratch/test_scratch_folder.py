@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.scratch.scratch_folder import scratch_folder
+from counterfoil.scratch.scratch_folder import BEFORE, HIDDEN, scratch_folder
 
 # Whoever started the tests in the background may have had SIGINT ignored.
 HELD = (
@@ -82,6 +82,18 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(
     assert (left / "records").is_file()
     with scratch_folder() as folder:
         assert [folder] == list(parent.iterdir())
+
+
+def test_what_was_moved_aside_is_never_removed(parent: Path) -> None:
+    for name in ("draft", BEFORE):
+        left = parent / f"{HIDDEN}{name}"
+        left.mkdir()
+        (left / "in-use").touch()
+        (left / name).write_text("1")
+    with scratch_folder(parent):
+        assert len(list(parent.iterdir())) == 3, "folders of the other name are not looked at"
+    with scratch_folder(parent, prefix=HIDDEN) as folder:
+        assert {folder, parent / f"{HIDDEN}{BEFORE}"} == {*parent.iterdir()}
 
 
 def test_an_interrupted_process_removes_its_folder(parent: Path, other: tuple[subprocess.Popen[str], Path]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from counterfoil.curator.judged_runs import Withheld
 from counterfoil.ledger.refusals import note_of
 from counterfoil.schema.errors import UnconfirmedSchema, UnplacedValue
+from counterfoil.scratch.scratch_folder import HIDDEN
 
 BAD_INPUT, BUG, WITHHELD, INTERRUPTED = 2, 1, 3, 130
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -112,7 +113,7 @@ def _about_file(error: OSError) -> str:
 def _named(path: Path) -> Path:
     """`path`; the folder where a file was to be made under a name of its own, which its user never sees."""
     for part in (path, *path.parents):
-        if part.name.startswith(".") and (part.name.startswith(".counterfoil-") or part.name.endswith(".part")):
+        if part.name.startswith(".") and (part.name.startswith(HIDDEN) or part.name.endswith(".part")):
             return part.parent
     return path
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.files import give_time, moved
 from counterfoil.kept_files import KeptFile, kept_ledger, kept_source, require_apart
+from counterfoil.scratch.scratch_folder import BEFORE, HIDDEN, scratch_folder
 
 if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
@@ -93,8 +94,8 @@ class Outputs:
             OSError: when something can't be written.
         """
         folder = self.table.parent
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".counterfoil-") as made, ExitStack() as undo:
-            draft = Outputs(Path(made) / self.table.name, self.keeps_model)
+        with scratch_folder(folder, prefix=HIDDEN) as made, ExitStack() as undo:
+            draft = Outputs(made / self.table.name, self.keeps_model)
             synthesis.write(draft.table)
             receipt = synthesis.receipt.with_output(draft.table, rows=synthesis.rows)
             receipt = receipt if key is None else receipt.signed(key)
@@ -108,7 +109,7 @@ class Outputs:
                 undo.callback(shutil.rmtree, self.model, ignore_errors=True)
                 os.rename(draft.model, self.model)
             if self.receipt.exists():
-                before = Path(made) / "before"
+                before = made / BEFORE
                 shutil.copy2(self.receipt, before)
                 undo.callback(os.replace, before, self.receipt)
             else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import tempfile
 import textwrap
 import tomllib
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from counterfoil.cli.failure import Stopped
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.synth_keeping import Keeping, require_keeping_possible
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.scratch.scratch_folder import BEFORE, HIDDEN, scratch_folder
 
 if TYPE_CHECKING:
     from counterfoil.curator.answer_log import AnswerLog
@@ -312,17 +312,14 @@ def _write(made: BoughtSchema, out: Path, receipt: Path) -> None:
 
     with ExitStack() as stack:
         folders = {
-            path: Path(
-                stack.enter_context(tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".counterfoil-"))
-            )
-            for path in (out, receipt)
+            path: stack.enter_context(scratch_folder(path.absolute().parent, prefix=HIDDEN)) for path in (out, receipt)
         }
         drafts = {path: folder / path.name for path, folder in folders.items()}
         write_text(drafts[out], made.text)
         made.receipt.save(drafts[receipt])
         undo = stack.enter_context(ExitStack())
         if receipt.exists():
-            before = folders[receipt] / "before"
+            before = folders[receipt] / BEFORE
             shutil.copy2(receipt, before)
             undo.callback(os.replace, before, receipt)
         else:

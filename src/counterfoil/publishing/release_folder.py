@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from counterfoil.publishing.data_package import DATA_PACKAGE, data_package
 from counterfoil.publishing.noisy_tables import NoisyTables, noisy_tables
 from counterfoil.publishing.readme import README, REPORT, Contents, readme_text
 from counterfoil.receipt.answers import read_answers
+from counterfoil.scratch.scratch_folder import BEFORE, HIDDEN, scratch_folder
 from counterfoil.synthesis.folder import INDEX, RECEIPT, save_receipt
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -93,8 +93,8 @@ def publish(
     """
     target, name = Path(os.path.realpath(folder)), table_name(form)
     require_replaceable_folder(target)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".counterfoil-") as made:
-        draft, table = Path(made) / "release", Path(made) / name
+    with scratch_folder(target.parent, prefix=HIDDEN) as made:
+        draft, table = made / "release", made / name
         synthesis.write(table)
         receipt = synthesis.receipt.with_output(table, rows=synthesis.rows)
         receipt = receipt if key is None else receipt.signed(key)
@@ -105,7 +105,7 @@ def publish(
         if moment is not None:
             give_time(draft, moment)
         has_report = (draft / REPORT).is_file()
-        _take_place(draft, target, Path(made) / "before")
+        _take_place(draft, target, made / BEFORE)
     report = target / REPORT if has_report else None
     return Published(target, target / name, receipt, report)
 

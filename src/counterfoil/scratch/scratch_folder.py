@@ -10,11 +10,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = "counterfoil-"
+HIDDEN = ".counterfoil-"
+"""Begins the names of folders beside outputs, where these are made."""
+
+BEFORE = "before"
+"""Within a folder: what a run moved aside from a place, which is somebody's. A folder that holds it stays."""
+
 _LOCK = "in-use"
 
 
 @contextmanager
-def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
+def scratch_folder(parent: Path | None = None, *, prefix: str = PREFIX) -> Iterator[Path]:
     """A folder that its owner alone may read, removed at the end of the block; for libraries that need file names.
 
     A process that is killed leaves its folder behind. The next one that needs a folder removes it: the lock on a file
@@ -23,9 +29,11 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
 
     Args:
         parent: where to make it, where that is not where temporary files go.
+        prefix: with which its name begins.
     """
-    _remove_abandoned(parent or Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True) as made:
+    with suppress(OSError):  # of a folder that can't be listed
+        _remove_abandoned(parent or Path(tempfile.gettempdir()), prefix)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as made:
         folder = Path(made)
         draft = folder / f"{_LOCK}.new"
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -38,11 +46,11 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
             os.close(handle)
 
 
-def _remove_abandoned(parent: Path) -> None:
+def _remove_abandoned(parent: Path, prefix: str) -> None:
     """Removes this user's scratch folders in `parent` whose process has ended; what can't be removed stays."""
-    for folder in parent.glob(f"{PREFIX}*"):
+    for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError):
-            if folder.is_symlink() or folder.stat().st_uid != _user():
+            if folder.is_symlink() or folder.stat().st_uid != _user() or (folder / BEFORE).exists():
                 continue
             handle = os.open(folder / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
             try:
