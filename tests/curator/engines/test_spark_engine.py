@@ -27,6 +27,7 @@ from scipy import stats
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.engines import spark as spark_engine
+from counterfoil.curator.engines import spark_storing
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.engines.spark import SparkEngine
@@ -357,6 +358,24 @@ def test_all_attempts_at_a_partition_report_to_one_task(tmp_path: Path) -> None:
         assert len(parts) == (1 if name == "failed" else 3), "a row without an id is not moved"
         told[name] = parts[-1]["unit"]
     assert told["first"] == told["again"] == told["failed"] != told["other"]
+
+
+def test_wide_rows_are_moved_in_batches_that_32_bits_can_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where 131,072 rows have 2 GB of cells, as with 1,500 numbers each, offsets would begin anew from below zero."""
+    monkeypatch.setattr(spark_storing, "_PACKED", 20, raising=False)
+    scratch = Scratch(str(tmp_path))
+    keys, columns = (("codes", "age"), ("numbers", "age"), ("rank", "")), ("age", "unit")
+    schema = Schema((Integer("age", 0, 9),))
+    storing = Storing(schema, keys, columns, "unit", bytes(32), scratch.folder, scratch.token)
+    rows = pa.record_batch({"age": list("0123456789"), "unit": list("aabbccddee")})
+    *moved, report = encode(iter([rows]), storing, 0)
+    assert [batch.num_rows for batch in moved] == [2] * 5
+    assert report.column("report").to_pylist() == [True]
+    codes, numbers = spark_storing._unpacked(pa.Table.from_batches(moved).column("cells"), storing)
+    assert codes.tolist() == numbers.tolist() == list(range(10))
+    units = pa.Table.from_batches(moved).column("unit").to_pylist()
+    assert units[::2] == units[1::2]
+    assert len(set(units)) == 5
 
 
 def test_a_slice_that_is_missing_is_noticed() -> None:

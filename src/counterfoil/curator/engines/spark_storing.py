@@ -44,6 +44,9 @@ ENCODED = pa.schema({"unit": pa.binary(), "priority": pa.int64(), "cells": pa.bi
 
 _REPORT = struct.Struct("<qqqq")
 
+_PACKED = 1 << 28
+"""Bytes of cells, about, that go to the second stage together."""
+
 
 @dataclass(frozen=True)
 class Storing:
@@ -115,7 +118,7 @@ def encode(batches: Iterable[pa.RecordBatch], storing: Storing, partition: int) 
                     alone += write([*(array[free] for array in arrays), ranks])
                     arrays, positions = [array[~free] for array in arrays], positions[~free]
                 sent += len(positions)
-                yield _packed([keys[position] for position in positions.tolist()], arrays, storing)
+                yield from _packed([keys[position] for position in positions.tolist()], arrays, storing)
         result = name.encode(), alone, Trouble.NONE, -1
     except Exception as error:
         found = _trouble_of(error)
@@ -233,19 +236,23 @@ def _unit_keys(cells: pa.ChunkedArray, storing: Storing) -> tuple[list[bytes], n
     return keys, np.asarray(positions)
 
 
-def _packed(units: Sequence[bytes], arrays: Sequence[np.ndarray], storing: Storing) -> pa.RecordBatch:
-    rows = len(units)
-    cells = np.empty(rows, dtype=_row_type(storing))
-    for place, array in enumerate(arrays):
-        cells[str(place)] = array
-    ends = pa.py_buffer(np.arange(rows + 1, dtype=np.int32) * cells.itemsize)
-    columns = [
-        pa.array(units, pa.binary()),
-        pa.array(np.frombuffer(os.urandom(8 * rows), dtype=np.int64)),
-        pa.Array.from_buffers(pa.binary(), rows, [None, ends, pa.py_buffer(cells.tobytes())]),
-        pa.array(np.zeros(rows, dtype=bool)),
-    ]
-    return pa.record_batch(columns, schema=ENCODED)
+def _packed(units: Sequence[bytes], arrays: Sequence[np.ndarray], storing: Storing) -> Iterator[pa.RecordBatch]:
+    """The rows with their keys, in batches whose cells are counted by offsets of 32 bits."""
+    kind = _row_type(storing)
+    step = max(1, _PACKED // kind.itemsize)
+    for start in range(0, len(units), step):
+        rows = min(step, len(units) - start)
+        cells = np.empty(rows, dtype=kind)
+        for place, array in enumerate(arrays):
+            cells[str(place)] = array[start : start + rows]
+        ends = pa.py_buffer(np.arange(rows + 1, dtype=np.int32) * np.int32(kind.itemsize))
+        columns = [
+            pa.array(units[start : start + rows], pa.binary()),
+            pa.array(np.frombuffer(os.urandom(8 * rows), dtype=np.int64)),
+            pa.Array.from_buffers(pa.binary(), rows, [None, ends, pa.py_buffer(cells.tobytes())]),
+            pa.array(np.zeros(rows, dtype=bool)),
+        ]
+        yield pa.record_batch(columns, schema=ENCODED)
 
 
 def _unpacked(cells: pa.ChunkedArray, storing: Storing) -> list[np.ndarray]:
