@@ -57,7 +57,11 @@ def test_a_file_that_the_disk_can_not_hold_is_refused(monkeypatch, tmp_path):
     require_streamed_rows_fit(10**9, 8, tmp_path / "made.parquet")
     with pytest.raises(ValueError, match="at least 15 GB on disk, of which 10 are free"):
         require_streamed_rows_fit(2 * 10**9, 8, tmp_path / "made.csv")
-    with pytest.raises(ValueError, match="GB on disk"):
+    machine(monkeypatch, memory=64 * GB, disk=GB // 1024)
+    with pytest.raises(ValueError, match="at least 2 MB on disk, of which 1 are free"):
+        require_streamed_rows_fit(2 * 10**6, 1, tmp_path / "made.csv")
+    machine(monkeypatch, memory=64 * GB, disk=10 * GB)
+    with pytest.raises(ValueError, match="at least 19 GB on disk"):
         require_streamed_rows_fit(2 * 10**10, 8, tmp_path / "made.parquet")
 
 

@@ -36,7 +36,8 @@ def require_streamed_rows_fit(
     folder = next(above for above in Path(os.path.realpath(path)).parents if above.is_dir())
     free = shutil.disk_usage(folder).free
     if least > free:
+        size, unit = (2**30, "GB") if least >= 2**30 else (2**20, "MB")
         raise ValueError(
-            f"`rows` of {rows:,} would need at least {least / 2**30:,.0f} GB on disk, of which "
-            f"{free / 2**30:,.0f} are free. Draw fewer rows, or name a file on a larger disk."
+            f"`rows` of {rows:,} would need at least {-(-least // size):,} {unit} on disk, of which "
+            f"{free // size:,} are free. Draw fewer rows, or name a file on a larger disk."
         )
