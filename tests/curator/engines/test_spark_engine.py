@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -501,6 +504,35 @@ def test_what_a_function_says_of_a_record_stays_where_it_was(spark: Spark) -> No
     logged = spark.logged()[before:]
     assert SECRET not in logged
     assert "Traceback" not in logged
+
+
+def test_an_interrupt_gives_up_the_jobs_of_spark(spark: Spark, tmp_path: Path) -> None:
+    """PySpark waits for the end of a job, and says of one that was canceled that it failed."""
+    mark = tmp_path / "at work"
+
+    def slow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        mark.touch()
+        time.sleep(40)
+        yield from batches
+
+    def interrupts() -> None:
+        while not mark.exists():
+            time.sleep(0.1)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    frame = spark.frame(pa.table({"v": [1, 2]})).mapInArrow(slow, "v long")
+    engine = SparkEngine(SparkSource(frame), Schema((Integer("v", 0, 9),)))
+    theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=interrupts, daemon=True).start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engine.prepare(["v"])
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, theirs)
+    assert time.monotonic() - began < 30
 
 
 def test_a_failure_of_the_frame_is_not_repeated(spark: Spark) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial as given
 from typing import Any, NoReturn
@@ -16,6 +15,7 @@ import pyarrow as pa
 from counterfoil.curator.engines.engine import Block, Engine, added
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.engines.spark_batches import collected
+from counterfoil.curator.engines.spark_interrupts import given_up_when_interrupted
 from counterfoil.curator.engines.spark_reading import Reading, dealt
 from counterfoil.curator.engines.spark_storing import (
     ENCODED,
@@ -394,11 +394,8 @@ class SparkEngine(Engine):
     def _collected(self, frame: Any) -> pa.Table:
         """The rows of a frame of sums or of files, of which each job has one for each task or slice."""
         try:
-            return collected(frame)
-        except KeyboardInterrupt:
-            with suppress(Exception):  # a connected session has no context here
-                self._source.session.sparkContext.cancelAllJobs()
-            raise
+            with given_up_when_interrupted(self._source.session):
+                return collected(frame)
         except Exception as error:
             if "ModuleNotFoundError" in str(error):
                 raise SourceError(
