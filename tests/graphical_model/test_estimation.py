@@ -29,23 +29,23 @@ def random_joint(domain, seed, concentration=0.5):
     return rng.dirichlet(np.full(domain.size(domain.attributes), concentration)).reshape(domain.sizes)
 
 
-def primal(domain, joint, measurements, *, total, weight):
+def primal(domain, joint, measurements, *, total, weight, reference=0.0):
     """The objective of the docstring at a full joint distribution, entropy counted from the uniform's."""
     misfit = sum(
         ((total * marginal_of(domain, joint, m.clique) - m.counts) ** 2).sum() / (2 * m.scale**2) for m in measurements
     )
     positive = joint[joint > 0]
-    divergence = np.log(joint.size) + (positive * np.log(positive)).sum()
+    divergence = np.log(joint.size) + (positive * np.log(positive)).sum() - (joint * reference).sum()
     return misfit + weight * divergence
 
 
-def best_primal(domain, measurements, *, total, weight):
+def best_primal(domain, measurements, *, total, weight, reference=0.0):
     """The primal's minimum by a general optimizer over all joint distributions."""
 
     def objective(logits):
         p = np.exp(logits - logits.max())
         p = np.maximum(p / p.sum(), 1e-200)
-        value, slope = 0.0, weight * (np.log(p * p.size) + 1)
+        value, slope = 0.0, weight * (np.log(p * p.size) - np.ravel(reference) + 1)
         for m in measurements:
             residual = total * marginal_of(domain, p.reshape(domain.sizes), m.clique) - m.counts
             value += (residual**2).sum() / (2 * m.scale**2)
@@ -53,7 +53,7 @@ def best_primal(domain, measurements, *, total, weight):
             residual = residual.transpose([m.clique.index(name) for name in names])
             shape = [domain[a] if a in names else 1 for a in domain.attributes]
             slope = slope + np.broadcast_to(residual.reshape(shape), domain.sizes).ravel() * total / m.scale**2
-        value += weight * (p @ np.log(p * p.size))
+        value += weight * (p @ (np.log(p * p.size) - np.ravel(reference)))
         return value, p * (slope - p @ slope)
 
     start = np.zeros(domain.size(domain.attributes))
@@ -87,6 +87,32 @@ def test_the_gap_bounds_the_distance_from_the_best_objective(problem, weight, re
     assert joint.sum() == pytest.approx(1.0), "so that its value is none below the least"
     assert value >= best - rounding - 1e-3 * abs(best), "the general optimizer stops up to some 1e-4 above the least"
     assert fit.outcome.status is Status.CONVERGED
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(), st.integers(0, 2**32))
+def test_a_reference_is_what_the_entropy_draws_to(problem, seed):
+    domain, measurements = problem
+    rng = np.random.default_rng(seed)
+    clique = tuple(rng.permutation(domain.attributes)[:2].tolist())
+    table = -rng.exponential(2.0, domain.shape(clique)) * (rng.random(domain.shape(clique)) < 0.5)
+    names = domain.canonical(clique)
+    shape = [domain[a] if a in names else 1 for a in domain.attributes]
+    whole = np.broadcast_to(table.transpose([clique.index(a) for a in names]).reshape(shape), domain.sizes)
+    arguments = {"total": 200.0, "entropy_weight": 5.0, "relative_gap": 1e-6}
+    found = estimate(domain, measurements, reference={clique: table}, **arguments)
+    joint = found.model.marginal(domain.attributes) / 200.0
+    best = best_primal(domain, combine(domain, measurements), total=200.0, weight=5.0, reference=whole)
+    reached = primal(domain, joint, combine(domain, measurements), total=200.0, weight=5.0, reference=whole)
+    assert best - 1e-3 * (1 + abs(best)) <= reached <= best + found.outcome.gap + 1e-6 * (1 + abs(best))
+    again = estimate(domain, measurements, reference={clique: table}, warm_start=found.model, **arguments)
+    assert again.outcome.evaluations == 1
+
+
+@pytest.mark.parametrize("table", [np.full((3, 4), 0.1), np.full((3, 4), -np.inf), np.zeros((4, 3))])
+def test_a_reference_that_is_none_is_refused(table):
+    with pytest.raises(ValueError, match="reference of"):
+        estimate(DOMAIN, [NoisyMarginal(("a",), np.ones(3), 1.0)], reference={("a", "b"): table})
 
 
 @given(problems(), st.integers(0, 2**32))

@@ -15,6 +15,9 @@ and subtracting gives the duality gap of psi exactly: weight * sum_A ||g_A||^2 /
 is from the minimum, and since the misfit is quadratic, also the distance of its marginals from the best ones:
 sum_c ||N M_c(p_psi - p*)||^2 / (2 sigma_c^2) <= gap.
 
+A reference measure r, at most 1, may take the place of the uniform one: H(p) + E_p log r that of H(p), and p is
+proportional to r exp(sum_A psi_A). Structural zeros are where r is 0.
+
 Where asked to, the fit believes interactions as far as they are larger than their noise: w_A is then smaller than what
 was measured says (`trust`), in all of the above.
 
@@ -73,6 +76,7 @@ def estimate(
     structural_zeros: Mapping[Clique, NDArray[np.bool_]] | None = None,
     entropy_weight: float = 100.0,
     shrinks: bool = False,
+    reference: Mapping[Clique, Vector] | None = None,
     warm_start: GraphicalModel | None = None,
     relative_gap: float = 1e-3,
     max_evaluations: int = 1000,
@@ -83,7 +87,8 @@ def estimate(
     `total` is the number of records N, by default estimated from the marginals (at least 1).
     `structural_zeros` maps cliques to tables that are True where no record can be. `entropy_weight` is in nats:
     the weight of one record's log-likelihood is 1. `shrinks` says whether interactions that are hardly larger than
-    their noise are believed less (`trust`). `warm_start` is any model over the same domain; a close one saves
+    their noise are believed less (`trust`). `reference` maps cliques to tables of logarithms, finite and at most 0,
+    that add up to that of the reference measure. `warm_start` is any model over the same domain; a close one saves
     most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective, or when `watch`
     ends it: the model is then the best so far, with its certified gap.
 
@@ -103,9 +108,11 @@ def estimate(
     if not (math.isfinite(total) and total > 0):
         raise ValueError(f"`total` must be a positive finite number of records. Found {total}.")
     watch.begins(relative_gap)
-    zeros = _zero_potentials(domain, structural_zeros or {})
-    dual = _Dual(domain, measured, zeros, total=total, entropy_weight=entropy_weight, shrinks=shrinks)
+    fixed = _fixed_potentials(domain, structural_zeros or {}, reference or {})
+    dual = _Dual(domain, measured, fixed, total=total, entropy_weight=entropy_weight, shrinks=shrinks)
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
+    if warm_start is not None and reference:  # what the reference adds is in the model's potentials already
+        start -= dual.interactions.of_potentials(fixed)
     point, status = _maximize(dual, start, watch, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
     watch.ends(dual.evaluations, stopped=status is Status.TIME)
@@ -119,10 +126,18 @@ def estimate(
     return Estimate(model, outcome)
 
 
-def _zero_potentials(domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]]) -> dict[Clique, Vector]:
+def _fixed_potentials(
+    domain: Domain, zeros: Mapping[Clique, NDArray[np.bool_]], reference: Mapping[Clique, Vector]
+) -> dict[Clique, Vector]:
+    """The logarithm of the reference measure, -inf where no record can be."""
     potentials: dict[Clique, Vector] = {}
-    for clique, table in zeros.items():
-        table = np.asarray(table)
+    for clique, table in reference.items():
+        names = domain.canonical(clique)
+        if table.shape != domain.shape(clique) or not (np.isfinite(table) & (table <= 0)).all():
+            raise ValueError(f"The reference of {clique} must have finite logarithms, at most 0. Found others.")
+        potentials[names] = potentials.get(names, 0.0) + table.transpose([clique.index(name) for name in names])
+    for clique, barred in zeros.items():
+        table = np.asarray(barred)
         if table.dtype != np.bool_ or table.shape != domain.shape(clique):
             raise ValueError(
                 f"The structural zeros of {clique} must be booleans of shape {domain.shape(clique)}. "
@@ -156,7 +171,7 @@ class _Dual:
         self,
         domain: Domain,
         measured: Sequence[NoisyMarginal],
-        zeros: Mapping[Clique, Vector],
+        fixed: Mapping[Clique, Vector],
         *,
         total: float,
         entropy_weight: float,
@@ -177,11 +192,11 @@ class _Dual:
         self.ridge = x.per_cell(entropy_weight / (total**2 * weights))
         self.evaluations = 0
         self._log_domain = math.fsum(math.log(size) for size in domain.sizes)
-        self._zeros = dict(zeros)
-        cliques = [x.subsets[i] for i in x.maximal] + list(zeros)
+        self._fixed = dict(fixed)
+        cliques = [x.subsets[i] for i in x.maximal] + list(fixed)
         covered = {name for clique in cliques for name in clique}
         lone = [(name,) for name in domain.attributes if name not in covered]
-        self._constants = [*zeros.values(), *(np.zeros(domain.shape(clique)) for clique in lone)]
+        self._constants = [*fixed.values(), *(np.zeros(domain.shape(clique)) for clique in lone)]
         tree = junction_tree.build(domain, cliques)
         axes = [domain.axes(clique) for clique in cliques + lone]
         program = cheap_program(domain.sizes, axes, domain.axes(tree.elimination_order))
@@ -203,11 +218,11 @@ class _Dual:
         return self.interactions.of_potentials({(name,): np.log(p) for name, p in self.margins().items()})
 
     def potentials(self, psi: Vector) -> dict[Clique, Vector]:
-        """Log potentials of the model, structural zeros included."""
+        """Log potentials of the model, the reference included."""
         x = self.interactions
         potentials = {x.subsets[i]: table for i, table in zip(x.maximal, x.potentials(psi), strict=True)}
-        for clique, zeros in self._zeros.items():
-            potentials[clique] = potentials[clique] + zeros if clique in potentials else zeros
+        for clique, fixed in self._fixed.items():
+            potentials[clique] = potentials[clique] + fixed if clique in potentials else fixed
         return potentials
 
     def __call__(self, psi: Vector) -> _Point:
@@ -221,7 +236,7 @@ class _Dual:
         value = log_z - float(psi @ self.observed) + 0.5 * float(psi @ shrunk)
         gap = 0.5 * float(np.sum(gradient * gradient / self.ridge))
         misfit = 0.5 * float(np.sum(residual * residual / self.ridge))
-        # log|domain| - H(p) = log|domain| - log Z + <psi, fitted>: the divergence from uniform, never negative.
+        # log|domain| - H(p) - E_p log r = log|domain| - log Z + <psi, fitted>: never negative, as r is at most 1.
         divergence = self._log_domain - log_z + float(psi @ fitted)
         objective = max(misfit + divergence, 1e-300)
         return _Point(psi, value, gradient, gap, objective, marginals[: len(x.maximal)])

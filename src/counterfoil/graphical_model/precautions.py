@@ -30,15 +30,21 @@ _FAR = 25.0
 _HALF_LOG_TAU = math.log(2 * math.pi) / 2
 
 
-def believed(deviations: float) -> float:
-    """How many deviations of noise are believed of a count of `deviations` that may be noise alone; none below 0."""
+def believed(deviations: float, *, empty: float = _EMPTY, most: float = _MEAN) -> float:
+    """How many deviations of noise are believed of a count of `deviations` that may be noise alone; none below 0.
+
+    Args:
+        deviations: the noisy count, in deviations of its noise.
+        empty: how probable it is, before anything is counted, that there are no records.
+        most: how many deviations there are in the mean where there are some.
+    """
     if deviations > _FAR:
-        return deviations - 1 / _MEAN
+        return deviations - 1 / most
     count = max(deviations, -_FAR)
-    mean = count - 1 / _MEAN  # of the normal law whose positive part the count leaves of the exponential one
+    mean = count - 1 / most  # of the normal law whose positive part the count leaves of the exponential one
     log_above = float(log_ndtr(mean))
     # The log of how much better the count is explained by records than by none.
-    log_odds = math.log((1 - _EMPTY) / _EMPTY / _MEAN) + _HALF_LOG_TAU + log_above + mean**2 / 2
+    log_odds = math.log((1 - empty) / empty / most) + _HALF_LOG_TAU + log_above + mean**2 / 2
     if_any = mean + math.exp(-(mean**2) / 2 - _HALF_LOG_TAU - log_above)
     return max(if_any / (1 + math.exp(-log_odds)), 0.0)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.accounting.row_counts import rows_to_fit
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.empty_cells import with_empty_cells
 from counterfoil.graphical_model.entropy_weight import entropy_weight_for
 from counterfoil.graphical_model.estimation import estimate
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
@@ -34,7 +35,8 @@ class WarmEstimator:
             (see `entropy_weight`).
         wanted: how many rows will be drawn, which stands for a number of records that the noise drowns; None where the
             number of records says how many.
-        shrinks: whether interactions that are hardly larger than their noise are believed less (see `trust`).
+        shrinks: whether interactions that are hardly larger than their noise are believed less (see `trust`), and cells
+            that are most likely empty are taken for that (see `empty_cells`).
         watch: hears how each fit goes on, and may end it.
 
     After a fit, `counted` is the number of records, as it is or as measured, `total_error` its standard error, and
@@ -67,9 +69,11 @@ class WarmEstimator:
     def fit(self, new: Sequence[NoisyMarginal], *, relative_gap: float = 1e-2) -> GraphicalModel:
         """The model of all measurements so far and `new`."""
         total = self.count(new)
+        measured, reference = with_empty_cells(self.measurements, total) if self.shrinks else (self.measurements, {})
         fit = estimate(
             self.domain,
-            self.measurements,
+            measured,
+            reference=reference,
             total=total,
             structural_zeros=self.structural_zeros,
             entropy_weight=self.entropy_weight or entropy_weight_for(total, self.measurements),
