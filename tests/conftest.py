@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,15 @@ def duckdb_taken_again() -> Iterator[None]:
     """See `duckdb_again`."""
     with duckdb_again.taken_again():
         yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises, also where a shell started the tests in the background, which then ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    if before is not None:  # a library may have set it in C
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

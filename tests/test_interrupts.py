@@ -104,6 +104,7 @@ def goes_on_behind(signaled: Callable[[int], None], number: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("signaled", [forgets, calls_back])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_an_interrupt_where_nothing_can_be_raised_is_not_lost(

@@ -56,7 +56,7 @@ def noisy_groups(curator: Curator, model: TableModel) -> list[str]:
         model: fitted to the answers.
     """
     counted = [one for one in _counted(curator) if _kinds(curator, one.clique)]
-    tables = model.marginals({one.clique for one in counted}) if counted else {}
+    tables = model.marginals([one.clique for one in counted]) if counted else {}
     errors: dict[tuple[str, str], np.ndarray] = {}
     shares: dict[tuple[str, str], np.ndarray] = {}
     for one in counted:

@@ -453,6 +453,7 @@ def test_a_connection_that_is_cut_in_the_middle_of_rows(postgres: Server, name: 
 SLOW = ("(SELECT pg_sleep(30)) AS q", "generate_series(1, 30) AS i WHERE pg_sleep(1)::text = ''")
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("rows", SLOW)
 def test_an_interrupt_is_no_refusal_and_ends_the_statement(postgres: Server, name: str, rows: str) -> None:
     postgres.run(f"CREATE VIEW {name} AS SELECT 1 AS a FROM {rows}")

@@ -426,6 +426,7 @@ def test_decimals_that_duckdb_would_round_are_refused(tmp_path: Path) -> None:
         list(source.batches(["long"]))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_is_no_failure_of_duckdb() -> None:
     threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt), connection() as opened:
