@@ -1,7 +1,7 @@
 """How near copies come to six other tables, over budgets: AIM, MST, and AIM with triples, beside resampled real rows.
 
 Run: python -m benchmarks.tables --data ../shared/data [--tables acs heart ...] [--epsilon 0.3 1 10] [--runs 2]
-     [--methods aim mst aim_triples] [--out benchmarks/figures/tables.csv]
+     [--methods aim mst aim_triples] [--out benchmarks/figures/nearness.csv]
 
 The tables are those of the excess-risk paper as it encoded them (Churn, COMPAS, Dutch, Heart, Law; 303 to 60,420 rows,
 9 to 16 columns), the American Community Survey with a schema written by hand, and two that are made here: 20 columns of

@@ -608,7 +608,7 @@ def nearness():
 
 def processor_seconds():
     return _over_budgets(
-        "tables.csv",
+        "nearness.csv",
         lambda row, base: row["cpu_s"],
         "What copies cost, over budgets",
         "Processor seconds of a release of several tables, over epsilon: AIM measures more, the more the budget shows; "
