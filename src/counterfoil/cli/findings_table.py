@@ -60,10 +60,14 @@ def without_many_alike(found: Sequence[Finding]) -> tuple[list[Finding], list[Fi
     1.
     """
     widest = max(found, key=lambda one: one.upper - one.lower if math.isfinite(one.upper - one.lower) else -1.0)
-    alike = [one for one in found if (one.lower, one.upper) == (widest.lower, widest.upper) and not one.decided]
+
+    def is_widest(one: Finding) -> bool:
+        return (one.lower, one.upper) == (widest.lower, widest.upper) and not one.decided
+
+    alike = [one for one in found if is_widest(one)]
     if len(alike) <= _MANY_ALIKE or not common(found):
         return list(found), []
-    return [one for one in found if not any(one is other for other in alike)], alike
+    return [one for one in found if not is_widest(one)], alike
 
 
 def sentence_of_alike(alike: Sequence[Finding], *, others: bool) -> str:

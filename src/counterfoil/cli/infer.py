@@ -212,9 +212,8 @@ def show(terminal: Terminal, found: list[Finding] | Test, misled: Sequence[Findi
         show_test(terminal, found)
         basis = found.basis
     else:
-        show_findings(terminal, found)
-        listed, alike = without_many_alike(found) if found else ([], [])
-        basis = tuple(dict.fromkeys(sentence for one in [*listed, *alike[:1]] for sentence in one.basis))
+        named = show_findings(terminal, found)
+        basis = tuple(dict.fromkeys(sentence for one in named for sentence in one.basis))
     terminal.say("\nRests on:")
     for sentence in basis:
         terminal.say(textwrap.fill(inert(f"- {sentence}"), WIDTH, subsequent_indent="  "))
@@ -224,11 +223,11 @@ def show(terminal: Terminal, found: list[Finding] | Test, misled: Sequence[Findi
         terminal.show(table_of(misled, naive=True))
 
 
-def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
-    """The findings as a table under what they have in common."""
+def show_findings(terminal: Terminal, found: Sequence[Finding]) -> list[Finding]:
+    """The findings as a table under what they have in common; returns those listed, and one of those counted."""
     if not found:
         terminal.say("Nothing was found.")
-        return
+        return []
     heading = common(found)
     if heading:
         terminal.say(textwrap.fill(inert(f"{heading[0].upper()}{heading[1:]}:"), WIDTH))
@@ -243,6 +242,7 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> None:
         terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
     if not all(one.measured or one.decided for one in found):
         terminal.alarm("NEVER MEASURED: intervals are error bars around what the method assumed.")
+    return [*listed, *alike[:1]]
 
 
 def show_test(terminal: Terminal, test: Test) -> None:

@@ -54,23 +54,19 @@ def with_empty_cells(
     columns = {one.clique[0]: one for one in measurements if len(one.clique) == 1}
     found, tables = [], {}
     for one in measurements:
-        known = len(one.clique) == 2 and all(name in columns for name in one.clique)
-        share = _share_of_independence(one, [columns[name] for name in one.clique], total) if known else None
-        if share is not None:
-            expected = _independent([columns[name] for name in one.clique], total)
-            empty = share < 1.0
-            one = replace(one, counts=np.where(empty, share * expected, one.counts))
-            tables[one.clique] = np.log(share)
+        if len(one.clique) == 2 and all(name in columns for name in one.clique):
+            own = [columns[name] for name in one.clique]
+            expected = np.multiply.outer(*(np.maximum(column.counts, 0.0) for column in own)) / total
+            if (share := _share_of_independence(one, own, expected, total)) is not None:
+                one = replace(one, counts=np.where(share < 1.0, share * expected, one.counts))
+                tables[one.clique] = np.log(share)
         found.append(one)
     return tuple(found), tables
 
 
-def _independent(columns: Sequence[NoisyMarginal], total: float) -> np.ndarray:
-    first, second = (np.maximum(one.counts, 0.0) for one in columns)
-    return np.multiply.outer(first, second) / total
-
-
-def _share_of_independence(pair: NoisyMarginal, columns: Sequence[NoisyMarginal], total: float) -> np.ndarray | None:
+def _share_of_independence(
+    pair: NoisyMarginal, columns: Sequence[NoisyMarginal], expected: np.ndarray, total: float
+) -> np.ndarray | None:
     """float64 [table]: below 1 in cells that are taken for empty, of which there must be some; else None."""
     out = pair.counts > STANDS_OUT * pair.scale
     rows, others = out.any(axis=1), out.any(axis=0)
@@ -79,10 +75,10 @@ def _share_of_independence(pair: NoisyMarginal, columns: Sequence[NoisyMarginal]
         return None
     rest, deviation = _rest(pair, columns, total, out, empty)
     held = max(believed(rest / deviation, empty=EMPTY, most=MEAN), _LEAST) * deviation
-    expected = float(_independent(columns, total)[empty].sum())
-    if held > MOST_LEFT * LEFT_BY_NOISE * pair.scale * int(empty.sum()) or held > SURPRISING * expected:
+    by_chance = float(expected[empty].sum())
+    if held > MOST_LEFT * LEFT_BY_NOISE * pair.scale * int(empty.sum()) or held > SURPRISING * by_chance:
         return None
-    return np.where(empty, held / expected, 1.0)
+    return np.where(empty, held / by_chance, 1.0)
 
 
 def _rest(

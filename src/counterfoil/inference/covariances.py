@@ -200,19 +200,11 @@ def _finding(
         sampling_at: the variance that sampling gives the estimate there.
     """
     nothing = NoiseLaw(0.0, np.zeros(0), np.zeros(0))
-    lower, upper = _within(estimate, lambda r: law_at(r).plus_normal(sampling_at(r)).quantile(level))
+    ends = _within(estimate, lambda r: law_at(r).plus_normal(sampling_at(r)).quantile(level))
     noise = _within(estimate, lambda r: law_at(r).quantile(level))
     alone = _within(estimate, lambda r: nothing.plus_normal(sampling_at(r)).quantile(level))
-    return Finding(
-        about=about,
-        estimate=estimate,
-        lower=lower,
-        upper=upper,
-        level=level,
-        noise=(noise[1] - noise[0]) / 2,
-        sampling=(alone[1] - alone[0]) / 2,
-        charges=charges,
-        basis=basis,
+    return Finding.between(
+        ends, noise=noise, sampling=alone, about=about, estimate=estimate, level=level, charges=charges, basis=basis
     )
 
 

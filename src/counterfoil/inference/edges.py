@@ -105,22 +105,12 @@ def _fisher_finding(
     bent = max(1 - estimate**2, 1e-9)
     z = math.atanh(min(max(estimate, -1 + 1e-9), 1 - 1e-9))
 
-    def ends(of: NoiseLaw) -> tuple[float, float]:
+    def within(of: NoiseLaw) -> tuple[float, float]:
         half = of.quantile(level) / bent
         return math.tanh(z - half), math.tanh(z + half)
 
     nothing = NoiseLaw(0.0, np.zeros(0), np.zeros(0))
-    (lower, upper), noise, alone = (
-        ends(one) for one in (law.plus_normal(sampling), law, nothing.plus_normal(sampling))
-    )
-    return Finding(
-        about=about,
-        estimate=estimate,
-        lower=lower,
-        upper=upper,
-        level=level,
-        noise=(noise[1] - noise[0]) / 2,
-        sampling=(alone[1] - alone[0]) / 2,
-        charges=charges,
-        basis=basis,
+    ends, noise, alone = (within(one) for one in (law.plus_normal(sampling), law, nothing.plus_normal(sampling)))
+    return Finding.between(
+        ends, noise=noise, sampling=alone, about=about, estimate=estimate, level=level, charges=charges, basis=basis
     )

@@ -41,6 +41,22 @@ class Finding:
     decided: bool = False
     bins: float = 0.0
 
+    @staticmethod
+    def between(
+        ends: tuple[float, float],
+        *,
+        noise: tuple[float, float],
+        sampling: tuple[float, float],
+        about: str,
+        estimate: float,
+        level: float,
+        charges: tuple[int, ...],
+        basis: tuple[str, ...],
+    ) -> Finding:
+        """From the ends of its interval, and of those for the noise and for sampling alone."""
+        noise_half, sampling_half = ((upper - lower) / 2 for lower, upper in (noise, sampling))
+        return Finding(about, estimate, *ends, level, noise_half, sampling_half, charges, basis)
+
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON; an end of the interval that is unknown is null."""
         numbers = {
