@@ -328,3 +328,19 @@ def test_intervals_of_few_records_hold_where_noise_hides_their_variance():
         (found,) = mean(evidence_of(SCHEMA, [], [averages]), "pay")
         hits += found.lower <= 50.0 <= found.upper
     assert hits / trials > 0.94
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_no_number_is_given_where_the_interval_holds_all_that_a_mean_can_be(public):
+    """5,000 records, told from none without a doubt, whose sum noise hides."""
+    schema = Schema((Integer("k", 0, 9), Categorical("sex", ("F", "M"))))
+    marginals = [
+        RecordedMarginal(("k",), np.array([9000, 0, 0, 0, 0, 0, 0, 0, 0, -4000]), {}, GAUSSIAN, 9000.0, 1),
+        RecordedMarginal(("sex",), np.array([4000, 1000]), {}, GAUSSIAN, 10.0, 2),
+    ]
+    (found,) = mean(evidence_of(schema, marginals, records=5000 if public else None), "k")
+    assert (found.lower, found.upper) == (0.0, 9.0)
+    assert np.isnan(found.estimate)
+    assert found.to_json()["estimate"] is None
+    assert "Every mean that is possible is in the interval: nothing is known of it among the records." in found.basis
+    assert not any("can't be told from none" in sentence for sentence in found.basis)

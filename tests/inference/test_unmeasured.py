@@ -97,6 +97,9 @@ def test_the_level_that_is_stated_holds():
 def test_a_group_that_no_row_is_in_is_not_told_about():
     _, empty = proportion(release(np.array([[30, 0], [25, 0]]), 0.1), "a == 'x'", by="b")
     assert (empty.lower, empty.upper) == (0.0, 1.0)
+    assert np.isnan(empty.estimate)
+    assert any("There are no synthetic rows with b = " in sentence for sentence in empty.basis)
+    assert "The estimate is the synthetic rows' own." not in empty.basis
 
 
 def test_a_bar_on_other_columns_says_nothing():

@@ -233,23 +233,20 @@ def _finding(
     width = bounds[1] - bounds[0]
     estimate, lower, upper = (bounds[0] + width * number for number in both)
     basis = [*answer.basis, total_sentence(total)]
+    unknown = both[1:] == (0.0, 1.0)
     if mean.opened > 0:
         ends = " and ".join(f"{bounds[0] + width * ratio.estimate:.4g}" for ratio in (mean.low, mean.high))
         what = "the share" if share else "the mean"
         values = f"{mean.group}: values" if mean.group else "Values"
         inside = "their middle" if mean.drawn is None else "the synthetic rows' own, moved between them"
+        estimated = "" if unknown else f", and the estimate is {inside}"
         basis.append(
             f"{values} were counted in bins or groups, which leaves {what} "
-            f"between {ends} even without noise; the interval covers both, and the estimate is {inside}."
+            f"between {ends} even without noise; the interval covers both{estimated}."
         )
     below = mean.low.below
-    if both[1:] == (0.0, 1.0) and below.terms:
-        records = f"The records with {mean.group}" if mean.group else "The records"
-        basis.append(
-            f"{records}, {below.value:,.0f}, can't be told from {_what(mean)} with this noise (standard deviation "
-            f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {'share' if share else 'mean'} "
-            "among them."
-        )
+    if unknown:
+        basis.append(_unknown_sentence(mean, level, share=share))
         estimate = sampling = math.nan
     elif _is_cut(mean):
         basis.append(cut_sentence(f"{mean.group}: the" if mean.group else "The", estimate))
@@ -260,8 +257,17 @@ def _finding(
     return Finding(said, estimate, lower, upper, level, *halves, charges, said_of_all, bins=width * mean.opened / 2)
 
 
-def _what(mean: GroupMean) -> str:
-    return "none" if mean.joined is None else "none, or from missing cells,"
+def _unknown_sentence(mean: GroupMean, level: float, *, share: bool) -> str:
+    """Why nothing is known: too few records for the noise in their number, or else too much in what they add up to."""
+    records = f"records with {mean.group}" if mean.group else "records"
+    below, what = mean.low.below, "share" if share else "mean"
+    if mean.joined is None and below.value > below.law.quantile(level):
+        return f"Every {what} that is possible is in the interval: nothing is known of it among the {records}."
+    none = "none" if mean.joined is None else "none, or from missing cells,"
+    return (
+        f"The {records}, {below.value:,.0f}, can't be told from {none} with this noise (standard deviation "
+        f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {what} among them."
+    )
 
 
 def _is_cut(mean: GroupMean) -> bool:

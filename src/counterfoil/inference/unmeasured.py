@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -98,19 +99,34 @@ def from_error_bar(
         estimate, lower, upper = (bounds[0] + width * end for end in ends[:3])
         said = f"{about}, where {group.group}" if group.group else about
         noise, sampling, bins = (width * half for half in ends[3:])
+        none = f"There are no synthetic rows{f' with {group.group}' if group.group else ''}: nothing is known of these."
+        rests_on = basis if group.members.any() else (basis[0], none, *basis[2:])
         found.append(
             Finding(
-                said, estimate, lower, upper, stated, noise, sampling, total.charges, basis, measured=False, bins=bins
+                said,
+                estimate,
+                lower,
+                upper,
+                stated,
+                noise,
+                sampling,
+                total.charges,
+                rests_on,
+                measured=False,
+                bins=bins,
             )
         )
     return found
 
 
 def _ends(group: RowGroup, moved: float, records: float, level: float) -> tuple[float, ...]:
-    """The estimate, the two ends, and half the widths for the bar alone, for sampling alone and for bins alone."""
+    """The estimate, the two ends, and half the widths for the bar alone, for sampling alone and for bins alone.
+
+    The first and the fourth are NaN where no row tells anything.
+    """
     rows = int(group.members.sum())
     if not rows:
-        return 0.5, 0.0, 1.0, 0.5, 0.5, 0.0
+        return math.nan, 0.0, 1.0, 0.5, math.nan, 0.0
     share = rows / len(group.members)
     low, high = float(group.low[group.members].mean()), float(group.high[group.members].mean())
     least, most = max(low - moved / share, 0.0), min(high + moved / share, 1.0)
