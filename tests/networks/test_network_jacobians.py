@@ -404,6 +404,12 @@ def test_outputs_in_parts_are_those_of_a_pass(monkeypatch):
     close(network.outputs(rows.numpy()), network.forward(rows).outputs)
 
 
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
+def test_seeds_that_pytorch_does_not_have_are_refused(seed):
+    with pytest.raises(ValueError, match=r"A seed must be from -2\*\*63 to 2\*\*64 - 1"):
+        linear(2, 1, seed=seed)
+
+
 def test_the_same_seed_gives_the_same_network():
     state = torch.get_rng_state()
     first, second, third = (mlp(3, 2, seed=seed).parameters_vector() for seed in (1, 1, 2))

@@ -149,10 +149,16 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a label with a typo": ("both", {"sides": ("clinic", "old", "neu")}, "Found 'neu'. Did you mean 'new'?"),
     "a column with a typo": ("both", {"sides": ("clinik", "old", "new")}, "Did you mean 'clinic'?"),
     "a side without records": ("both", {"sides": ("clinic", "old", "third")}, "two groups that have records"),
-    "no bound": ("Z", {"bound": 0.0}, "`bound` must be positive"),
-    "a norm that is no number": ("Z", {"jacobian_norm": math.nan}, "`jacobian_norm` must be positive"),
+    "no bound": ("Z", {"bound": 0.0}, "`bound` must be from 1e-29"),
+    "a bound beyond floats": ("Z", {"bound": 1e300}, "`bound` must be from 1e-29 to 1e29"),
+    "a norm that is no number": ("Z", {"jacobian_norm": math.nan}, "`jacobian_norm` must be from 1e-29"),
     "a clipping that is none": ("Z", {"clipping": "rows"}, "`clipping` must be"),
     "no projections": ("Z", {"projections": 0}, "`projections` must be a whole number"),
+    "projections beyond memory": (
+        "Z",
+        {"projections": 10**12},
+        "`projections` must be a whole number from 1 to 100,000",
+    ),
     "another network": ("Z", {"network": torch.nn.Linear(2, 3)}, "2 outputs"),
 }
 

@@ -81,6 +81,8 @@ class Architecture:
 
     def build(self, *, seed: int, device: str = "cpu") -> Network:
         """The network. Weights and biases of a layer with w inputs are uniform on [-1 / sqrt(w), 1 / sqrt(w)]."""
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"A seed must be from -2**63 to 2**64 - 1, as PyTorch's are. Found {seed}.")
         generator = torch.Generator().manual_seed(seed)
         layers: list[nn.Module] = []
         for place, (entering, leaving) in enumerate(itertools.pairwise(self.widths)):

@@ -10,6 +10,8 @@ import numpy as np
 
 OPTIMIZERS = ("sgd", "adam")
 
+_LARGEST = 1e30
+
 Step = Callable[[np.ndarray], tuple[np.ndarray, float]]
 """From parameters [P] to a (noisy) gradient [P] and a (noisy) mean loss."""
 
@@ -20,9 +22,10 @@ class Optimizer:
 
     Args:
         name: "sgd" or "adam", as PyTorch has them.
-        learning_rate: positive.
+        learning_rate: from 1e-30 to 1e30: beyond, steps leave the range of floats, and a run is lost that was charged.
         momentum: of "sgd", in [0, 1).
-        gradient_clip: the largest norm of a noisy gradient; longer ones are shortened. None leaves them.
+        gradient_clip: the largest norm of a noisy gradient, from 1e-30 to 1e30; longer ones are shortened. None leaves
+            them.
         averaged: the share of the last iterates whose mean is the result (Polyak and Juditsky 1992), in [0, 1); 0 gives
             the last one. A mean has less of the noise of single steps.
 
@@ -39,13 +42,13 @@ class Optimizer:
     def __post_init__(self) -> None:
         if self.name not in OPTIMIZERS:
             raise ValueError(f"`optimizer` must be one of {', '.join(OPTIMIZERS)}. Found {self.name!r}.")
-        if not 0 < self.learning_rate < float("inf"):
-            raise ValueError(f"`learning_rate` must be positive. Found {self.learning_rate!r}.")
+        for name in ("learning_rate", "gradient_clip"):
+            value = getattr(self, name)
+            if value is not None and not 1 / _LARGEST <= value <= _LARGEST:
+                raise ValueError(f"`{name}` must be a number from {1 / _LARGEST:g} to {_LARGEST:g}. Found {value!r}.")
         for name in ("momentum", "averaged"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` must lie in [0, 1). Found {getattr(self, name)!r}.")
-        if self.gradient_clip is not None and not 0 < self.gradient_clip < float("inf"):
-            raise ValueError(f"`gradient_clip` must be positive, or None. Found {self.gradient_clip!r}.")
 
 
 @dataclass(eq=False)

@@ -139,8 +139,8 @@ class SlicedWassersteinGenerator(PrivateModel):
         for name in ("bound", "jacobian_norm"):
             value = getattr(self, name)
             none = value is None and name == "bound"
-            if not none and not (isinstance(value, (int, float)) and 0 < value < math.inf):
-                raise ValueError(f"`{name}` must be positive and finite. Found {value!r}: give a number, such as 2.")
+            if not none and not (isinstance(value, (int, float)) and 1e-29 <= value <= 1e29):
+                raise ValueError(f"`{name}` must be from 1e-29 to 1e29. Found {value!r}: give a number, such as 2.")
         if self.protects not in ("Z", "X", "both"):
             raise ValueError(f'`protects` must be "Z", "X" or "both". Found {self.protects!r}.')
         both = self.protects == "both"

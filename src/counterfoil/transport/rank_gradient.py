@@ -122,14 +122,21 @@ def random_directions(rng: np.random.Generator, k: int, d: int) -> Array:
     return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
+_MOST_PROJECTIONS = 100_000
+"""Beyond, memory ends in the first step, which was charged."""
+
+
 def require_projections(count: int) -> int:
     """`count`, where as many directions can be drawn.
 
     Raises:
-        ValueError: for anything but a whole number of at least 1.
+        ValueError: for anything but a whole number from 1 to 100,000.
     """
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"`projections` must be a whole number of at least 1. Found {count!r}: give one, such as 50.")
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_PROJECTIONS:
+        raise ValueError(
+            f"`projections` must be a whole number from 1 to {_MOST_PROJECTIONS:,}. Found {count!r}: give one, such as "
+            "50."
+        )
     return count
 
 
