@@ -85,6 +85,7 @@ def test_a_direction_that_noise_can_turn_is_unknown():
     found = pca(noisy_evidence(schema, columns, 10.0, rng), list("xyz"))
     assert [one.upper for one in found[1::2]] == [1.0, 1.0, 1.0]
     for number, one in enumerate(found[1::2], 1):
+        assert np.isnan(one.estimate)
         assert one.basis[-1].startswith(f"component {number}: the direction is unknown")
 
 

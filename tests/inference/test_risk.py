@@ -163,6 +163,7 @@ def test_indicators_that_add_up_to_the_constant_leave_no_curvature():
     )
     distance = risk(evidence, "good", norm=1.5)[3]
     assert distance.upper == 3.0
+    assert math.isnan(distance.estimate)
     assert distance.basis[-2:] == (
         "distance of its weights from the best model's: the upper end is what holds for any two models",
         "distance of its weights from the best model's: no curvature is certified",

@@ -263,10 +263,11 @@ class _TrainedModel:
 
     def _one_sided(self, about: str, bounds: list[float], trivial: float) -> Finding:
         upper, noise, sampling = (min(bound, trivial) for bound in bounds)
-        sentences = ["an estimate 0 takes the synthetic rows at their word; only the upper end is a statement"]
+        sentence = "an estimate 0 takes the synthetic rows at their word; only the upper end is a statement"
         if upper == trivial:
-            sentences.append(f"{about}: the upper end is what holds for any two models")
-        return self._finding(about, 0.0, (0.0, upper), (noise / 2, sampling / 2), *sentences)
+            sentence = f"{about}: the upper end is what holds for any two models"
+        estimate = math.nan if upper == trivial else 0.0
+        return self._finding(about, estimate, (0.0, upper), (noise / 2, sampling / 2), sentence)
 
     def _finding(
         self, about: str, estimate: float, ends: tuple[float, float], alone: tuple[float, float], *sentences: str

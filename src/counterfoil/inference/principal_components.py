@@ -136,9 +136,8 @@ class _Component:
             else "an estimate 0 takes the measured direction for the population's; only the upper end is a statement"
         )
         alone = self._sine(noise) / 2, self._sine(sampling) / 2
-        return self._finding(
-            f"sine of the angle of component {self.number} to the population's", (0.0, 0.0, upper), alone, sentence
-        )
+        about = f"sine of the angle of component {self.number} to the population's"
+        return self._finding(about, (math.nan if upper == 1 else 0.0, 0.0, upper), alone, sentence)
 
     def _sine(self, error: float) -> float:
         """With the gap g of the measured variance to the next one, the population's others are at least g - error away
