@@ -201,6 +201,8 @@ def test_no_file_is_kept_for_a_server() -> None:
         ('postgresql://h/d::"..."', "table"),
         ("folder/people.csv.gz", "people"),
         ("folder/shop.db::people", "people"),
+        ("folder/shop.db::sales.orders", "sales_orders"),
+        ('folder/shop.db::"../my.table"', "my_table"),
     ],
 )
 def test_files_are_called_after_the_table(source: str, stem: str) -> None:

@@ -159,11 +159,15 @@ def require_no_secret(address: str) -> None:
 def stem_of(source: str) -> str:
     """What files are called that are made of a table: "people" for people.csv.gz, people.db::people, or an address.
 
-    Of an address it is the table's own name, without what no file name may hold.
+    Of a table of a database it is its own name, without what no file name may hold; in a file also that of its schema.
     """
-    if not is_table_url(source):
-        return Path(source.rpartition("::")[2] or source).name.split(".")[0]
-    return re.sub(r"[^\w-]+", "_", TableURL.of(source).table).strip("_") or "table"
+    if is_table_url(source):
+        table = TableURL.of(source).table
+    else:
+        _, separator, table = source.rpartition("::")
+        if not separator:
+            return Path(source).name.split(".")[0]
+    return re.sub(r"[^\w-]+", "_", table).strip("_") or "table"
 
 
 def _holds_a_password() -> ValueError:

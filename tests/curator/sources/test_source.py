@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -408,6 +409,36 @@ def test_what_duckdb_would_change_on_the_way_to_arrow_is_read_as_text(tmp_path: 
     database(tmp_path / "t.db", "CREATE TABLE t (clock TIMETZ, bits BIT)", f"INSERT INTO t VALUES {values}")
     found = rows_of(open_source(f"{tmp_path / 't.db'}::t"))
     assert found == [{"clock": "12:30:00+05", "bits": "101"}, {"clock": "12:30:00-05", "bits": "0101"}]
+
+
+def test_a_table_whose_name_has_a_dot_is_not_taken_for_one_of_a_schema(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    database(
+        path,
+        "CREATE SCHEMA s",
+        "CREATE TABLE s.x AS SELECT 1 AS a",
+        'CREATE TABLE "s.x" AS SELECT 2 AS a',
+        'CREATE TABLE s."y.z" AS SELECT 3 AS a',
+    )
+    assert rows_of(open_source(f"{path}::s.x")) == [{"a": 1}]
+    dotted = open_source(f'{path}::"s.x"')
+    assert (rows_of(dotted), dotted.location) == ([{"a": 2}], f'{path}::"s.x"')
+    assert rows_of(open_source(f'{path}::s."y.z"')) == [{"a": 3}]
+    with pytest.raises(SourceError, match=r"has no table 's\.y\.z'.*Did you mean 's\.\"y\.z\"'"):
+        open_source(f"{path}::s.y.z")
+
+
+def test_generated_columns_of_sqlite_are_columns(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute(
+            "CREATE TABLE t (a INTEGER, twice INTEGER GENERATED ALWAYS AS (2 * a) STORED, half REAL AS (a / 2.0))"
+        )
+        opened.execute("INSERT INTO t (a) VALUES (3)")
+    source = open_source(f"{path}::t")
+    assert source.column_names == ("a", "twice", "half")
+    assert source.column_types == {"a": pa.int64(), "twice": pa.int64(), "half": pa.float64()}
+    assert rows_of(source) == [{"a": 3, "twice": 6, "half": 1.5}]
 
 
 @pytest.mark.parametrize("folder", ["sex=F", "SEX=F", "sex=__HIVE_DEFAULT_PARTITION__"])

@@ -250,7 +250,10 @@ def open_parquet(path: Path) -> FileSource:
 
 
 def open_database(path: Path, table: str) -> FileSource:
-    """One table of a DuckDB file, `table` or `schema.table`; not a view, whose rows come in no fixed order."""
+    """One table of a DuckDB file, `table` or `schema.table`; not a view, whose rows come in no fixed order.
+
+    A name with a dot goes into double quotes, in which a quote is written twice: `"s.x"` is no table of a schema s.
+    """
     setup = f"ATTACH {literal(str(path))} AS sensitive (READ_ONLY)"
     name = f"{path.name}::{table}"
     try:
@@ -278,11 +281,19 @@ def open_database(path: Path, table: str) -> FileSource:
 
 
 def _tables(opened: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str]]:
-    """Each table under the names by which it may be called."""
+    """Each table under the one name by which it is called, so that a ledger knows it by one."""
     tables = opened.execute(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'sensitive'"
     ).fetchall()
-    return {(table if schema == "main" else f"{schema}.{table}"): (schema, table) for schema, table in tables}
+    return {
+        (_called(table) if schema == "main" else f"{_called(schema)}.{_called(table)}"): (schema, table)
+        for schema, table in tables
+    }
+
+
+def _called(name: str) -> str:
+    """A name of a table or of a schema as it stands behind the `::`."""
+    return identifier(name) if "." in name or name.startswith('"') else name
 
 
 def even_batches(batches: Iterable[pa.RecordBatch], batch_rows: int) -> Iterator[TableBatch]:

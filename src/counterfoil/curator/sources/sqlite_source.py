@@ -18,6 +18,9 @@ from counterfoil.schema.mixed_cells import MixedCells
 
 LOCK_WAIT_SECONDS = 5.0
 
+_HIDDEN = 1
+"""What SQLite says of a column of a virtual table that `SELECT *` leaves out; of generated ones it says 2 or 3."""
+
 
 class SQLiteSource:
     """One table, in the order of its rows (never of an index); a cell's type is the cell's own in SQLite."""
@@ -39,7 +42,7 @@ class SQLiteSource:
                     f"{path.name} has no table {table!r} (views are not read: store the view as a table)."
                     + did_you_mean(table, tables)
                 )
-            names = [row[1] for row in opened.execute(f"PRAGMA table_info({identifier(table)})")]
+            names = [name for name, _ in _columns(opened, table)]
         self.column_names = unique_names(names, self.name)
         self._state = self._states()
 
@@ -47,8 +50,7 @@ class SQLiteSource:
     def column_types(self) -> Mapping[str, pa.DataType]:
         """From the declared types: SQLite itself enforces none."""
         with self._connected() as opened:
-            rows = opened.execute(f"PRAGMA table_info({identifier(self._table)})").fetchall()
-        return {row[1]: _declared(row[2].upper()) for row in rows}
+            return {name: _declared(declared.upper()) for name, declared in _columns(opened, self._table)}
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
@@ -107,6 +109,12 @@ class _Connected:
         if "decode" in str(error)[:40]:
             raise SourceError(f"{self._name}: a text is not UTF-8.") from None
         raise SourceError(f"{self._name} can't be read: the database is damaged.") from None
+
+
+def _columns(opened: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
+    """Name and declared type of each column that `SELECT *` shows, generated ones among them."""
+    rows = opened.execute(f"PRAGMA table_xinfo({identifier(table)})").fetchall()
+    return [(name, declared) for _, name, declared, _, _, _, hidden in rows if hidden != _HIDDEN]
 
 
 def _declared(name: str) -> pa.DataType:
