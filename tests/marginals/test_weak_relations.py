@@ -91,6 +91,11 @@ def test_one_short_sentence_names_at_most_three_pairs():
         "Correlations weaker than about 0.4 can't be distinguished from noise at this budget, and those that "
         "show are likely weaker in these rows than in the table: a-b, a-c, a-d and 2 more.",
     )
+    assert weak_relations(pairs[:1], columns=2)[0].startswith("Correlations weaker"), "no pair was left out"
+    assert weak_relations(pairs[:2], columns=4) == (
+        "Of the pairs that were counted, correlations weaker than about 0.4 can't be distinguished from noise at this "
+        "budget, and those that show are likely weaker in these rows than in the table: a-b, a-c.",
+    )
     (weakened,) = weak_relations([Blurred(("a", "b"), 0.4, 0.1)])
     assert weakened == "Correlations are likely weaker in these rows than in the table: a-b."
     (hidden,) = weak_relations([Blurred(("a", "b"), 0.95, math.inf)])

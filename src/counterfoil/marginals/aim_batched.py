@@ -212,7 +212,10 @@ class BatchedAIM:
         unrelated = no_relations(domain.attributes, estimator.measurements, coarse.total, self._plan(account))
         if not unrelated:
             groups = one_way.groups(self.curator.schema, model)
-            unrelated = weak_relations(blurred_counts(estimator.measurements, coarse.total, groups))
+            unrelated = weak_relations(
+                blurred_counts(estimator.measurements, coarse.total, groups),
+                columns=len(self.curator.schema.synthesized),
+            )
         unmeasured = too_large_pairs(domain, self.max_model_size)
         warnings = (*one_way.warnings, *unmeasured, *unrelated, *self.pace.warnings())
         fits = (*one_way.estimator.outcomes, *estimator.outcomes)

@@ -130,7 +130,10 @@ class PublishedAIM:
         unrelated = no_relations(domain.attributes, estimator.measurements, model.total, plan)
         if not unrelated:
             groups = groups_of_model(self.curator.schema, model)
-            unrelated = weak_relations(blurred_counts(estimator.measurements, model.total, groups))
+            unrelated = weak_relations(
+                blurred_counts(estimator.measurements, model.total, groups),
+                columns=len(self.curator.schema.synthesized),
+            )
         return Fitted(model, error_bars, estimator.outcomes, (*unrelated, *self.pace.warnings()))
 
     def _round(

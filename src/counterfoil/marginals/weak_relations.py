@@ -131,11 +131,13 @@ class Groups:
     constant: bool = False
 
 
-def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[str, ...]:
+def weak_relations(pairs: Sequence[Blurred], *, columns: int | None = None, related: bool = False) -> tuple[str, ...]:
     """A sentence where the median pair keeps little of a correlation, or hides one of medium strength; else none.
 
     Args:
         pairs: what noise leaves of each.
+        columns: how many there are, where others of their pairs may not have been counted: the sentence says nothing of
+            these, and then says so.
         related: whether the rows start from a reference with relations of its own, which noise here can't weaken.
     """
     if not pairs:
@@ -161,7 +163,10 @@ def weak_relations(pairs: Sequence[Blurred], *, related: bool = False) -> tuple[
         said.append(
             f"{'those that show are' if said else 'Correlations are'} likely weaker in these rows than in the table"
         )
-    return (f"{', and '.join(said)}: {named}{more}.",)
+    sentence = f"{', and '.join(said)}: {named}{more}."
+    if columns is not None and len(pairs) < math.comb(columns, 2):
+        return (f"Of the pairs that were counted, {sentence[0].lower()}{sentence[1:]}",)
+    return (sentence,)
 
 
 def blurred_counts(

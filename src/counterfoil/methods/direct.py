@@ -167,7 +167,12 @@ def synthesize_cliques(
             warnings = (*warnings, unrelated(curator.schema))
         else:
             groups = groups_of_model(curator.schema, model)
-            warnings = (*warnings, *weak_relations(blurred_counts(measurements, model.total, groups)))
+            warnings = (
+                *warnings,
+                *weak_relations(
+                    blurred_counts(measurements, model.total, groups), columns=len(curator.schema.synthesized)
+                ),
+            )
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
         bounds = measured_bounds([measurements], model)

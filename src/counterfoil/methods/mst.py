@@ -117,7 +117,9 @@ class MST(Method):
         )
         if not unrelated:
             groups = one_way.groups(curator.schema, refined)
-            unrelated = weak_relations(blurred_counts(estimator.measurements, model.total, groups))
+            unrelated = weak_relations(
+                blurred_counts(estimator.measurements, model.total, groups), columns=len(curator.schema.synthesized)
+            )
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(curator.domain, bounds, refined.total, counted, total_error)
         return release(
