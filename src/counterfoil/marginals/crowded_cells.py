@@ -79,17 +79,24 @@ def _of_days(crowded: Sequence[str]) -> list[str]:
     ]
 
 
+def lies_in(column: Column, cell: int) -> str:
+    """The words for a share of a column of numbers or dates that lies in one of its cells."""
+    if isinstance(column, Instant):
+        return f"of the dates of {column.name} lie in {column.labels[cell]}"
+    low, high = (float(ends[cell]) for ends in column.ranges)
+    return f"of the numbers of {column.name} lie from {_short(low)} to {_short(high)}"
+
+
 def _crowded(crowded: Sequence[tuple[Column, float, int]]) -> Iterable[str]:
     for column, share, cell in crowded:
         if isinstance(column, Integer | Real):
-            low, high = (float(ends[cell]) for ends in column.ranges)
-            yield f"{share:.0%} of the numbers of {column.name} lie from {_short(low)} to {_short(high)}"
+            yield f"{share:.0%} {lies_in(column, cell)}"
 
 
 def _crowded_days(crowded: Sequence[tuple[Column, float, int]]) -> Iterable[str]:
     for column, share, cell in crowded:
         if isinstance(column, Instant):
-            yield f"{share:.0%} of the dates of {column.name} lie in {column.labels[cell]}"
+            yield f"{share:.0%} {lies_in(column, cell)}"
 
 
 def _fullest(column: Column, marginal: NoisyMarginal) -> tuple[float, int] | None:

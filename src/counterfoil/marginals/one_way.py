@@ -33,6 +33,7 @@ from counterfoil.graphical_model.zero_kinds import kept_apart
 from counterfoil.marginals.column_sums import ColumnSum, part_of, settle
 from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
+from counterfoil.marginals.heaps import heaps
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
@@ -362,7 +363,8 @@ def _warnings(
     unreliable = (*near_noise(marginals, runs, total), *unreliable_means(columns, total))
     categories = [one for one in marginals if one.clique[0] not in runs]
     hidden = hidden_categories(categories, total, _groups(schema).keys())
-    crowded, piled = crowded_cells(schema, marginals, smoothed), piled_bounds(schema, columns)
+    crowded = [*crowded_cells(schema, marginals, smoothed), *heaps(schema, columns)]
+    piled = piled_bounds(schema, columns)
     return (*unreliable, *crowded, *hidden_sides(columns, total), *piled, *hidden)
 
 
