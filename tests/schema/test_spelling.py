@@ -63,7 +63,8 @@ SPELLED: dict[str, list[Any]] = {
         pd.Timestamp("2020-01-31 01:00", tz="Europe/Paris"),
     ],
     "10000-01-01 04:59:59.999999+00:00": [datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))],
-    "12:30:00.000000": [time(12, 30)],
+    "12:30:00": [time(12, 30), "12:30:00"],
+    "12:30:00.25": [time(12, 30, 0, 250_000)],
     "00000000-0000-0000-0000-000000000001": [UUID(int=1)],
     "\ufffd": ["\ufffd", "\ufffd".encode()],
     "\ufffd0xff": [b"\xff", bytearray(b"\xff")],
@@ -126,6 +127,10 @@ def test_typed_storage_has_the_same_texts() -> None:
             ["1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.01+00:00"],
         ),
         (pa.array([date(2020, 1, 31)], pa.date64()), ["2020-01-31"]),
+        *(
+            (pa.array([time(12, 30), time(0), None], kind), ["12:30:00", "00:00:00", None])
+            for kind in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"))
+        ),
     ]:
         assert spell(values).to_pylist() == expected, values.type
         assert spell(values.slice(0, 0)).to_pylist() == []

@@ -8,11 +8,12 @@ The text is a function of the value and its type alone, and equal numbers have e
 * decimals without trailing zeros (`1.50` is "1.5"); only numbers longer than a thousand digits have an exponent;
 * booleans as "true" and "false", dates in ISO 8601, datetimes as "2020-01-31 23:59:59" with the fraction of a second
   only where there is one, those with a zone in UTC and followed by "+00:00";
+* times of day as "12:30:00", with the fraction of a second only where there is one;
 * bytes as the UTF-8 text that they are, or else as U+FFFD, "0x" and their hexadecimal digits, so that different bytes
   have different texts; text that would look like this is written by its own bytes;
 * other text as it stands. Surrounding white space is stripped.
 
-Times of day are spelled as Arrow does. Durations have no text: their digits would be nanoseconds to one storage and
+Durations have no text: their digits would be nanoseconds to one storage and
 microseconds to another.
 """
 
@@ -53,6 +54,8 @@ def spell(values: pa.Array) -> pa.Array:
         return _texts([None if number is None else spell_decimal(number) for number in values.to_pylist()])
     if pa.types.is_timestamp(kind):
         return _spell_timestamps(values)
+    if pa.types.is_time(kind):
+        return _without_empty_fraction(values.cast(pa.string()).cast(pa.large_string()))
     if _is_binary(kind):
         return _spell_bytes(values)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -138,11 +141,15 @@ def _spell_real(number: np.floating) -> str:
 def _spell_timestamps(values: pa.Array) -> pa.Array:
     kind = values.type
     moments = values.cast(pa.int64()).cast(pa.timestamp(kind.unit))  # a moment with a zone is stored in UTC
-    texts = moments.cast(pa.string()).cast(pa.large_string())
-    texts = pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$|\.0+$", r"\1")
+    texts = _without_empty_fraction(moments.cast(pa.string()).cast(pa.large_string()))
     if kind.tz is None:
         return texts
     return pc.binary_join_element_wise(texts, *(scalar_of(text, pa.large_string()) for text in ("+00:00", "")))
+
+
+def _without_empty_fraction(texts: pa.Array) -> pa.Array:
+    """Moments that end with a fraction of a second, as many digits as it needs."""
+    return pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$|\.0+$", r"\1")
 
 
 def _spell_extension(values: pa.Array) -> pa.Array:

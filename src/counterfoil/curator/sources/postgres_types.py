@@ -12,7 +12,7 @@ the text by which PostgreSQL shows it. Where the driver would change a value in 
   the year 1, `-infinity` among them, as the day before that year: beyond every bound that a schema can state, as
   infinite numbers are. The driver would give an `infinity` as a moment in the past.
 * `char(n)` comes without the blanks that fill it up.
-* Times of day come as texts such as `12:34:56.500000`, for Arrow's own times end before `24:00:00`.
+* Times of day come as texts such as `12:34:56.5`, for Arrow's own times end before `24:00:00`.
 
 What a type is cast to may be redefined by its owner, even by a function that gives another text in each pass. So a
 text is asked of the type's output function, wherever no cast to `text` is PostgreSQL's own, or `citext`'s.
@@ -101,7 +101,9 @@ def reading_of(column: StoredColumn) -> Reading | None:
         return _same("{0}::pg_catalog.text", pa.string())
     if kind == "time":
         clock = "pg_catalog.to_char({0}::pg_catalog.time::pg_catalog.interval, 'HH24:MI:SS.US')"
-        return Reading(clock, pa.string(), pa.string(), pa.time64("us"))
+        return Reading(
+            f"pg_catalog.rtrim(pg_catalog.rtrim({clock}, '0'), '.')", pa.string(), pa.string(), pa.time64("us")
+        )
     if kind in _AS_STORED:
         return _same(f"{{0}}::pg_catalog.{kind}", _AS_STORED[kind])
     if kind in _MOMENTS:
