@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
+import numba
 import pytest
 from rich.table import Table
 
+from counterfoil.cli.compiling_note import note_compiling
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.compiled import compiled
+from counterfoil.graphical_model import compiled_loops
 
 LONG = " ".join(f"word{number}" for number in range(60))
 TEXTS = [LONG, f"{LONG}\n\n{LONG}", "x" * 200, "a " * 100, f"{'y' * WIDTH} {LONG}", "", "one\n"]
@@ -31,3 +38,32 @@ def test_tables_have_none_either(capsys: pytest.CaptureFixture[str]) -> None:
     Terminal().show(table)
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["name  found", "a     much of it", "b"]
+
+
+def notes_of_compiling(capsys: pytest.CaptureFixture[str], times: int) -> Sequence[str]:
+    """What stands on standard error before a loop runs, `times` times over."""
+    said = []
+    for _ in range(times):
+        note_compiling(Terminal())
+        said.append(capsys.readouterr().err)
+        compiled_loops.forward(1)
+    return said
+
+
+def test_that_loops_are_compiled_first_is_said_once_and_on_a_terminal_alone(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def forward(number: int) -> int:
+        return number + 1
+
+    forward.__qualname__ = "forward"  # as of a module's, whose name stands in the cache
+    monkeypatch.setattr(compiled_loops, "forward", compiled(forward))
+    assert notes_of_compiling(capsys, 1) == [""], "standard error is no terminal here"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "another"))
+    monkeypatch.setattr(compiled_loops, "forward", compiled(forward))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    first, second = notes_of_compiling(capsys, 2)
+    assert first.startswith("Loops are compiled first, once after an installation")
+    assert second == ""
+    monkeypatch.setattr(compiled_loops, "forward", compiled(forward))
+    assert notes_of_compiling(capsys, 1) == [""], "a later process reads them"

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 from functools import update_wrapper
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
 _COMPILING = RLock()
+
+
+class Kept(Enum):
+    """What calling a loop for the first time in a process takes."""
+
+    READY = auto()
+    """Machine code is there, or is read from the cache."""
+    ONCE = auto()
+    """It is compiled now, and read by all later processes."""
+    NOWHERE = auto()
+    """It is compiled by each process, for no cache can be written."""
 
 
 class Compiled:
@@ -41,6 +54,17 @@ class Compiled:
     def is_ready(self) -> bool:
         """Whether it was compiled, or read from the cache, in this process."""
         return self._code is not None
+
+    @property
+    def kept(self) -> Kept:
+        """What its first call takes, as far as the names of the cache's files say; nothing is compiled to say so."""
+        if self.is_ready:
+            return Kept.READY
+        folder = _machine_code(self._function, self._any_order).stats.cache_path
+        if folder is None:
+            return Kept.NOWHERE
+        stem = f"{Path(self._function.__code__.co_filename).stem}.{self._function.__qualname__}"
+        return Kept.READY if any(Path(folder).glob(f"{stem}-*.nbi")) else Kept.ONCE
 
     def machine_code(self) -> Any:
         """The loop as Numba compiles it, made once, also where several threads ask at the same time."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.compiling_note import note_compiling
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.method_options import (
     METHOD,
@@ -198,6 +199,7 @@ def plan(
     }
     if like is not None:
         terminal.note(f"WARNING: {LIKE_IS_PUBLIC.replace('`like`', '--like')}")
+    note_compiling(terminal)
     try:
         with terminal.progress() as progress:
             outlook: Outlook = rehearsed(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.compiling_note import note_compiling
 from counterfoil.cli.durations import seconds_of
 from counterfoil.cli.folder_outputs import outputs_of
 from counterfoil.cli.method_options import (
@@ -432,6 +433,7 @@ def synth(
         terminal.note(spelling)
     if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared).typed:
         terminal.note(zeros)
+    note_compiling(terminal)
     synthesis: SyntheticRelease
     if acceptance is None:
         synthesis = run(request, synthesizer, outputs, terminal, show_values=show_values, keeping=keeping, key=key)
