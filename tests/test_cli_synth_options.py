@@ -223,3 +223,18 @@ def test_all_identifiers_are_named_of_which_one_may_be_the_person() -> None:
     columns = "".join(f'[columns.{name}]\nkind = "identifier"\n' for name in ("tx", "account"))
     advice = unit_advice(Schema.from_toml(columns + '[columns.paid]\nkind = "boolean"\n'), None)
     assert "--privacy-unit COLUMN --max-rows K, where COLUMN is tx or account." in str(advice)
+
+
+@pytest.mark.parametrize(("delimiter", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "")])
+def test_csv_files_have_commas_and_a_source_with_others_is_told(office: Office, delimiter: str, word: str) -> None:
+    lines = [delimiter.join(("a", "b")), *(delimiter.join((str(i % 3), str(i % 2))) for i in range(300))]
+    Path("cut.csv").write_text("\n".join(lines) + "\n")
+    columns = (f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = 2\n' for name in "ab")
+    Path("cut.toml").write_text("\n".join(columns))
+    words = ("synth", "cut.csv", "--schema", "cut.toml", "--epsilon", "3")
+    made = office.run(*words, "--out", "copy.csv")
+    assert made.status == 0, made.err
+    assert Path("copy.csv").read_text().startswith("a,b\n")
+    assert ("separated by" in made.err, bool(word)) in [(True, True), (False, False)]
+    assert f"separated by {word}" in made.err or not word
+    assert "separated by" not in office.run(*words, "--out", "copy.parquet").err

@@ -433,6 +433,8 @@ def synth(
         terminal.note(spelling)
     if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared).typed:
         terminal.note(zeros)
+    if delimiters := other_delimiter(source, facts, outputs.table):
+        terminal.note(delimiters)
     note_compiling(terminal)
     synthesis: SyntheticRelease
     if acceptance is None:
@@ -440,6 +442,24 @@ def synth(
     else:
         synthesis = run_judged(request, synthesizer, outputs, terminal, acceptance, show_values=show_values, key=key)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None and not rest)
+
+
+_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def other_delimiter(source: str, schema: Schema, table: Path) -> str:
+    """A sentence where the cells of two CSV files are not separated by the same sign; empty where they are."""
+    from counterfoil.curator.source_facts import columns_of
+
+    if table.suffix.lower() != ".csv" or not source.lower().endswith((".csv", ".csv.gz")):
+        return ""
+    sign = columns_of(source, schema.declared).delimiter
+    if sign not in _OTHER_DELIMITERS:
+        return ""
+    return (
+        f"Cells of the source are separated by {_OTHER_DELIMITERS[sign]}, and those of every CSV file that is written "
+        "by commas: a program that reads both has to know."
+    )
 
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:

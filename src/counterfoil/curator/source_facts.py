@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from counterfoil.curator.sources.file_source import FileSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import value_of
 from counterfoil.ledger.ledger import SourceIdentity
@@ -20,10 +21,12 @@ class SourceColumns:
     Args:
         types: by name, in order.
         typed: False where the storage has no types of its own, as with CSV.
+        delimiter: what stands between the cells of a CSV file; None in other storages.
     """
 
     types: Mapping[str, pa.DataType]
     typed: bool
+    delimiter: str | None = None
 
 
 def identity_of(source: Any) -> SourceIdentity:
@@ -47,7 +50,9 @@ def columns_of(source: Any, declared: Collection[str] = ()) -> SourceColumns:
         ValueError: when there is no such table.
     """
     opened = open_source(source, declared=declared)
-    return SourceColumns({name: opened.column_types[name] for name in opened.column_names}, opened.typed)
+    header = opened.header if isinstance(opened, FileSource) else None
+    types = {name: opened.column_types[name] for name in opened.column_names}
+    return SourceColumns(types, opened.typed, None if header is None else header.delimiter)
 
 
 def value_at(source: Any, column: str, row: int) -> str:
