@@ -350,3 +350,18 @@ def test_what_noise_may_hide_below_zero_is_named(method):
     share, said = released(balances(20_000, 1, 0.0), method, 3.0, 1)
     assert said == []
     assert share < 0.002
+
+
+def test_a_code_below_zero_that_stands_out_is_not_among_what_noise_hides_there():
+    """Of hours, -1 for 963 of 2,500 who were not asked: "numbers below 0 (up to 4%)" was said."""
+    rng = np.random.default_rng(4)
+    centers = np.arange(-5.0, 66.0)
+    counts = 1537 * np.exp(-((centers - 38) ** 2) / 162) / (9 * np.sqrt(2 * np.pi))
+    counts[centers == -1] = 963
+    noisy = counts + rng.normal(0, 30, len(counts))
+    runs = runs_of(noisy, 30.0)
+    smoothed = spread(runs, np.ones(len(counts)), centers, records=2500.0, records_error=60.0)
+    assert smoothed.other_sides, "noise hides numbers such as -5"
+    marginal = NoisyMarginal(("hours",), noisy, 30.0)
+    (said,) = hidden_sides([NumberColumn(marginal, runs, smoothed, centers)], 2500.0)
+    assert "hours below 0 beside those that stand out (up to" in said

@@ -218,7 +218,8 @@ def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
     for column in columns:
         for side in column.smoothed.other_sides:
             if not side.is_sure and side.most > _LOST * total:
-                side_of = f"{column.marginal.clique[0]} {side.words} 0"
+                seen = " beside those that stand out" if _shows(column, side.words) else ""
+                side_of = f"{column.marginal.clique[0]} {side.words} 0{seen}"
                 most[side_of] = most.get(side_of, 0.0) + side.most
     shares = {side_of: min(rows / max(total, 1.0), 1.0) for side_of, rows in most.items()}  # noise may hide more
     hidden = [f"{side_of} (up to {share:.0%})" for side_of, share in shares.items()]
@@ -228,6 +229,12 @@ def hidden_sides(columns: Sequence[NumberColumn], total: float) -> list[str]:
         f"Noise hides how many of the rows have numbers of {first_few(hidden)}: these rows may have too few of them, "
         "or some that no record has."
     ]
+
+
+def _shows(column: NumberColumn, side: str) -> bool:
+    """Whether a number on this side of 0 stands out, such as -1 for what was not asked."""
+    there = column.centers < 0 if side == "below" else column.centers > 0
+    return bool(column.runs.stands_out[column.runs.of_cell[there]].any())
 
 
 def first_few(names: Sequence[str]) -> str:
