@@ -347,6 +347,36 @@ def test_what_bars_refuse():
         bars_of().bar(["z"], 0.05)
 
 
+@given(st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=9), st.sets(st.sampled_from("abcde")))
+def test_a_bar_is_the_smallest_bound_on_a_marginal_that_holds_it(cliques, wanted):
+    domain = Domain(tuple("abcde"), (2,) * 5)
+    bounds = {tuple(sorted(clique)): (MeasuredBound(9.0 + len(clique), 1.0, 2, 0),) for clique in cliques}
+    holding = {clique: own for clique, own in bounds.items() if wanted <= set(clique)}
+    bars, only = (ErrorBars(domain, known, 100.0, 100.0, 1.0) for known in (bounds, holding))
+    assert bars.bar(wanted, 0.05) == only.bar(wanted, 0.05)
+
+
+def test_a_bar_looks_only_at_bounds_on_its_columns():
+    class Counted(dict):
+        walks = 0
+
+        def __iter__(self):
+            self.walks += 1
+            return super().__iter__()
+
+        def items(self):
+            self.walks += 1
+            return super().items()
+
+    names = tuple(f"c{number}" for number in range(12))
+    pairs = list(itertools.combinations(names, 2))
+    bounds = Counted({pair: (MeasuredBound(9.0, 1.0, 4, 0),) for pair in pairs})
+    bars = ErrorBars(Domain(names, (2,) * 12), bounds, 100.0, 100.0, 1.0)
+    for pair in pairs:
+        bars.bar(pair, 0.05)
+    assert bounds.walks == 1
+
+
 def test_measured_bounds_keep_the_order_of_questions():
     model = GraphicalModel(PAIR, {}, 12.0)  # uniform: 4 in each cell of a, 3 of b
     answers = [

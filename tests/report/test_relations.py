@@ -121,3 +121,38 @@ def test_nothing_that_was_counted_alone_is_tested():
 
 def test_pairs_are_asked_for_so_few_at_a_time_that_nothing_compiled_is_loaded():
     assert relations_module._AT_ONCE < graphical_model._MANY
+
+
+def wide(columns: int = 34) -> tuple[Domain, list[tuple[int, ...]]]:
+    """Each column follows the one before it in most rows."""
+    rng = np.random.default_rng(4)
+    made = [rng.integers(0, 2, 400)]
+    while len(made) < columns:
+        made.append(np.where(rng.random(400) < 0.8, made[-1], rng.integers(0, 2, 400)))
+    return Domain(tuple(f"c{place}" for place in range(columns)), (2,) * columns), list(
+        zip(*(part.tolist() for part in made), strict=True)
+    )
+
+
+def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monkeypatch):
+    synthesis = released(MST(), *wide())
+    asked: list[int] = []
+    marginals = type(synthesis.model).marginals
+
+    def counted(model, cliques):
+        asked.append(len(cliques))
+        return marginals(model, cliques)
+
+    monkeypatch.setattr(type(synthesis.model), "marginals", counted)
+    found = relations(ReleaseFacts.of(synthesis))
+    assert max(asked) == len(found.pairs) == 34 * 33 // 2
+    for pair in found.pairs:
+        alone = cramers_v(synthesis.model.marginal([found.names[place] for place in pair]))
+        assert found.strength[pair] == pytest.approx(alone, abs=1e-9)
+
+
+def test_no_more_pairs_are_asked_for_than_have_room():
+    pairs = list(itertools.combinations(range(40), 2))
+    parts = list(relations_module._parts(pairs, [1000] * 40))
+    assert [pair for part in parts for pair in part] == pairs
+    assert {len(part) for part in parts[:-1]} == {relations_module._CELLS_AT_ONCE // 1000**2}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from datetime import UTC
 from typing import Any
 
 import numpy as np
@@ -25,11 +28,14 @@ KINDS = [
     pa.int64(),
     pa.float64(),
     pa.date32(),
+    pa.timestamp("us"),
 ]
 CELLS = (
     st.text(max_size=3) | st.booleans() | st.integers(-(2**65), 2**65) | st.integers(-3, 300) | st.floats() | st.none()
 )
 LISTS = st.lists(CELLS, max_size=4) | st.lists(st.text(max_size=3) | st.none(), max_size=9)
+MOMENTS = (st.dates(), st.datetimes(), st.datetimes(timezones=st.just(UTC)))
+LISTS |= st.one_of(*(st.lists(one, max_size=9) for one in (*MOMENTS, st.one_of(*MOMENTS) | st.none())))
 LISTS |= st.one_of(*(st.lists(one, max_size=9) for one in (st.booleans(), st.integers(-3, 300), st.floats())))
 
 
@@ -71,6 +77,15 @@ def test_lists_become_what_pyarrow_makes_of_them(values: Any, kind: pa.DataType 
     for value in values:
         if kind is not None:
             assert _same(_outcome(scalar_of, value, kind), _outcome(lambda one: pa.array([one], kind)[0], value))
+
+
+def test_dates_are_made_without_pandas() -> None:
+    script = (
+        "import sys, datetime, pyarrow as pa; from counterfoil.schema.plain_arrays import array_of;"
+        "array_of([datetime.date(2020, 1, 1)], pa.date32());"
+        "array_of([datetime.datetime(1820, 1, 1, 3)], pa.timestamp('us')); sys.exit('pandas' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @given(numbers(), st.data())

@@ -173,8 +173,7 @@ class ErrorBars:
         if not 0 < beta < 1:
             raise ValueError(f"`beta` must lie strictly between 0 and 1. Found {beta}.")
         share = beta / (1 + (self.total_error > 0) + self._passes_over)
-        members = set(clique)
-        known = [bound for other, bounds in self.bounds.items() if members <= set(other) for bound in bounds]
+        known = self._holding(clique)
         candidates: list[tuple[float, MarginalBound]] = [
             (bound.records(share), bound) for bound in known if isinstance(bound, PassedOverBound)
         ]
@@ -215,6 +214,21 @@ class ErrorBars:
     @cached_property
     def _kept(self) -> dict[tuple[Clique, float], ErrorBar]:
         return {}
+
+    def _holding(self, clique: Clique) -> list[MarginalBound]:
+        """The bounds on marginals that contain the clique, in the order of `bounds`."""
+        members = set(clique)
+        fewest = min((self._with_column.get(name, []) for name in clique), key=len) if clique else [*self.bounds]
+        return [bound for other in fewest if members <= set(other) for bound in self.bounds[other]]
+
+    @cached_property
+    def _with_column(self) -> dict[str, list[Clique]]:
+        """The bounded marginals with each column: among those of one column are all that contain a clique with it."""
+        found: dict[str, list[Clique]] = {}
+        for clique in self.bounds:
+            for name in clique:
+                found.setdefault(name, []).append(clique)
+        return found
 
     @cached_property
     def _passes_over(self) -> bool:

@@ -43,8 +43,8 @@ _MASS_TOLERANCE = 1e-7
 # Searching for a cheaper order costs about this much a trial.
 _TRIALS = 40
 _NANOSECONDS_PER_TRIAL = 400_000
-# So many pairs are computed together; their last digits then differ from those of one pair alone.
-_MANY_PAIRS = 500
+MANY_PAIRS = 500
+"""So many pairs are computed together; their last digits then differ from those of one pair alone."""
 # So many marginals of a model of so many cells share their products, which changes last digits too.
 _MANY, _LARGE = 24, 10_000
 # So many cells, or more columns than share products: many pairs then follow from the tables of the tree's cliques, as a
@@ -133,7 +133,7 @@ class GraphicalModel:
 
     def _pairs(self, pairs: Sequence[Clique]) -> dict[Clique, Table]:
         """Expected counts on pairs, all at once, where they are many and one way or another suits the tree."""
-        if len(pairs) >= _MANY_PAIRS and pairwise.fits(self.tree):
+        if len(pairs) >= MANY_PAIRS and pairwise.fits(self.tree):
             return self._joint(pairs, pairwise.pair_probabilities)
         if len(pairs) >= _MANY and (self.tree.cells >= _VERY_LARGE or len(self.domain.sizes) > MOST_AXES):
             missing = [pair for pair in pairs if pair not in self._walked]

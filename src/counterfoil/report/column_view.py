@@ -46,7 +46,9 @@ class ColumnView:
 
 def column_views(facts: ReleaseFacts) -> list[ColumnView]:
     """Each synthesized column in the schema's order; none where no schema is known."""
-    return [] if facts.schema is None else [_view(facts, column) for column in facts.schema.synthesized]
+    changed = warnings_by_column(facts.receipt.document)
+    synthesized = () if facts.schema is None else facts.schema.synthesized
+    return [_view(facts, column, tuple(changed.get(column.name, ()))) for column in synthesized]
 
 
 def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
@@ -57,12 +59,11 @@ def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
     return facts.shares[column.name]
 
 
-def _view(facts: ReleaseFacts, column: Column) -> ColumnView:
+def _view(facts: ReleaseFacts, column: Column, changed: tuple[str, ...]) -> ColumnView:
     # Counts are of all records, and say nothing about rows that meet a condition.
     whole = condition_of(facts.receipt.document) is None
     shares, noisy = released_shares(facts, column), noisy_shares(facts.answers, column.name) if whole else None
     bars, apart = bars_of(column, shares, noisy)
-    changed = tuple(warnings_by_column(facts.receipt.document).get(column.name, ()))
     return ColumnView(column, shares, noisy, bars, apart, _off_by(facts, column.name), changed)
 
 

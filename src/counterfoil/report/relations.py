@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
+from counterfoil.graphical_model.graphical_model import MANY_PAIRS
 from counterfoil.inference.pooled_marginal import PooledMarginal, counted_tables, pooled_marginals
 from counterfoil.marginals.no_relations import independence
 from counterfoil.report.release import ReleaseFacts
@@ -20,7 +23,10 @@ SIGNIFICANCE = 0.01
 """A measured pair counts as more than noise where noise alone gives as much with a smaller probability."""
 
 _AT_ONCE = 20
-"""Pairs whose tables are in memory together; more would be planned by compiled code, which takes longer to load."""
+"""Pairs that are asked for together; more would be planned by compiled code, which takes longer to load."""
+
+_CELLS_AT_ONCE = 1 << 23
+"""Of pairs that are asked for together where they are so many that a model computes all at once: 64 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +48,12 @@ class Relations:
     off_by: np.ndarray
     source: str
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The places of each pair, the strongest first."""
-        places = list(itertools.combinations(range(len(self.names)), 2))
-        return sorted(places, key=lambda pair: -float(np.nan_to_num(self.strength[pair], nan=-1.0)))
+        first, second = np.triu_indices(len(self.names), 1)
+        order = np.argsort(-np.nan_to_num(self.strength[first, second], nan=-1.0), kind="stable")
+        return list(zip(first[order].tolist(), second[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -109,10 +116,9 @@ def _strengths(facts: ReleaseFacts, names: tuple[str, ...]) -> dict[tuple[int, i
     pairs = list(itertools.combinations(range(len(names)), 2))
     found: dict[tuple[int, int], float] = {}
     if isinstance(facts.kept, Synthesis):
-        for start in range(0, len(pairs), _AT_ONCE):
-            part = {(names[i], names[j]): (i, j) for i, j in pairs[start : start + _AT_ONCE]}
-            tables = facts.kept.model.marginals(part)
-            found |= {places: cramers_v(tables[pair]) for pair, places in part.items()}
+        for part in _parts(pairs, facts.kept.model.domain.sizes):
+            tables = facts.kept.model.marginals([(names[i], names[j]) for i, j in part])
+            found |= {(i, j): cramers_v(tables[names[i], names[j]]) for i, j in part}
         return found
     weights, codes = _weighted_codes(facts)
     assert facts.schema is not None
@@ -123,6 +129,19 @@ def _strengths(facts: ReleaseFacts, names: tuple[str, ...]) -> dict[tuple[int, i
         counts = np.bincount(cells, weights=weights, minlength=sizes[i] * sizes[j]).reshape(sizes[i], sizes[j])
         found[i, j] = cramers_v(counts.astype(float), rows=corrected)
     return found
+
+
+def _parts(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """The pairs, so many at once as their tables have room in memory."""
+    part, cells = list[tuple[int, int]](), 0
+    for i, j in pairs:
+        more = sizes[i] * sizes[j]
+        if part and (cells + more > _CELLS_AT_ONCE or (len(pairs) < MANY_PAIRS and len(part) == _AT_ONCE)):
+            yield part
+            part, cells = [], 0
+        part.append((i, j))
+        cells += more
+    yield part
 
 
 def _weighted_codes(facts: ReleaseFacts) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:

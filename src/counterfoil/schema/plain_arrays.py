@@ -7,6 +7,7 @@ these are pandas' own, and with the first array of NumPy that it makes: .3 CPU s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
@@ -21,6 +22,7 @@ _WIDTHS = {kind: width for width, kind in _KINDS.items()}
 _OFFSETS = {pa.string(): np.int32, pa.large_string(): np.int64}
 _PYTHONS = {pa.bool_(): bool, pa.float64(): float} | {pa.from_numpy_dtype(name): int for name in _WHOLE}
 """Whose lists become the same numbers in NumPy as in Arrow."""
+_EPOCH, _STEP = datetime(1970, 1, 1), timedelta(microseconds=1)
 
 
 def array_of(values: Any, kind: pa.DataType | None = None, *, mask: np.ndarray | None = None) -> pa.Array:
@@ -89,6 +91,11 @@ def _listed(values: Sequence[Any], kind: pa.DataType | None) -> pa.Array | None:
         return _texts(values, pa.string())
     if kind in _OFFSETS and all(value is None or type(value) is str for value in values):
         return _texts(values, kind)
+    if kind == pa.date32() and all(type(value) is date for value in values):
+        days = np.array([value.toordinal() - _EPOCH.toordinal() for value in values], dtype=np.int32)
+        return _of_numbers(days, kind)
+    if kind == pa.timestamp("us") and all(type(value) is datetime and value.tzinfo is None for value in values):
+        return _of_numbers(np.array([(value - _EPOCH) // _STEP for value in values], dtype=np.int64), kind)
     one = _PYTHONS.get(kind)
     if kind is None or one is None or not all(type(value) is one for value in values):
         return None
@@ -96,6 +103,11 @@ def _listed(values: Sequence[Any], kind: pa.DataType | None) -> pa.Array | None:
         return _numbers(np.array(values, dtype=kind.to_pandas_dtype()), kind, None)
     except OverflowError:  # which is said as `pyarrow` says it
         return None
+
+
+def _of_numbers(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """Days or microseconds since 1970 as the moments that they are."""
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _texts(texts: Sequence[str | None], kind: pa.DataType) -> pa.Array | None:
