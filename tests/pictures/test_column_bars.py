@@ -127,3 +127,13 @@ def test_a_share_in_words_is_right_to_half_a_tenth(share):
     else:
         assert abs(float(text.rstrip("%")) / 100 - share) <= 0.0005 + 1e-12
     assert (text == "0.0%") == (share == 0)
+
+
+def test_large_numbers_at_the_end_of_an_axis_stand_apart():
+    """The last label is moved inwards, next to the one before it: 150,000200,000 was read as one number."""
+    ends = np.linspace(0, 200_000, 21)
+    picture = ElementTree.fromstring(
+        render(histogram(ends[:-1], ends[1:], np.full(20, 0.05)), title="t", description="d")
+    )
+    across = [one.text for one in picture.iter() if one.tag.endswith("text") and "," in (one.text or "")]
+    assert across == ["100,000", "200,000"]

@@ -57,3 +57,9 @@ def test_dots_stand_out_from_their_cells():
         assert picture.count(f'fill="{cell}"') == 1
         assert picture.count(f'fill="{dot}"') == 1
     assert plain.count(f'fill="{STEPS[0]}"') == 0
+
+
+def test_numbers_below_narrow_cells_do_not_run_together():
+    for count, below in ((16, 16), (60, 30), (120, 24)):
+        drawn = pair_matrix([f"c{place}" for place in range(count)], np.zeros((count, count)), LIMITS).to_dict()
+        assert len(drawn["encoding"]["x"]["axis"]["values"]) == below

@@ -58,6 +58,17 @@ def _plain(field: str) -> dict[str, Any]:
     return {"field": field, "type": "quantitative", "axis": None}
 
 
+def flush_axis(most: float) -> dict[str, Any]:
+    """An axis whose outer labels stay within the picture.
+
+    Args:
+        most: its largest number; 0 for dates. Labels are thinned out before the last is moved inwards by half its
+            width, which must not lead into the one before it.
+    """
+    moved = 3 * len(f"{most:,.0f}") if most >= 1000 else 0
+    return {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True, "labelSeparation": 6 + moved}
+
+
 def histogram(
     lefts: np.ndarray,
     rights: np.ndarray,
@@ -86,7 +97,7 @@ def histogram(
         record |= {"left": left, "right": right, "middle": (left + right) / 2, "zero": 0}
     kind = "temporal" if temporal else "quantitative"
     across = {
-        "axis": {"grid": False, "tickCount": 5, "labelOverlap": True, "labelFlush": True, "labelSeparation": 6},
+        "axis": flush_axis(float(rights[-1]) if len(rights) and not temporal else 0.0),
         "scale": {"type": "utc", "nice": False} if temporal else {"nice": False, "zero": False},
         "title": unit or None,
     }
