@@ -204,3 +204,11 @@ def test_a_private_view_says_so_on_every_screen():
     assert ".band{position:sticky" in text
     shared = page(Head("t", "NOT REAL PEOPLE", (), ()), [])
     assert 'class="band"' not in shared
+
+
+def test_options_are_code_that_does_not_break_into_lines():
+    section = Section("a", "A", "", (), ("`--workload 3` buys `--focus COLUMN` <b> `x` and `--A <i>`.",))
+    made = page(Head("T", "B", (), (), ()), (section,))
+    assert (
+        "<p><code>--workload 3</code> buys <code>--focus COLUMN</code> &lt;b&gt; `x` and `--A &lt;i&gt;`.</p>" in made
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ LONGEST = 1200
 _BESIDE = 59
 """Pixels of a screen that the edges of the page and of a figure take, rounded down."""
 
+_OPTION = re.compile(r"`(--[a-z-]+(?: [A-Z]+| [0-9]+)?)`")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -101,7 +103,13 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.filters["shown"] = shown
+    made.filters["by_options"] = by_options
     return made
+
+
+def by_options(text: str) -> list[str]:
+    """A text as the page has it, in parts: every second one is an option such as `--workload 3`, without the quotes."""
+    return _OPTION.split(shown(text))
 
 
 def shown(text: str) -> str:
