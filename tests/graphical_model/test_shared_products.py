@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.domain.domain import Domain
-from counterfoil.graphical_model import graphical_model, shared_orders, shared_products
+from counterfoil.graphical_model import graphical_model, query_program, shared_orders, shared_products
 from counterfoil.graphical_model.elimination import _Planner, compile_program
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.propagation import Underflow
@@ -94,7 +94,7 @@ def test_a_plan_costs_no_more_than_the_greedy_program(network):
             left, right = ([x for x in range(len(sizes)) if part >> x & 1] for part in (*parts, 0)[:2])
             cost += planner._work(left, right, [x for x in range(len(sizes)) if join.axes >> x & 1])
             masks.append(join.axes)
-        order = graphical_model._greedy_order(sizes, axes, frozenset(keep))
+        order = query_program._greedy_order(sizes, axes, frozenset(keep))
         program = compile_program(sizes, axes, order, keep=tuple(keep))
         more = shared_orders._STEP - 5_000.0
         assert cost + more * len(joins) <= (program.cost + more * len(program.steps)) * (1 + 1e-9)

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import random
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.files import replacing, sha256_of_values
 from counterfoil.graphical_model import junction_tree, pairwise, tree_pairs
-from counterfoil.graphical_model.elimination import Program, Step, compile_program
+from counterfoil.graphical_model.elimination import Program, compile_program
 from counterfoil.graphical_model.junction_tree import JunctionTree
 from counterfoil.graphical_model.lumping import Lumping
 from counterfoil.graphical_model.propagation import (
@@ -25,6 +24,8 @@ from counterfoil.graphical_model.propagation import (
     evaluate,
     evaluate_logarithms,
 )
+from counterfoil.graphical_model.query_program import query_program
+from counterfoil.graphical_model.relevance import Relevance, mask_of
 from counterfoil.graphical_model.sampling import Codes, draw_rows
 from counterfoil.graphical_model.shared_orders import MOST_AXES
 from counterfoil.graphical_model.shared_products import Scaled, SharedProducts
@@ -40,9 +41,6 @@ PairProbabilities = Callable[[JunctionTree, Mapping[Clique, Table], Sequence[Cli
 _FORMAT = 1
 # How far from 1 the sum of a marginal's probabilities may be before it is computed again in logarithms.
 _MASS_TOLERANCE = 1e-7
-# Searching for a cheaper order costs about this much a trial.
-_TRIALS = 40
-_NANOSECONDS_PER_TRIAL = 400_000
 MANY_PAIRS = 500
 """So many pairs are computed together; their last digits then differ from those of one pair alone."""
 # So many marginals of a model of so many cells share their products, which changes last digits too.
@@ -169,7 +167,7 @@ class GraphicalModel:
             tensors = {2 * slot: Scaled(calibration.tables[slot], program.axes[slot]) for slot in slots}
             tensors[2 * top + 1] = Scaled(calibration.derivatives[top], program.axes[top])
             scale = sum(calibration.log_factors[slot] for slot in opened)
-            planned.append((names, products.plan(tensors, _mask(wanted)), scale))
+            planned.append((names, products.plan(tensors, mask_of(wanted)), scale))
         found = {}
         for names, node, scale in planned:
             try:
@@ -185,8 +183,8 @@ class GraphicalModel:
         return Swapping.of(self.domain, self.potentials, self.marginals)
 
     @cached_property
-    def _relevance(self) -> "_Relevance":
-        return _Relevance(self._calibrated[0])
+    def _relevance(self) -> Relevance:
+        return Relevance(self._calibrated[0])
 
     @on_one_thread
     def sample(
@@ -277,7 +275,7 @@ class GraphicalModel:
         slots, opened, top = self._relevance.of(wanted)
         inputs = [calibration.tables[slot] for slot in slots] + [calibration.derivatives[top]]
         axes = [program.axes[slot] for slot in slots] + [program.axes[top]]
-        query = _cheap_program(program.sizes, axes, wanted)
+        query = query_program(program.sizes, axes, wanted)
         if calibration.logarithmic:
             table = np.exp(evaluate_logarithms(query, inputs))
         else:
@@ -341,53 +339,6 @@ def _evidence(domain: Domain, attribute: str, codes: int | Iterable[int]) -> Tab
     return evidence
 
 
-class _Relevance:
-    """Which tensors of a program a marginal needs: what its steps say about that, gathered once for all marginals."""
-
-    def __init__(self, program: Program) -> None:
-        self._output = program.output
-        self._made = {step.out: step for step in program.steps}
-        self._axes = [_mask(axes) for axes in program.axes]
-        self._inside = list(self._axes)
-        for step in program.steps:
-            for side in _sides(step):
-                self._inside[step.out] |= self._inside[side]
-
-    def of(self, axes: Iterable[int]) -> tuple[list[int], list[int], int]:
-        """Slots whose product with the derivative at `top` is the model, marginalized to what `axes` need.
-
-        Walks down while one side alone contains every wanted axis, then opens only the tensors inside which a
-        wanted axis was summed out. Returns those slots, the slots that were opened, and `top`.
-        """
-        wanted = _mask(axes)
-        top = self._output
-        while top in self._made:
-            sides = [side for side in _sides(self._made[top]) if not wanted & ~self._inside[side]]
-            if not sides:
-                break
-            top = min(sides, key=lambda side: self._inside[side].bit_count())
-        slots, opened, pending = [], [], [top]
-        while pending:
-            slot = pending.pop()
-            if slot in self._made and self._inside[slot] & ~self._axes[slot] & wanted:
-                opened.append(slot)
-                pending += _sides(self._made[slot])
-            else:
-                slots.append(slot)
-        return slots, opened, top
-
-
-def _mask(axes: Iterable[int]) -> int:
-    mask = 0
-    for x in axes:
-        mask |= 1 << x
-    return mask
-
-
-def _sides(step: Step) -> list[int]:
-    return [step.left] if step.right < 0 else [step.left, step.right]
-
-
 def _is_whole(table: Table, log_scale: float) -> bool:
     """Whether table * exp(log_scale) are probabilities: their sum is 1, and a missing part fell below any float."""
     return abs(float(table.sum()) * math.exp(log_scale) - 1.0) < _MASS_TOLERANCE
@@ -395,42 +346,3 @@ def _is_whole(table: Table, log_scale: float) -> bool:
 
 def _peak_at_zero(log_table: Table) -> Table:
     return log_table - log_table.max()
-
-
-def _cheap_program(sizes: tuple[int, ...], inputs: list[tuple[int, ...]], keep: frozenset[int]) -> Program:
-    """The cheapest of some greedy programs; the search goes on only while it costs less than it may save."""
-    noise = random.Random(0)
-    best = compile_program(sizes, inputs, _greedy_order(sizes, inputs, keep), keep=tuple(keep))
-    for trial in range(_TRIALS):
-        if best.cost < (trial + 1) * _NANOSECONDS_PER_TRIAL:
-            break
-        order = _greedy_order(sizes, inputs, keep, noise=noise)
-        other = compile_program(sizes, inputs, order, keep=tuple(keep))
-        if other.cost < best.cost:
-            best = other
-    return best
-
-
-def _greedy_order(
-    sizes: tuple[int, ...],
-    inputs: list[tuple[int, ...]],
-    keep: frozenset[int],
-    *,
-    noise: random.Random | None = None,
-) -> list[int]:
-    """An elimination order of what is not kept: the smallest product of tensors first, times a random factor."""
-    tensors = [frozenset(axes) for axes in inputs]
-    remaining = sorted(frozenset().union(*tensors) - keep)
-    logs = {x: math.log(sizes[x]) for x in frozenset().union(*tensors)}
-    order = []
-    while remaining:
-        costs = []
-        for x in remaining:
-            union = frozenset().union(*(t for t in tensors if x in t))
-            cost = sum(logs[y] for y in union) + (noise.gauss(0.0, 1.0) if noise else 0.0)
-            costs.append((cost, x, union))
-        _, chosen, union = min(costs, key=lambda c: c[:2])
-        order.append(chosen)
-        tensors = [t for t in tensors if chosen not in t] + [union - {chosen}]
-        remaining.remove(chosen)
-    return order
