@@ -62,9 +62,10 @@ def _places(labels: Sequence[str], cell: int) -> dict[str, Any]:
     extent = 7 * max(map(len, labels), default=0) + 6
     rows = {**bare, "labelPadding": 4, "minExtent": extent, "labelFontSize": 11 if cell > 13 else 10}
     numbers = [str(number) for number in range(1, len(labels) + 1)]
-    # Where cells are narrower than their numbers, some stand for all.
-    shown = numbers[:: 1 if cell > 13 else 2 if len(labels) < 100 else 5]
-    columns = {**bare, "labelAngle": 0, "labelFontSize": 10 if cell > 13 else 9, "values": shown}
+    # Where cells are narrower than their numbers, only some are written.
+    each = 1 if cell > 13 else 2 if len(labels) < 100 else 5
+    said = f"(+datum.value - 1) % {each} ? '' : datum.label"
+    columns = {**bare, "labelAngle": 0, "labelFontSize": 10 if cell > 13 else 9, "labelExpr": said}
     plain = {"type": "nominal", "sort": None, "title": None}
     return {
         "x": {"field": "column", **plain, "axis": columns, "scale": {"domain": numbers, "padding": 0}},
