@@ -56,10 +56,14 @@ def best_primal(domain, measurements, *, total, weight, reference=0.0):
         value += weight * (p @ (np.log(p * p.size) - np.ravel(reference)))
         return value, p * (slope - p @ slope)
 
-    start = np.zeros(domain.size(domain.attributes))
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-9}
-    )
+    options = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-9}
+    start = np.broadcast_to(reference, domain.sizes).ravel()  # what is rare there has hardly a slope, nor has it here
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    for _ in range(20):  # it may give up far from the minimum, and goes on where it forgets the curvature that it knew
+        before = found.fun
+        found = minimize(objective, found.x - found.x.max(), jac=True, method="L-BFGS-B", options=options)
+        if before - found.fun <= 1e-9 * (1 + abs(before)):
+            break
     return found.fun
 
 
