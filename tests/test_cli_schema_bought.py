@@ -626,3 +626,15 @@ def test_categories_with_decimal_commas_are_named_on_the_terminal(office: Office
     ended = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "labor.schema.toml")
     assert ended.status == 0, ended.err
     assert "The categories of kreatinin look like numbers with decimal commas" in " ".join(ended.out.split())
+
+
+def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal(3000, 800):.2f};{rng.choice(['a', 'b'])}".replace(".", ",") for _ in range(3000)]
+    Path("incomes.csv").write_text("\n".join(["income;arm", *lines]) + "\n")
+    ended = office.run("schema", "incomes.csv", "--epsilon", "5", "--out", "incomes.schema.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "No release will have income: texts of which none is frequent." in said
+    assert "numbers with decimal commas" in said
+    assert "arm:" not in said

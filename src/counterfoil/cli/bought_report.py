@@ -58,7 +58,7 @@ def report(
         return
     if asked:
         terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
-    for advice in (*_of_numbers(made, out), *_of_dates(made, out)):
+    for advice in (*_of_texts(made, tables, out), *_of_numbers(made, out), *_of_dates(made, out)):
         terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (*_of_public_lists(made, tables, out), *_of_the_budget(purchase, ledger)):
         terminal.say(textwrap.fill(sentence, WIDTH))
@@ -84,6 +84,18 @@ def _facts(made: BoughtSchema, purchase: SchemaPurchase, places: tuple[Path, Pat
         "warnings": made.receipt.document["warnings"],
         "ledger": None if ledger is None else str(ledger),
     }
+
+
+def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
+    """On texts of which no column was made, and which may be numbers or moments."""
+    if various := [one.name for one in made.discovered.columns if one.kind == "text" and one.name not in tables]:
+        named, more = ", ".join(various[:_MOST_NAMED]), len(various) - _MOST_NAMED
+        yield (
+            f"No release will have {named}{f' and {more} more' if more > 0 else ''}: texts of which none is frequent. "
+            "Texts are also numbers with decimal commas, separators of thousands or signs such as %, and moments that "
+            "are not written as 2020-01-31 23:59:59. Where these are numbers, write plain digits with a point in the "
+            f"table; state kind and bounds, and the `format` of moments, in {out} and take them out of `ignore`."
+        )
 
 
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
