@@ -302,6 +302,23 @@ def test_a_full_disk_says_so_and_records_nothing(path):
     assert len(entries(path)) == 63
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs limits of Unix")
+def test_a_limit_on_the_size_of_files_takes_no_entry_and_no_ledger_from_a_backup(path):
+    import resource
+
+    with Ledger.open(path, source=PEOPLE) as ledger:
+        release, before = ledger.resume(1), resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, before[1]))
+        try:
+            with pytest.raises(LedgerError, match=r"quotas, and try again.*Only where .*restore the ledger"):
+                charge(release, padding="x" * 200_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert len(release.records()) == 60
+        charge(release)
+    assert len(entries(path)) == 63
+
+
 def test_a_read_only_connection_says_so(path):
     with Ledger.open(path, source=PEOPLE) as ledger:
         release = ledger.resume(1)

@@ -66,7 +66,12 @@ def _explain(name: str, path: Path | None, timeout: float, error: sqlite3.Error)
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT if path is not None:
             return not_a_ledger(path)
         case sqlite3.SQLITE_IOERR:
-            return LedgerError(f"{name} could not be read or written ({error}). Check the disk. {BACKUP}")
+            # Mostly a quota or a limit on the size of files: an intact ledger must not make way for an older one.
+            return LedgerError(
+                f"{name} could not be read or written ({error}). Check the disk, its space and its quotas, and try "
+                "again: an entry that was not written whole is taken back. Only where `counterfoil ledger show` can't "
+                f"read it then: {BACKUP[0].lower()}{BACKUP[1:]}"
+            )
     return LedgerEdited(f"{name} is damaged ({error}). {BACKUP}")
 
 
