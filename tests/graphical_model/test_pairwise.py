@@ -17,7 +17,7 @@ from marginals.brute_force import cliques_of, domains, enumerate_joint, marginal
 
 @pytest.fixture(autouse=True)
 def _pairs_are_many(monkeypatch):
-    monkeypatch.setattr(graphical_model, "_MANY_PAIRS", 1)
+    monkeypatch.setattr(graphical_model, "MANY_PAIRS", 1)
 
 
 @given(domains(attributes=6), st.data(), st.floats(0, 0.3), st.integers(0, 2**32))
@@ -52,7 +52,7 @@ def test_all_pairs_need_one_elimination_for_each_clique_and_not_for_each_pair(mo
     pairs = list(itertools.combinations(model.domain.attributes, 2))
     together = model.marginals(pairs)
     assert len(asked) == len(model.tree.cliques) < 30 < len(pairs)
-    monkeypatch.setattr(graphical_model, "_MANY_PAIRS", 10**9)
+    monkeypatch.setattr(graphical_model, "MANY_PAIRS", 10**9)
     for pair, table in model.marginals(pairs).items():
         np.testing.assert_allclose(together[pair], table, rtol=1e-9)
 
