@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.follower_notes import FollowerCounts
 from counterfoil.evaluation.order_notes import OrderCounts
+from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
@@ -32,6 +33,7 @@ from counterfoil.schema.shared_values import shared_values
 FIRST_ROWS = 5
 TOP_VALUES = 5
 REASON = "a check of the schema against the table"
+_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | AbsentCounts
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ def check_without_privacy(
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
-    kinds = (FollowerCounts, SumCounts, OrderCounts, AbsentCounts)
+    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, AbsentCounts)
     related = [kind(table.schema) for kind in kinds]
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
@@ -216,7 +218,7 @@ def check_without_privacy(
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))
-    notes += tuple(note for relation in related for note in relation.notes())
+    notes += _of_related(related)
     facts = tuple(fact.renumbered(numbers) for fact in facts)
     beside = {
         "identifier": sum(isinstance(column, Identifier) for column in table.schema.columns),
@@ -224,6 +226,13 @@ def check_without_privacy(
         "ignored": len(table.schema.ignore),
     }
     return SchemaReport(table.name, counting.rows, word, columns, facts, notes, beside)
+
+
+def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
+    """What is said of columns together; of one that an expression gives not also that another one says its values."""
+    notes = tuple(note for relation in related for note in relation.notes())
+    given = {note.column for note in notes if note.kind == "product"}
+    return tuple(note for note in notes if note.kind != "follows" or note.column not in given)
 
 
 def _derivation(column: Derived) -> str:

@@ -6,7 +6,7 @@ and leaves the budget to the parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -45,11 +45,7 @@ class SumCounts:
         """Looks at the records of a batch."""
         if not self._names or not batch.rows:
             return
-        numbers = np.full((len(self._names), batch.rows), np.nan)
-        for place, name in enumerate(self._names):
-            cells = batch.cells.get(name)
-            if cells is not None and cells.numbers is not None:
-                numbers[place] = np.where(np.isfinite(cells.numbers), cells.numbers, np.nan)
+        numbers = numbers_of(batch, self._names)
         if self._seen is None:
             self._seen = dict.fromkeys(_candidates(numbers), 0)
         found = {triple: _records(numbers, triple) for triple in self._seen}
@@ -61,6 +57,21 @@ class SumCounts:
             names = [self._names[place] for place in (one, other, total)]
             if count >= FEWEST and not any(set(names) <= bound for bound in self._bound):
                 yield ColumnNote(names[2], "sum", _text(names[0], names[1]), count)
+
+
+def numbers_of(batch: RawBatch, names: Sequence[str]) -> np.ndarray:
+    """float64 [names, records]: numbers of a batch as the table has them; NaN for none."""
+    numbers = np.full((len(names), batch.rows), np.nan)
+    for place, name in enumerate(names):
+        cells = batch.cells.get(name)
+        if cells is not None and cells.numbers is not None:
+            numbers[place] = np.where(np.isfinite(cells.numbers), cells.numbers, np.nan)
+    return numbers
+
+
+def as_named(name: str) -> str:
+    """A column as expressions name it."""
+    return name if name.isidentifier() else f"`{name}`"
 
 
 def _candidates(numbers: np.ndarray) -> list[Triple]:
@@ -92,8 +103,7 @@ def _off(first: np.ndarray, sums: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def _text(one: str, other: str) -> str:
-    first, second = (name if name.isidentifier() else f"`{name}`" for name in (one, other))
     return (
         f"in all records it is {one} + {other}, and hardly a row of a copy will keep to it. Where that is what it "
-        f'means, make it a derived column with expression = "{first} + {second}".'
+        f'means, make it a derived column with expression = "{as_named(one)} + {as_named(other)}".'
     )

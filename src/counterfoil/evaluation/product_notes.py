@@ -1,0 +1,264 @@
+"""Columns that are a multiple, a product or a quotient of others in every record, such as a price times a quantity: NOT
+PRIVATE.
+
+A copy draws them all, and in hardly a row does one follow from the others. A derived column keeps to it, costs nothing,
+and leaves the budget to the others. What was rounded as it was stored is recognized by the digits that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.factors import factor_text
+from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, numbers_of
+from counterfoil.schema import Schema
+from counterfoil.schema.arithmetic import Arithmetic
+from counterfoil.schema.column import Column
+from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
+
+FEWEST_VALUES = 10
+"""Of the column that follows: of fewer it may be codes that go together."""
+MOST_LEFT = 200
+"""Relations that all records are asked about: those of which most of the first records tell."""
+_SCREENED = 40
+"""Records that all relations are looked at in, and of which few are left for the next."""
+_NEXT = 400
+_MOST_DIGITS = 8
+"""After the point; numbers of more are not rounded."""
+_PRECISION = 1e-9
+"""Of the size of a number."""
+
+
+@dataclass
+class _Relation:
+    """A column that is perhaps a constant times another one, a product of two, or a quotient.
+
+    Args:
+        target: the place of the column that follows.
+        one: that of the first column which it follows from.
+        other: that of the second; None for a multiple of the first.
+        sign: what stands between the two, "*" or "/".
+        low: the least constant that all records allow.
+        high: the largest.
+        told: records that tell it from chance.
+        values: some of the values of the column that follows in these.
+    """
+
+    target: int
+    one: int
+    other: int | None = None
+    sign: str = "*"
+    low: float = -np.inf
+    high: float = np.inf
+    told: int = 0
+    values: set[float] = field(default_factory=set)
+
+    @property
+    def places(self) -> frozenset[int]:
+        """Of its columns."""
+        return frozenset((self.target, self.one) if self.other is None else (self.target, self.one, self.other))
+
+    @property
+    def stands(self) -> bool:
+        """Whether one constant is right in all records so far."""
+        return self.low <= self.high
+
+    @property
+    def factor(self) -> str:
+        """The constant as it follows on a product: "" for 1, "12 * " before it, " / 100" after it; None written "?"."""
+        return factor_text(self.low, self.high, digits=6 if self.other is None else 2)
+
+    def add(self, numbers: np.ndarray, digits: int | None) -> None:
+        """Asks records.
+
+        Args:
+            numbers: float64 [columns, records], NaN where missing.
+            digits: after the point, of the column that follows; None where it was not rounded.
+        """
+        target, one = numbers[self.target], numbers[self.one]
+        other = np.full(len(one), 2.0) if self.other is None else numbers[self.other]
+        known = np.isfinite(target) & np.isfinite(one) & np.isfinite(other)
+        target, one, other = target[known], one[known], other[known]
+        base = one if self.other is None else _combined(one, other, self.sign)
+        apart = _apart(target, digits)
+        low, high = _factors(base, target, apart)
+        self.low = max(self.low, float(low.max(initial=-np.inf)))
+        self.high = min(self.high, float(high.min(initial=np.inf)))
+        telling = target[_tells(target) & _tells(one) & _tells(other)]
+        self.told += int((np.abs(np.diff(telling)) > 2 * apart.max(initial=0.0)).sum())
+        if len(self.values) < FEWEST_VALUES:
+            self.values |= set(np.unique(telling)[:FEWEST_VALUES].tolist())
+
+
+class ProductCounts:
+    """Which columns of numbers were multiples, products and quotients of which others so far, batch by batch.
+
+    Records that miss one of the columns say nothing. Numbers are those of the table, before they are clamped.
+    """
+
+    def __init__(self, schema: Schema):
+        columns = {column.name: column for column in schema.synthesized}
+        names = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
+        self._columns: Mapping[str, Column] = columns
+        self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
+        self._bound = [set(rule.columns) for rule in schema.bound_rules]
+        self._digits: list[int | None] = []
+        self._left: list[_Relation] | None = None
+
+    def add(self, batch: RawBatch) -> None:
+        """Looks at the records of a batch."""
+        if not self._names or not batch.rows:
+            return
+        numbers = numbers_of(batch, self._names)
+        if self._left is None:
+            first = numbers[:, _most_telling(numbers, _NEXT)]
+            self._digits = [_digits(row) for row in first]
+            self._left = _candidates(first, self._digits)
+        for relation in self._left:
+            relation.add(numbers, self._digits[relation.target])
+        self._left = [
+            one for one in self._left if one.stands and _has_digits(numbers[one.target], self._digits[one.target])
+        ]
+
+    def notes(self) -> Iterator[ColumnNote]:
+        """One for each column that follows from others, by no chance and by no rule that names them all."""
+        follow: set[int] = set()
+        said: list[frozenset[int]] = []
+        for relation in sorted(self._left or [], key=lambda relation: _plainness(relation, self._digits)):
+            text = self._expression(relation)
+            if not text or relation.places & follow or any(places <= relation.places for places in said):
+                continue
+            said.append(relation.places)
+            follow.add(relation.target)
+            yield ColumnNote(self._names[relation.target], "product", _text(text), relation.told)
+
+    def _expression(self, relation: _Relation) -> str:
+        """What a derived column would say; empty where nothing is to be said."""
+        names = [self._names[place] for place in relation.places]
+        if relation.told < FEWEST or len(relation.values) < FEWEST_VALUES or not relation.factor:
+            return ""
+        if any(set(names) <= bound for bound in self._bound):
+            return ""
+        one = as_named(self._names[relation.one])
+        both = "" if relation.other is None else f" {relation.sign} {as_named(self._names[relation.other])}"
+        return self._rounded(relation.factor.format(f"{one}{both}"), relation.target)
+
+    def _rounded(self, text: str, target: int) -> str:
+        """An expression with the digits that the column has; empty for one that no schema may state."""
+        try:
+            read = Arithmetic(text, self._columns, place="")
+        except SchemaError:
+            return ""
+        digits = self._digits[target]
+        if isinstance(self._columns[self._names[target]], Integer):
+            return text if read.is_whole else f"round({text})"
+        kept = digits is None or (read.decimals is not None and read.decimals <= digits)
+        return text if kept else f"round({text}, {digits})"
+
+
+def _candidates(numbers: np.ndarray, digits: list[int | None]) -> list[_Relation]:
+    """Relations that some records allow: those that all first ones do, and of them those that the most records tell."""
+    few = numbers[:, :_SCREENED]
+    low, high = np.full((2, *few.shape), np.nan)
+    for place, row in enumerate(few):
+        apart = _apart(row, digits[place])
+        if len(np.unique(numbers[place])) > FEWEST_VALUES:
+            low[place], high[place] = row - apart, row + apart
+    found = []
+    for one in range(len(few)):
+        found += [_Relation(target, one) for _, target in _standing(few[[one]], low, high)]
+        later = few[one + 1 :]
+        found += [_Relation(target, one, one + 1 + other) for other, target in _standing(few[one] * later, low, high)]
+        found += [
+            _Relation(target, one, other, "/")
+            for other, target in _standing(_combined(few[one], few, "/"), low, high)
+            if other != one
+        ]
+    found = [relation for relation in found if relation.target not in (relation.one, relation.other)]
+    for relation in found:
+        relation.add(numbers, digits[relation.target])
+    return [_Relation(one.target, one.one, one.other, one.sign) for one in _best(found)]
+
+
+def _best(found: list[_Relation]) -> list[_Relation]:
+    standing = [relation for relation in found if relation.stands and relation.told and relation.factor]
+    return sorted(standing, key=lambda relation: (relation.other is not None, -relation.told))[:MOST_LEFT]
+
+
+def _standing(bases: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
+    """Which of the columns [n, records] may be a constant times which base [m, records]: places of base and column."""
+    with np.errstate(all="ignore"):
+        ends = low / bases[:, None], high / bases[:, None]
+        told = (bases[:, None] != 0) & np.isfinite(ends[0])
+        least = np.where(told, np.minimum(*ends), -np.inf).max(axis=2)
+        most = np.where(told, np.maximum(*ends), np.inf).min(axis=2)
+        against = ((bases[:, None] == 0) & ((low > 0) | (high < 0))).any(axis=2)
+        against |= (np.isinf(bases)[:, None] & np.isfinite(low)).any(axis=2)
+    return [(int(base), int(column)) for base, column in np.argwhere((least <= most) & (least * most > 0) & ~against)]
+
+
+def _factors(base: np.ndarray, target: np.ndarray, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 [n], twice: the least and largest constant by which each base is a target; none where none is."""
+    with np.errstate(all="ignore"):
+        ends = (target - apart) / base, (target + apart) / base
+    empty = np.where(np.abs(target) <= apart, -np.inf, np.inf)  # what a base of 0 says: all constants, or none
+    low = np.where(base == 0, empty, np.minimum(*ends))
+    high = np.where(base == 0, -empty, np.maximum(*ends))
+    unsaid = ~np.isfinite(base)  # a division by 0 gives no value
+    return np.where(unsaid, np.inf, low), np.where(unsaid, -np.inf, high)
+
+
+def _combined(one: np.ndarray, other: np.ndarray, sign: str) -> np.ndarray:
+    if sign == "*":
+        return one * other
+    with np.errstate(all="ignore"):
+        return np.where(other == 0, np.where(np.isfinite(one), np.inf, np.nan), one / other)
+
+
+def _tells(numbers: np.ndarray) -> np.ndarray:
+    """bool [n]: which are neither 0 nor 1, with which a product is 0 or the other number."""
+    return (numbers != 0) & (np.abs(numbers) != 1)
+
+
+def _most_telling(numbers: np.ndarray, records: int) -> np.ndarray:
+    """Places of the records with most numbers that tell."""
+    telling = (np.isfinite(numbers) & _tells(numbers)).sum(axis=0)
+    return np.argsort(-telling, kind="stable")[:records]
+
+
+def _digits(numbers: np.ndarray) -> int | None:
+    return next((digits for digits in range(_MOST_DIGITS + 1) if _has_digits(numbers, digits)), None)
+
+
+def _has_digits(numbers: np.ndarray, digits: int | None) -> bool:
+    """Whether no number has more digits after the point."""
+    known = numbers[np.isfinite(numbers)]
+    return digits is None or bool((np.abs(np.round(known, digits) - known) <= 1e-12 * np.abs(known)).all())
+
+
+def _apart(numbers: np.ndarray, digits: int | None) -> np.ndarray:
+    """How far each number may be from what it was before it was stored."""
+    return (0.0 if digits is None else 0.5 * 10.0**-digits) + _PRECISION * np.abs(numbers)
+
+
+def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool, int, bool, int, int, int]:
+    """Multiples first; then columns of more digits, which were computed from those of fewer; then products before
+    quotients, and what follows from earlier columns."""
+    kept = digits[relation.target]
+    divides = relation.sign == "/" or " / " in relation.factor
+    finest = -(_MOST_DIGITS + 1 if kept is None else kept)
+    return relation.other is not None, finest, divides, relation.one, relation.other or 0, relation.target
+
+
+def _text(expression: str) -> str:
+    return (
+        f"in all records it is {expression}, and hardly a row of a copy will keep to it. Where that is what it means, "
+        f'make it a derived column with expression = "{expression}".'
+    )
