@@ -99,13 +99,30 @@ def test_a_receipt_that_does_not_hold_is_said_first(tmp_path):
     assert any("THE RECEIPT DOES NOT HOLD" in alarm for alarm in broken.alarms)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "times"),
+    [(0.01, "1.011"), (0.7, "2.02"), (2.0, "7.39"), (8.0, "2,990"), (30.0, "e^30")],
+)
+def test_the_factor_is_a_bound_and_never_rounded_below_what_may_be(tmp_path, epsilon, times):
+    made = ReleaseFacts.of(written(tmp_path))
+    document = made.receipt.to_json()
+    document["budget"] |= {"epsilon": epsilon, "delta": 0.0}
+    document["neighboring_relation"] = "replace_one"
+    said = " ".join(head(replace(made, receipt=Receipt(document))).sentences)
+    assert (
+        f"whichever values one record in the real table has, whatever can be learned from the release is at most "
+        f"{times} times as likely with some of them as with others." in said
+    )
+
+
 def test_the_head_says_the_budget_in_words(tmp_path):
     told = head(ReleaseFacts.of(written(tmp_path)))
     assert told.banner == "NOT REAL PEOPLE"
     said = " ".join(told.sentences)
-    assert "more than 2.72 times as likely" in said
-    assert "and a further probability of 1e-09" in said
-    assert "because one record is in the real table, or because it is not" in said
+    assert (
+        "Epsilon 1 means: whether or not one record is in the real table, whatever can be learned from the release is "
+        "at most 2.72 times as likely in one case as in the other, apart from a probability of 1e-09." in said
+    )
     facts = dict(told.facts)
     assert facts["Rows"] == f"{written(tmp_path, 'more.csv').rows:,}"
     assert facts["Privacy"] == "epsilon 1, delta 1e-09"

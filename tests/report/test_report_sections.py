@@ -142,7 +142,7 @@ def test_bars_at_bounds_are_said_to_hold_what_lies_beyond(facts):
     assert (
         "The first bar also holds values below 2020-01-01, and the last bar those above 2023-12-31." in captions["day"]
     )
-    assert "The first bar also holds values below 0, and the last bar those above 99999." in captions["gain"]
+    assert "The first bar also holds values below 0, and the last bar those above 99,999." in captions["gain"]
     assert not any("also holds" in captions[name] for name in ("ward", "sick"))
 
 
@@ -152,6 +152,11 @@ def test_bars_at_bounds_are_said_to_hold_what_lies_beyond(facts):
         (
             Integer("n", 0, 5, missing=True),
             "The first bar also holds values below 0, and the bar 5 those above 5.",
+            None,
+        ),
+        (
+            Integer("n", -20000, 200000),
+            "The first bar also holds values below -20,000, and the last bar those above 200,000.",
             None,
         ),
         (Integer("n", 3, 3), "The bar also holds values below 3 and above 3.", None),
@@ -169,6 +174,17 @@ def test_the_bars_that_hold_the_bounds_are_named(column, main, apart):
     bars, single = bars_of(column, np.full(column.size, 1 / column.size))
     assert beyond_bounds(column, bars) == main
     assert (None if single is None else beyond_bounds(column, single)) == apart
+
+
+def test_what_noise_does_on_average_stands_beside_the_bound_where_that_is_much_more():
+    made = synthesize(visits(), Schema.from_toml(TOML), epsilon=0.2, method="mst", seed=1)
+    told = ReleaseFacts.of(made)
+    bounds = {view.column.name: view.off_by for view in column_views(told)}
+    (said,) = [point for point in uses(told).points if "on average over the noise" in point]
+    assert bounds["sick"] is not None
+    assert bounds["sick"] > 0.1
+    sure = "what is sure of sick, with probability 95%, is only that at most"
+    assert f"That is an average: {sure} {bounds['sick']:.1%} of the real records are elsewhere" in said
 
 
 def test_pairs_say_what_was_counted_and_how_far_off_they_are(facts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from counterfoil.pictures.labels import short
@@ -21,14 +23,20 @@ def beyond_bounds(column: Column, bars: Bars) -> str:
     if clamping is None:
         return ""
     low, high = (_bar_of(bars, code) for code in clamping.codes)
+    lower, upper = (_as_on_axes(bound) for bound in (clamping.lower, clamping.upper))
     if low and low == high:
-        return f"The {low} also holds values below {clamping.lower} and above {clamping.upper}."
+        return f"The {low} also holds values below {lower} and above {upper}."
     if low and high:
-        return f"The {low} also holds values below {clamping.lower}, and the {high} those above {clamping.upper}."
+        return f"The {low} also holds values below {lower}, and the {high} those above {upper}."
     if low or high:
-        beyond = f"below {clamping.lower}" if low else f"above {clamping.upper}"
+        beyond = f"below {lower}" if low else f"above {upper}"
         return f"The {low or high} also holds values {beyond}."
     return ""
+
+
+def _as_on_axes(bound: str) -> str:
+    """A bound as the axes of pictures spell numbers: thousands apart by commas."""
+    return re.sub(r"^-?\d{4,}(?=$|\.)", lambda found: f"{int(found[0]):,}", bound)
 
 
 def _bar_of(bars: Bars, code: int) -> str:

@@ -33,9 +33,12 @@ _METHODS = {
 }
 
 _RELATIONS = {
-    "add_or_remove_one": "because {one} is in the real table, or because it is not",
-    "replace_one": "because of what {one} in the real table says",
+    "add_or_remove_one": ("whether or not {one} is in the real table", "in one case as in the other"),
+    "replace_one": ("whichever values {one} in the real table has", "with some of them as with others"),
 }
+_WRITTEN = math.log(1e4)
+"""Of a larger epsilon the factor is a power of e."""
+_ANY_RELATION = ("however {one} may differ", "in one case as in another")
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,6 @@ def _meaning(document: Mapping[str, Any]) -> str:
     """What (epsilon, delta) says, for the release's own relation and unit; with a schema that was bought, of both."""
     unit = document["privacy_unit"]
     one = "one record" if unit is None else f"one {short(str(unit['column']), 40)} with all of its records"
-    about = _RELATIONS.get(document["neighboring_relation"], "because of {one}").format(one=one)
     whole = total_of(document)
     if whole is None:
         return (
@@ -119,14 +121,20 @@ def _meaning(document: Mapping[str, Any]) -> str:
         )
     bought = "schema_bought" in document
     epsilon, delta = (whole.epsilon, whole.delta) if bought else _stated(document)
-    factor = math.exp(epsilon) if epsilon < 700 else math.inf
-    times = f"{factor:.3g}" if factor < 1e4 else "more than 10,000"
-    but = f", and a further probability of {up(delta) if bought else f'{delta:g}'}" if delta else ""
+    but = f", apart from a probability of {up(delta) if bought else f'{delta:g}'}" if delta else ""
+    cases, between = _RELATIONS.get(document["neighboring_relation"], _ANY_RELATION)
     shown, seen = (up(epsilon), "the release and its schema") if bought else (f"{epsilon:g}", "the release")
+    times = _rounded_up(math.exp(epsilon)) if epsilon < _WRITTEN else f"e^{shown}"
     return (
-        f"Epsilon {shown} means: nothing that anyone can learn from {seen} is more than {times} times as "
-        f"likely{but}, {about}."
+        f"Epsilon {shown} means: {cases.format(one=one)}, whatever can be learned from {seen} is at most {times} "
+        f"times as likely {between}{but}."
     )
+
+
+def _rounded_up(number: float) -> str:
+    """A bound of at least 1 as a number that is no smaller, of three digits, or of four near 1."""
+    step = 0.001 if number < 1.1 else 10.0 ** (math.floor(math.log10(number)) - 2)
+    return f"{math.ceil(number / step - 1e-9) * step:,.4g}"
 
 
 def _stated(document: Mapping[str, Any]) -> tuple[float, float]:

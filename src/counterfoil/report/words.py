@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -64,9 +64,11 @@ def _columns_that_hold(facts: ReleaseFacts) -> list[str]:
     }
     found = []
     if counted:
+        unsure = {view.column.name: view.off_by for view, _ in noisy if view.off_by and view.column.name in counted}
         found.append(
             f"the shares of single columns: in {named(list(counted))}, noise alone moves "
             f"{share_text(max(counted.values()))} of the records to other values or less, on average over the noise."
+            f"{_average_and_bound(unsure)}"
         )
     if bounded:
         found.append(
@@ -74,6 +76,17 @@ def _columns_that_hold(facts: ReleaseFacts) -> list[str]:
             "real records are elsewhere than the model says (probability 95%), though noise moves single counts more."
         )
     return found
+
+
+def _average_and_bound(off_by: Mapping[str, float]) -> str:
+    """Beside an average, what can be ruled out, where that is much less: the pictures of these columns say it."""
+    wide = {name: share for name, share in off_by.items() if share > _NOISY_COLUMN}
+    if not wide:
+        return ""
+    return (
+        f" That is an average: what is sure of {named(list(wide))}, with probability 95%, is only that at most "
+        f"{share_text(max(wide.values()))} of the real records are elsewhere than the model says."
+    )
 
 
 def _lost_columns(facts: ReleaseFacts) -> list[str]:
