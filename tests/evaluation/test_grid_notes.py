@@ -257,3 +257,20 @@ def test_round_amounts_are_noted_together_where_each_holds_few():
     assert 20 < int(numbers) <= 32
     assert "list what the public knows" in text
     assert lines(amounts, **facts) == []
+
+
+@pytest.mark.parametrize(("few", "step"), [(1, False), (40, True)])
+def test_one_number_of_more_digits_makes_no_grid(few, step):
+    rng = np.random.default_rng(0)
+    measures = np.array([float(f"{number:.3g}") for number in rng.lognormal(0.5, 0.5, 4000) if number > 1])
+    finer = np.round(np.append(0.9732, rng.integers(1, 4999, few - 1) * 0.0002), 4)
+    found = lines(np.append(measures, finer), lower=0.0, upper=30.0, decimals=4)
+    assert any("step = 0.0002" in line for line in found) == step
+    heap = lines(np.append(measures, [0.9732] * 40), lower=0.0, upper=30.0, decimals=4)
+    assert not any("step" in line for line in heap), "one number that many records have is one"
+
+
+def test_digits_that_few_numbers_have_are_digits_of_the_column():
+    measures = np.append(np.round(UNIFORM + 1, 2), 0.9732)
+    (line,) = lines(measures, lower=0.0, upper=30.0, decimals=6)
+    assert line.endswith("write `decimals = 4`.")

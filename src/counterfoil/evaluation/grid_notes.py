@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -68,6 +68,33 @@ class GridNote:
     values: tuple[tuple[str, int], ...] = ()
 
 
+@dataclass
+class _Between:
+    """Numbers that lie on a grid, such as that of 0.0002, and not on the next decimal one, of 0.001.
+
+    They alone tell it from the grid of all numbers of as many digits: where measures have three significant digits, a
+    single one may have a fourth after the point.
+
+    Args:
+        records: how many have such a number.
+        distinct: some of the numbers.
+    """
+
+    records: int = 0
+    distinct: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def add(self, step: Fraction, found: np.ndarray, counts: np.ndarray) -> None:
+        """Sees different numbers [n] on the grid of `step`, with their counts."""
+        between = ~_lie_on(_power_of_ten(step), found)
+        self.records += int(counts[between].sum())
+        self.distinct = np.union1d(self.distinct, found[between][:_FEWEST_DISTINCT])[:_FEWEST_DISTINCT]
+
+    @property
+    def is_no_chance(self) -> bool:
+        """Whether they are enough."""
+        return self.records >= _FEWEST_OFTEN and len(self.distinct) == _FEWEST_DISTINCT
+
+
 class GridCounts:
     """What was seen of a column's numbers so far, as far as grids and points need it.
 
@@ -79,6 +106,7 @@ class GridCounts:
         self.column = column
         self._left = [step for step in _STEPS if isinstance(column, Real) or step.denominator == 1]
         self._written: set[int] = set()
+        self._between = {step: _Between() for step in self._left if step != _power_of_ten(step)}
         self._distinct = np.empty(0)
         self._seen = 0
         self._numbers, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
@@ -92,6 +120,9 @@ class GridCounts:
         self._seen += len(numbers)
         self._in_cells += np.bincount(self.column.codes_of(numbers), minlength=len(self._in_cells))
         self._left = [step for step in self._left if _holds(step, found)]
+        for step in self._left:
+            if step in self._between:
+                self._between[step].add(step, found, counts)
         self._distinct = np.union1d(self._distinct, found[found != 0][:_FEWEST_DISTINCT])[:_FEWEST_DISTINCT]
         self._count(found, counts)
 
@@ -136,11 +167,18 @@ class GridCounts:
         elif sum(count for _, count in often) >= max(_OFTEN * self._seen, 1):
             yield self._points(often, coded=isinstance(proposed, Integer) and proposed.digits > 0)
 
+    def _coarsest(self) -> Fraction | None:
+        """The coarsest grid that holds all numbers by no chance; None where there is none."""
+        if self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT:
+            return None
+        return next(
+            (step for step in self._left if step not in self._between or self._between[step].is_no_chance), None
+        )
+
     def _grid(self) -> Fraction | None:
         """The coarsest grid of all numbers, where drawn ones would lie beside it."""
-        if self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT or not self._left:
+        if (step := self._coarsest()) is None:
             return None
-        step = self._left[0]
         drawn, which = _spacings(self.column)
         off = np.array([(one / step).denominator > 1 for one in drawn])[which]
         lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
@@ -149,9 +187,8 @@ class GridCounts:
     def _finer(self) -> Fraction | None:
         """The digits of all numbers, where many drawn ones would have fewer, as those of wide cells do."""
         plain = isinstance(self.column, Real) and not (self.column.step or self.column.decimals is not None)
-        if not plain or self._seen < _FEWEST or len(self._distinct) < _FEWEST_DISTINCT or not self._left:
+        if not plain or (step := self._coarsest()) is None:
             return None
-        step = self._left[0]
         drawn, which = _spacings(self.column)
         coarser = np.array([one > step for one in drawn])[which]
         lows, highs = (ends[: self.column.n_bins] for ends in self.column.ranges)
@@ -226,9 +263,14 @@ class GridCounts:
 
 def _holds(step: Fraction, numbers: np.ndarray) -> bool:
     """Whether all numbers are multiples of the step, but for roundings."""
+    most = float(np.abs(numbers).max()) / float(step)
+    return bool(most * _ROUNDING < 0.1 and _lie_on(step, numbers).all())
+
+
+def _lie_on(step: Fraction, numbers: np.ndarray) -> np.ndarray:
+    """bool [n]: which numbers are multiples of the step, but for roundings."""
     multiples = numbers / float(step)
-    sizes = np.abs(multiples)
-    return bool(sizes.max() * _ROUNDING < 0.1 and (np.abs(multiples - np.rint(multiples)) <= _ROUNDING * sizes).all())
+    return np.asarray(np.abs(multiples - np.rint(multiples)) <= _ROUNDING * np.abs(multiples))
 
 
 def _spacings(column: Integer | Real) -> tuple[list[Fraction], np.ndarray]:
@@ -253,6 +295,11 @@ def _values(column: Integer | Real, code: int) -> int:
 def _digits(step: Fraction) -> int:
     """After the point."""
     return max(0, -math.floor(math.log10(step) + _ROUNDING))
+
+
+def _power_of_ten(step: Fraction) -> Fraction:
+    """The next one that is not less."""
+    return Fraction(10) ** math.ceil(math.log10(step) - _ROUNDING)
 
 
 def _is_decimal(step: Fraction) -> bool:
