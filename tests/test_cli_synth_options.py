@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Office, make_office
-from counterfoil.cli.synth import unit_advice
+from counterfoil.cli.synth_advice import unit_advice
 from counterfoil.methods.method import DEFAULT_DELTA
 from counterfoil.methods.registry import method_names, method_type
 from counterfoil.receipt.receipt import Receipt

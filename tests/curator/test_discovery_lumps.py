@@ -10,7 +10,7 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.discovery import discover
-from counterfoil.curator.discovery_ranges import is_narrow, lumps_in
+from counterfoil.curator.discovery_lumps import is_narrow, lumps_in
 from counterfoil.schema import Schema
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import DiscoveredColumn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +27,7 @@ from counterfoil.cli.method_options import (
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
+from counterfoil.cli.synth_advice import other_delimiter, unit_advice
 from counterfoil.cli.synth_keeping import (
     Keeping,
     command_to_finish,
@@ -52,10 +52,8 @@ from counterfoil.kept_files import KeptFile
 from counterfoil.table_url import stem_of
 
 if TYPE_CHECKING:
-    from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.methods.method import SyntheticRelease
     from counterfoil.receipt.signature import SigningKey
-    from counterfoil.schema import Schema
 
 MADE, PRIVACY, OUTPUT = "What to make", "Privacy", "Output"
 """The groups of the options in the help."""
@@ -442,45 +440,6 @@ def synth(
     else:
         synthesis = run_judged(request, synthesizer, outputs, terminal, acceptance, show_values=show_values, key=key)
     report(terminal, request, synthesis, outputs, method=method, delta_by_default=delta is None and not rest)
-
-
-_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-
-
-def other_delimiter(source: str, schema: Schema, table: Path) -> str:
-    """A sentence where the cells of two CSV files are not separated by the same sign; empty where they are."""
-    from counterfoil.curator.source_facts import columns_of
-
-    if table.suffix.lower() != ".csv" or not source.lower().endswith((".csv", ".csv.gz")):
-        return ""
-    sign = columns_of(source, schema.declared).delimiter
-    if sign not in _OTHER_DELIMITERS:
-        return ""
-    return (
-        f"Cells of the source are separated by {_OTHER_DELIMITERS[sign]}, and those of every CSV file that is written "
-        "by commas: a program that reads both has to know."
-    )
-
-
-def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
-    """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
-    from counterfoil.schema import Identifier
-
-    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
-    if unit is not None or not named:
-        return None
-    if schema.bought is not None and (bought := schema.bought.unit) is not None:
-        return (
-            f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
-            f"--privacy-unit {shlex.quote(bought.column)} --max-rows {bought.max_rows} protects these."
-        )
-    column, which = (
-        (shlex.quote(named[0]), "") if len(named) == 1 else ("COLUMN", f", where COLUMN is {' or '.join(named)}")
-    )
-    return (
-        "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
-        f"--privacy-unit {column} --max-rows K{which}."
-    )
 
 
 def default_output(source: str) -> Path:

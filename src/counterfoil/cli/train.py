@@ -198,7 +198,7 @@ def train(
 
 def person_advice(request: TrainingRequest) -> str | None:
     """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
-    from counterfoil.cli.synth import unit_advice
+    from counterfoil.cli.synth_advice import unit_advice
 
     unit = request.wishes.get("privacy_unit")
     if request.kind.takes("privacy_unit"):

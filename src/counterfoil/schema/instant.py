@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.schema.bin_lengths import BinLength, bin_length, day_starts, midnight_of, month_starts
 from counterfoil.schema.calendar_bins import CALENDAR, bins_at_most, calendar_resolution, calendar_starts
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.errors import UnreadableType, did_you_mean
@@ -27,15 +27,11 @@ from counterfoil.schema.zone import (
     EPOCH,
     SECONDS_PER_DAY,
     find_zone,
-    instant_seconds,
     moment_in,
     wall_seconds,
     zone_names,
 )
 
-RESOLUTION = re.compile(r"([1-9]\d{0,8})(s|min|h|d|mo|y)")
-_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}
-_MONTHS = {"mo": 1, "y": 12}
 _DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"), frozenset("ScX")
 """Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
@@ -101,11 +97,10 @@ class Instant(NumberColumn):
         """Count the bins before any array of them is made."""
         if self.bins or self.edges:
             return
-        length, name = self._resolution
-        if name in _SECONDS and (_SECONDS[name] * length) % self.unit:
+        length = self._length
+        if not length.months and length.seconds % self.unit:
             raise self.mistake(f"`resolution` must be whole days for dates; found {self.resolution!r}")
-        seconds = length * _SECONDS.get(name, 28 * SECONDS_PER_DAY * _MONTHS.get(name, 0))
-        if self._n_points * self.unit // seconds > MAX_SIZE:
+        if self._n_points * self.unit // length.least_seconds > MAX_SIZE:
             raise self.mistake(f"`resolution` {self.resolution!r} makes more than {MAX_SIZE:,} bins")
 
     def _check_format(self) -> None:
@@ -149,17 +144,17 @@ class Instant(NumberColumn):
         return find_zone(self.zone) if self.zone else None
 
     @property
-    def _resolution(self) -> tuple[int, str]:
-        matched = RESOLUTION.fullmatch(self.resolution or self.default_resolution)
-        if matched is None:
+    def _length(self) -> BinLength:
+        length = bin_length(self.resolution or self.default_resolution)
+        if length is None:
             raise self.mistake(
                 f'`resolution` must be a count and one of s, min, h, d, mo, y, such as "7d" or "1mo";'
                 f" found {self.resolution!r}"
             )
-        return int(matched[1]), matched[2]
+        return length
 
     def _number(self, moment: date) -> int:
-        return seconds_since_epoch(self._midnight(moment), self.unit, self._zone) // self.unit
+        return seconds_since_epoch(midnight_of(moment), self.unit, self._zone) // self.unit
 
     @property
     def _n_points(self) -> int:
@@ -176,34 +171,15 @@ class Instant(NumberColumn):
             return np.array([self._number(edge) for edge in self.edges])
         if self.bins:
             return low + np.array([(i * self._n_points) // self.bins for i in range(self.bins)])
-        length, name = self._resolution
-        if name == "d" and self._in_units and self._zone is not None:
-            return self._day_starts(length, self._zone, high)
-        if name in _SECONDS:
-            return np.arange(low, high + 1, length * _SECONDS[name] // self.unit)
-        return np.unique(self._month_starts(length * _MONTHS[name], low, high))
-
-    def _day_starts(self, days: int, zone: ZoneInfo, high: int) -> np.ndarray:
-        """Days are the clock's, of 23 or 25 hours where it is changed; days that it skipped have no bin."""
-        first, last = (seconds_since_epoch(self._midnight(moment)) for moment in (self.lower, self.upper))
-        starts = np.unique(instant_seconds(np.arange(first, last + 1, days * SECONDS_PER_DAY), zone))
-        return starts[starts <= high]
-
-    @staticmethod
-    def _midnight(moment: date) -> datetime:
-        return moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
-
-    def _month_starts(self, months: int, low: int, high: int) -> list[int]:
-        """Bins begin on the first of a month, every `months` from `lower`'s; the first may be cut short."""
-        starts = [low]
-        month = self.lower.year * 12 + self.lower.month - 1 + months
-        while month // 12 <= self.upper.year:
-            start = self._number(date(month // 12, month % 12 + 1, 1))
-            if start > high:
-                break
-            starts.append(start)
-            month += months
-        return starts
+        length = self._length
+        if length.months:
+            firsts = month_starts(length.months, self.lower, self.upper)
+            starts = np.array([low, *map(self._number, firsts)])
+            return np.unique(starts[starts <= high])
+        if length.days and self._in_units and self._zone is not None:
+            starts = day_starts(length.days, midnight_of(self.lower), midnight_of(self.upper), self._zone)
+            return starts[starts <= high]
+        return np.arange(low, high + 1, length.seconds // self.unit)
 
     @cached_property
     def _stops(self) -> np.ndarray:

@@ -1,0 +1,49 @@
+"""What follows from public facts alone and is said beside a release: whom it protects, and what separates cells."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.schema import Schema
+
+_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def other_delimiter(source: str, schema: Schema, table: Path) -> str:
+    """A sentence where the cells of two CSV files are not separated by the same sign; empty where they are."""
+    from counterfoil.curator.source_facts import columns_of
+
+    if table.suffix.lower() != ".csv" or not source.lower().endswith((".csv", ".csv.gz")):
+        return ""
+    sign = columns_of(source, schema.declared).delimiter
+    if sign not in _OTHER_DELIMITERS:
+        return ""
+    return (
+        f"Cells of the source are separated by {_OTHER_DELIMITERS[sign]}, and those of every CSV file that is written "
+        "by commas: a program that reads both has to know."
+    )
+
+
+def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
+    """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
+    from counterfoil.schema import Identifier
+
+    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
+    if unit is not None or not named:
+        return None
+    if schema.bought is not None and (bought := schema.bought.unit) is not None:
+        return (
+            f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
+            f"--privacy-unit {shlex.quote(bought.column)} --max-rows {bought.max_rows} protects these."
+        )
+    column, which = (
+        (shlex.quote(named[0]), "") if len(named) == 1 else ("COLUMN", f", where COLUMN is {' or '.join(named)}")
+    )
+    return (
+        "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
+        f"--privacy-unit {column} --max-rows K{which}."
+    )
