@@ -88,6 +88,17 @@ def test_what_is_proposed_is_a_schema_that_holds(table):
         assert check_without_privacy(table, schema_of(table, derived, without=column)).holds
 
 
+def test_what_follows_from_a_column_that_follows_is_given_by_what_that_follows_from():
+    table = loans()
+    table["yearly"] = np.round(12 * table["monthly"], 2)
+    found = expressions(table)
+    assert found == {"monthly": "round(amount / months, 2)", "yearly": "12 * (round(amount / months, 2))"}
+    both = "".join(f'[[derived]]\nname = "{name}"\nkind = "real"\nexpression = "{found[name]}"\n' for name in found)
+    kept = table[["amount", "age", "months"]]
+    schema = Schema.from_toml(schema_of(kept).to_toml() + both)
+    assert check_without_privacy(table, schema).holds
+
+
 @pytest.mark.parametrize("place", [0, 200, 399])
 def test_one_record_that_speaks_against_it_is_enough(place):
     table = loans()

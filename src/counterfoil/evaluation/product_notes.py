@@ -129,26 +129,42 @@ class ProductCounts:
 
     def notes(self) -> Iterator[ColumnNote]:
         """One for each column that follows from others, by no chance and by no rule that names them all."""
-        follow: set[int] = set()
-        said: list[frozenset[int]] = []
-        for relation in sorted(self._left or [], key=lambda relation: _plainness(relation, self._digits)):
-            text = self._expression(relation)
-            if not text or relation.places & follow or any(places <= relation.places for places in said):
+        said: list[_Relation] = []
+        for relation in sorted(self._left or [], key=lambda one: _plainness(one, self._digits)):
+            follow = {earlier.target for earlier in said}
+            if relation.places & follow or any(earlier.places <= relation.places for earlier in said):
                 continue
-            said.append(relation.places)
-            follow.add(relation.target)
-            yield ColumnNote(self._names[relation.target], "product", _text(text), relation.told)
+            if self._is_no_chance(relation) and self._expression(relation, {}):
+                said.append(relation)
+        whole: dict[int, str] = {}
+        for relation in reversed(said):  # none of them follows from the target of an earlier one
+            whole[relation.target] = self._expression(relation, whole)
+        for relation in said:
+            if text := whole[relation.target]:
+                plain = self._expression(relation, {})
+                yield ColumnNote(self._names[relation.target], "product", _text(plain, text), relation.told)
 
-    def _expression(self, relation: _Relation) -> str:
-        """What a derived column would say; empty where nothing is to be said."""
-        names = [self._names[place] for place in relation.places]
-        if relation.told < FEWEST or len(relation.values) < FEWEST_VALUES or not relation.factor:
+    def _is_no_chance(self, relation: _Relation) -> bool:
+        names = {self._names[place] for place in relation.places}
+        enough = relation.told >= FEWEST and len(relation.values) >= FEWEST_VALUES
+        return enough and not any(names <= bound for bound in self._bound)
+
+    def _expression(self, relation: _Relation, given: Mapping[int, str]) -> str:
+        """What a derived column would say; empty where no schema may state it.
+
+        Args:
+            relation: the column, and what it follows from.
+            given: expressions of columns that follow from others themselves, which stand in their place: a derived
+                column may not follow from another one.
+        """
+        if not relation.factor:
             return ""
-        if any(set(names) <= bound for bound in self._bound):
-            return ""
-        one = as_named(self._names[relation.one])
-        both = "" if relation.other is None else f" {relation.sign} {as_named(self._names[relation.other])}"
-        return self._rounded(relation.factor.format(f"{one}{both}"), relation.target)
+        one, other = (
+            "" if place is None else f"({given[place]})" if given.get(place) else as_named(self._names[place])
+            for place in (relation.one, relation.other)
+        )
+        both = f"{one} {relation.sign} {other}" if other else one
+        return self._rounded(relation.factor.format(both), relation.target)
 
     def _rounded(self, text: str, target: int) -> str:
         """An expression with the digits that the column has; empty for one that no schema may state."""
@@ -257,8 +273,8 @@ def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool,
     return relation.other is not None, finest, divides, relation.one, relation.other or 0, relation.target
 
 
-def _text(expression: str) -> str:
+def _text(plain: str, expression: str) -> str:
     return (
-        f"in all records it is {expression}, and hardly a row of a copy will keep to it. Where that is what it means, "
+        f"in all records it is {plain}, and hardly a row of a copy will keep to it. Where that is what it means, "
         f'make it a derived column with expression = "{expression}".'
     )
