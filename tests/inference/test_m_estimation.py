@@ -213,6 +213,17 @@ def test_the_best_model_of_the_records_is_in_the_set(loss, counted, deviation):
         assert_holds(found, risk, theta, records.risk(estimated) - risk)
 
 
+@pytest.mark.parametrize("penalty", [0.0, 1e9])
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_noise_that_leads_to_one_corner_of_the_ball_is_answered(loss, penalty):
+    """Where noise is left out, as for what sampling alone does, such a corner was ruled out by rounding."""
+    rng = np.random.default_rng(5)
+    records = Records(net_of(loss, ("x",)), table_of(20_000, rng))
+    for _ in range(10):
+        found = parts(m_estimate(records.evidence(0.2, rng), penalty=penalty))[1]
+        assert all(one.lower <= one.estimate <= one.upper for one in found)
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
 def test_the_best_model_of_the_population_is_in_the_set(loss):
     """The population is 100,000 rows, from which 5 samples are drawn with replacement."""

@@ -21,6 +21,8 @@ _MOST_MODELS = 100_000
 _FINEST_STEPS = 1000
 _CLOSE = 0.1
 """Of c, as a share of what the bounds leave open: finer lattices tell hardly more."""
+_ROUNDING = 1e-12
+"""Of risks that floats add up, as a share of 1 and the largest: bounds may be off by as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +64,12 @@ class Certified:
         while True:
             points = lattice(net.dimensions, steps, lows, highs)
             risks = _Fitted(points * (net.radius / steps), penalty, sampling, fit)
-            above, curved = risks.above(risks.best), between_models(net, steps)
-            left = points[above <= curved]
+            open_by, curved = -risks.above(risks.best).min(), between_models(net, steps)
+            left = points[_kept(risks, net, steps)]
             lows, highs = 2 * (left.min(axis=0) - 1), 2 * (left.max(axis=0) + 1)
-            if curved <= -_CLOSE * above.min() or np.prod(highs - lows + 1.0) > _MOST_MODELS:
+            # Where one model alone is left, such as a corner of the ball, the bounds leave nothing open but rounding.
+            close = curved <= max(_CLOSE * open_by, risks.rounding)
+            if close or np.prod(highs - lows + 1.0) > _MOST_MODELS:
                 best = _polished(fit, sampling, penalty, risks.best, steps) if chosen is None else chosen
                 return _certified(risks, net, steps, best)
             steps *= 2
@@ -110,6 +114,11 @@ class _Risks(ABC):
     @abstractmethod
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """float64 [models], twice: F, at least and at most."""
+
+    @property
+    def rounding(self) -> float:
+        """What `above` may be off as floats are rounded."""
+        return _ROUNDING * (1 + max(float(np.abs(ends).max()) for ends in self.bounds))
 
     def _away(self, model: np.ndarray | float = 0.0) -> np.ndarray:
         return np.asarray(np.abs(self.weights - model).sum(axis=1))
@@ -207,7 +216,7 @@ def _polished(fit: RiskFit, sampling: RiskSampling, penalty: float, best: np.nda
 
 def _kept(risks: _Risks, net: LossNet, steps: int) -> np.ndarray:
     """bool [models]: those that may have the best model of the ball beside them."""
-    return risks.above(risks.best) <= between_models(net, steps)
+    return risks.above(risks.best) <= between_models(net, steps) + risks.rounding
 
 
 def _certified(risks: _Risks, net: LossNet, steps: int, chosen: np.ndarray | None) -> Certified:
