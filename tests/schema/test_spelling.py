@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counterfoil.schema import Categorical
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.spelling import spell, spell_decimal, spell_integer
 from counterfoil.schema.values import NUMBER, numbers_of, parse_number, texts_of
@@ -232,3 +233,21 @@ def test_a_dictionary_means_what_its_values_do() -> None:
     found, positions = texts_of(rows)
     assert [found[i] if i >= 0 else None for i in positions] == ["10000000000", "1", None, None, None, "0"]
     np.testing.assert_array_equal(numbers_of(rows), [1e10, 1, np.nan, np.nan, np.nan, 0])
+
+
+@pytest.mark.parametrize("listed", ["12:30:00", "12:30:00.000000", "12:30:00.0"])
+@pytest.mark.parametrize("kind", [pa.time32("s"), pa.time64("us"), pa.time64("ns"), pa.string()])
+def test_times_of_day_are_understood_however_a_schema_spells_them(listed: str, kind: pa.DataType) -> None:
+    """Schemas that listed what Arrow writes would have counted all of them as `other`."""
+    moments = pa.array([45_000, 45_001], pa.int32()).cast(pa.time32("s")).cast(kind)
+    column = Categorical("t", (listed, "08:00:00.250"), other=True)
+    assert column.encode(moments).tolist() == [0, 2]
+    assert column.encode(pa.array(["08:00:00.25", "8:00:00.25", "12:30:00.5"])).tolist() == [1, 2, 2]
+    assert column.decode(np.array([0]), np.random.default_rng(0)).to_pylist() == [listed]
+    absent = Categorical("t", ("08:00:00",), missing=True, missing_values=(listed,))
+    assert absent.encode(moments[:1]).tolist() == [absent.encode(pa.array([""]))[0]]
+
+
+def test_a_time_that_is_listed_in_two_spellings_is_two_categories() -> None:
+    column = Categorical("t", ("12:30:00.0", "12:30:00", "12:30:00.000"), other=True)
+    assert column.encode(pa.array(["12:30:00.0", "12:30:00", "12:30:00.000", "12:30:00.00"])).tolist() == [0, 1, 2, 3]

@@ -15,6 +15,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.groups import Groups, group_of_each, mistake_in
 from counterfoil.schema.plain_arrays import array_of
+from counterfoil.schema.spelling import time_in
 from counterfoil.schema.values import Values, distinct_texts, of_each_type, parse_number
 
 
@@ -86,10 +87,24 @@ class Categorical(Column):
             if np.isfinite(number) and counts[number] == 1
         }
 
-    def _lookup(self, text: str) -> int:
+    @cached_property
+    def _by_time(self) -> Mapping[str, int]:
+        """Categories that are times of day, as they are spelled now; those that equal another one's time left out."""
+        times = {text: time_in(text) for text in self._by_text}
+        counts = Counter(times.values())
+        return {time: self._by_text[text] for text, time in times.items() if time is not None and counts[time] == 1}
+
+    def _declared(self, text: str) -> int | None:
+        """The code of the category, -1 for a text that means missing; None for a text that is not declared."""
         code = self._by_text.get(text)
         if code is None:
             code = self._by_number.get(parse_number(text, {}))
+        if code is None and self._by_time:
+            code = self._by_time.get(time_in(text) or "")
+        return code
+
+    def _lookup(self, text: str) -> int:
+        code = self._declared(text)
         return self._elsewhere if code is None else code
 
     def codes_of(self, values: Values) -> np.ndarray:
@@ -98,8 +113,7 @@ class Categorical(Column):
 
     def means_missing(self, text: str) -> bool:
         """Whether a text is declared to mean that a value is missing."""
-        code = self._by_text.get(text)
-        return (self._by_number.get(parse_number(text, {})) if code is None else code) == -1
+        return self._declared(text) == -1
 
     @property
     def _elsewhere(self) -> int:

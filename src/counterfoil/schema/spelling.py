@@ -19,6 +19,7 @@ microseconds to another.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -29,6 +30,21 @@ from counterfoil.schema.plain_arrays import array_of, numpy_of, scalar_of
 
 LONGEST = 1000  # characters of a number that is written without an exponent
 BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
+
+
+_TIME = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d*?)0*)?", re.ASCII)
+
+
+def time_in(text: str) -> str | None:
+    """A time of day with any number of digits of a second as `spell` writes it; None for another text.
+
+    A schema may list `12:30:00.000000`, as Arrow does.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    whole, fraction = found.groups()
+    return f"{whole}.{fraction}" if fraction else str(whole)
 
 
 def strip(texts: pa.Array) -> pa.Array:
