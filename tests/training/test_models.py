@@ -276,6 +276,7 @@ MISTAKES = {
     "clipping": ("parity", {"clipping": "rows"}, {}, "`clipping` must be"),
     "no projections": ("encoder", {"projections": 0}, {}, "`projections` must be a whole number"),
     "half a projection": ("encoder", {"projections": 2.5}, {}, "`projections` must be a whole number"),
+    "a seed beyond PyTorch's": ("parity", {"init_seed": 2**64}, {}, "A seed must be from"),
     "groups too small": ("parity", {"batch_share": 0.01}, {}, "records? in a batch, of at least 5"),
 }
 
@@ -292,6 +293,7 @@ def test_mistakes_cost_nothing(mistake, ledger, monkeypatch):
         make(**(SHORT | changes)).fit(people(), SCHEMA, ledger=ledger, **(usual | roles))
     assert all(not record.charges for record in ledger.releases())
     assert ledger.reserved().epsilon == 0
+    assert mistake == "groups too small" or not ledger.sizes_read()
 
 
 @pytest.mark.parametrize("kind", ["dp-sgd", "parity"])
@@ -587,6 +589,7 @@ def test_a_generator_without_projections_costs_nothing(ledger, count):
     with pytest.raises(ValueError, match="`projections` must be a whole number"):
         counterfoil.synthesize(POINTS, point_schema([0, 0], [1, 1]), epsilon=1.0, method=generator, ledger=ledger)
     assert not ledger.releases()
+    assert not ledger.sizes_read()
 
 
 def test_points_of_a_generator_come_near_the_records():

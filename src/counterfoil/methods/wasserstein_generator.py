@@ -101,13 +101,14 @@ class WassersteinGenerator(Method):
                 f"are. Found {curator.neighbors.describe()}: use replace_one, with one row a person."
             )
         features = TrainingFeatures(curator.schema)
-        sizes = curator.group_sizes(features)
         schedule = Schedule(self.iterations, self.batch_share)
-        network = self._network(box.dimension)
-        query = self._query(network, features, sizes, schedule.batch_sizes(sizes))
+        network, dimension = self._network(box.dimension), box.dimension
         optimizer = Optimizer("adam", self.learning_rate, 0.0, self.gradient_clip, self.averaged)
-        batch, dimension = sum(query.batch_sizes), box.dimension
         projections = require_projections(self.projections) if dimension > 1 else 1
+        self._query(network, features, (1,), (1,))  # refuses what is wrong for any size: reading it is noted for good
+        sizes = curator.group_sizes(features)
+        query = self._query(network, features, sizes, schedule.batch_sizes(sizes))
+        batch = sum(query.batch_sizes)
 
         def draws(rng: np.random.Generator) -> PublicDraws:
             directions = random_directions(rng, projections, dimension)

@@ -33,6 +33,7 @@ from counterfoil.training.checkpoint import Checkpoint
 from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.training.gradient_noise import noise_warnings
 from counterfoil.training.parameters import Parameters
+from counterfoil.training.penalties import FEWEST
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
 
@@ -134,13 +135,14 @@ class PrivateModel(Parameters, ABC):
         with Curator(source, facts, budget=budget, ledger=ledger, seed=self.seed, **options) as curator:
             if before is not None and self._taken_from(before, made_by, features, curator):
                 return self
+            network = self._network(features)
+            self._require_askable(network, features)
             sizes = curator.group_sizes(features)
             if not any(sizes):
                 raise ValueError(
                     f"{curator.source_name} must have rows to be learned from. Found a table without any: check it."
                 )
             batches = schedule.batch_sizes(sizes)
-            network = self._network(features)
             query = self._query(network, features, sizes, batches)
             descent = train(
                 curator,
@@ -160,6 +162,18 @@ class PrivateModel(Parameters, ABC):
             if at is not None:
                 Checkpoint.load(at).finished(self.receipt.to_json()).save(at)
         return self
+
+    def _require_askable(self, network: Network, features: TrainingFeatures) -> None:
+        """Refuses what no sizes of groups would make right, before they are read, which a ledger remembers for good.
+
+        Raises:
+            ValueError: with the parameter's name.
+        """
+        if self.delta == 0:
+            raise ValueError("`delta` must be positive: the noise of training is Gaussian. Found 0.")
+        network.load_vector(network.parameters_vector())  # refuses those that are not finite
+        pretended = (FEWEST,) * features.group_count
+        self._draws(self._query(network, features, pretended, pretended))
 
     def _made_by(self, features: TrainingFeatures) -> dict[str, Any]:
         """What a checkpoint says of the model that it is of."""
