@@ -132,6 +132,8 @@ def test_schedules_out_of_range_are_refused(changes, says):
         ({"name": "lbfgs"}, "`optimizer`"),
         ({"learning_rate": 0.0}, "`learning_rate`"),
         ({"learning_rate": math.inf}, "`learning_rate`"),
+        ({"learning_rate": None}, "`learning_rate` must be a number"),
+        ({"learning_rate": "fast"}, "`learning_rate` must be a number"),
         ({"learning_rate": 1e300}, "`learning_rate` must be a number from 1e-30 to 1e\\+30"),
         ({"gradient_clip": 1e-320}, "`gradient_clip` must be a number from 1e-30 to 1e\\+30"),
         ({"momentum": 1.0}, "`momentum`"),

@@ -44,7 +44,8 @@ class Optimizer:
             raise ValueError(f"`optimizer` must be one of {', '.join(OPTIMIZERS)}. Found {self.name!r}.")
         for name in ("learning_rate", "gradient_clip"):
             value = getattr(self, name)
-            if value is not None and not 1 / _LARGEST <= value <= _LARGEST:
+            none = value is None and name == "gradient_clip"
+            if not none and not (isinstance(value, (int, float)) and 1 / _LARGEST <= value <= _LARGEST):
                 raise ValueError(f"`{name}` must be a number from {1 / _LARGEST:g} to {_LARGEST:g}. Found {value!r}.")
         for name in ("momentum", "averaged"):
             if not 0 <= getattr(self, name) < 1:
