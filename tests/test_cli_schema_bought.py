@@ -636,5 +636,5 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     assert ended.status == 0, ended.err
     said = " ".join(ended.out.split())
     assert "No release will have income: texts of which none is frequent." in said
-    assert "numbers with decimal commas" in said
+    assert "Numbers with decimal commas" in said
     assert "arm:" not in said

@@ -92,9 +92,10 @@ def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
         named, more = ", ".join(various[:_MOST_NAMED]), len(various) - _MOST_NAMED
         yield (
             f"No release will have {named}{f' and {more} more' if more > 0 else ''}: texts of which none is frequent. "
-            "Texts are also numbers with decimal commas, separators of thousands or signs such as %, and moments that "
-            "are not written as 2020-01-31 23:59:59. Where these are numbers, write plain digits with a point in the "
-            f"table; state kind and bounds, and the `format` of moments, in {out} and take them out of `ignore`."
+            "Numbers with decimal commas, separators of thousands or signs such as % count as texts, and so do moments "
+            "that are not written as 2020-01-31 23:59:59. Write such numbers as plain digits with a point in the "
+            f"table. Then state kind and bounds, and the `format` of moments, in {out}, and take the columns out of "
+            "`ignore`."
         )
 
 

@@ -47,7 +47,7 @@ class _Relation:
         sign: what stands between the two, "*" or "/".
         low: the least constant that all records allow.
         high: the largest.
-        told: records that tell it from chance.
+        evidence: records that tell it from chance.
         values: some of the values of the column that follows in these.
     """
 
@@ -57,7 +57,7 @@ class _Relation:
     sign: str = "*"
     low: float = -np.inf
     high: float = np.inf
-    told: int = 0
+    evidence: int = 0
     values: set[float] = field(default_factory=set)
 
     @property
@@ -92,7 +92,7 @@ class _Relation:
         self.low = max(self.low, float(low.max(initial=-np.inf)))
         self.high = min(self.high, float(high.min(initial=np.inf)))
         telling = target[_tells(target) & _tells(one) & _tells(other)]
-        self.told += int((np.abs(np.diff(telling)) > 2 * apart.max(initial=0.0)).sum())
+        self.evidence += int((np.abs(np.diff(telling)) > 2 * apart.max(initial=0.0)).sum())
         if len(self.values) < FEWEST_VALUES:
             self.values |= set(np.unique(telling)[:FEWEST_VALUES].tolist())
 
@@ -142,11 +142,11 @@ class ProductCounts:
         for relation in said:
             if text := whole[relation.target]:
                 plain = self._expression(relation, {})
-                yield ColumnNote(self._names[relation.target], "product", _text(plain, text), relation.told)
+                yield ColumnNote(self._names[relation.target], "product", _text(plain, text), relation.evidence)
 
     def _is_no_chance(self, relation: _Relation) -> bool:
         names = {self._names[place] for place in relation.places}
-        enough = relation.told >= FEWEST and len(relation.values) >= FEWEST_VALUES
+        enough = relation.evidence >= FEWEST and len(relation.values) >= FEWEST_VALUES
         return enough and not any(names <= bound for bound in self._bound)
 
     def _expression(self, relation: _Relation, given: Mapping[int, str]) -> str:
@@ -204,17 +204,17 @@ def _candidates(numbers: np.ndarray, digits: list[int | None]) -> list[_Relation
 
 
 def _best(found: list[_Relation]) -> list[_Relation]:
-    standing = [relation for relation in found if relation.stands and relation.told and relation.factor]
-    return sorted(standing, key=lambda relation: (relation.other is not None, -relation.told))[:MOST_LEFT]
+    standing = [relation for relation in found if relation.stands and relation.evidence and relation.factor]
+    return sorted(standing, key=lambda relation: (relation.other is not None, -relation.evidence))[:MOST_LEFT]
 
 
 def _standing(bases: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
     """Which of the columns [n, records] may be a constant times which base [m, records]: places of base and column."""
     with np.errstate(all="ignore"):
         ends = low / bases[:, None], high / bases[:, None]
-        told = (bases[:, None] != 0) & np.isfinite(ends[0])
-        least = np.where(told, np.minimum(*ends), -np.inf).max(axis=2)
-        most = np.where(told, np.maximum(*ends), np.inf).min(axis=2)
+        known = (bases[:, None] != 0) & np.isfinite(ends[0])
+        least = np.where(known, np.minimum(*ends), -np.inf).max(axis=2)
+        most = np.where(known, np.maximum(*ends), np.inf).min(axis=2)
         against = ((bases[:, None] == 0) & ((low > 0) | (high < 0))).any(axis=2)
         against |= (np.isinf(bases)[:, None] & np.isfinite(low)).any(axis=2)
     return [(int(base), int(column)) for base, column in np.argwhere((least <= most) & (least * most > 0) & ~against)]
