@@ -20,7 +20,7 @@ from counterfoil.curator.account import Account
 from counterfoil.fidelity.bought_schema import BoughtSchema
 from counterfoil.files import moved
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.schema import Categorical, Identifier, Integer, Schema
+from counterfoil.schema import Categorical, Identifier, Integer, Real, Schema
 from counterfoil.schema.errors import SchemaError
 
 ROWS = 3000
@@ -621,20 +621,50 @@ def test_the_folder_does_not_say_that_nothing_read_what_the_schema_was_bought_of
 
 def test_categories_with_decimal_commas_are_named_on_the_terminal(office: Office) -> None:
     rng = np.random.default_rng(0)
-    lines = [f"{rng.integers(0, 9)},5;{rng.choice(['a', 'b'])}" for _ in range(3000)]
-    Path("labor.csv").write_text("\n".join(["kreatinin;arm", *lines]) + "\n")
+    lines = [f'"{rng.integers(0, 9)},5",{rng.choice(["a", "b"])}' for _ in range(3000)]
+    Path("labor.csv").write_text("\n".join(["kreatinin,arm", *lines]) + "\n")
     ended = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "labor.schema.toml")
     assert ended.status == 0, ended.err
-    assert "The categories of kreatinin look like numbers with decimal commas" in " ".join(ended.out.split())
+    said = " ".join(ended.out.split())
+    assert "The categories of kreatinin look like numbers with decimal commas" in said
+    assert "state kind, bounds and `decimal_char` in labor.schema.toml" in said
+
+
+def test_decimal_commas_are_read_where_no_commas_part_the_cells_or_where_they_are_stated(office: Office) -> None:
+    rng = np.random.default_rng(0)
+    cells = [(f"{rng.integers(0, 9)},5", rng.choice(["a", "b"])) for _ in range(3000)]
+    Path("labor.csv").write_text("\n".join(["kreatinin;arm", *(f"{one};{arm}" for one, arm in cells)]) + "\n")
+    Path("quoted.csv").write_text("\n".join(["kreatinin,arm", *(f'"{one}",{arm}' for one, arm in cells)]) + "\n")
+    for name, more in (("labor.csv", ()), ("quoted.csv", ("--decimal-char", ","))):
+        out = f"{name}.toml"
+        ended = office.run("schema", name, "--epsilon", "5", "--out", out, *more)
+        assert ended.status == 0, ended.err
+        column = Schema.from_toml(Path(out)).columns[0]
+        assert isinstance(column, Real)
+        assert column.decimal_char == ","
+        assert "look like numbers" not in ended.out
+        made = office.run("synth", name, "--schema", out, "--epsilon", "5", "--out", f"{name}.made.csv")
+        assert made.status == 0, made.err
+        drawn = Path(f"{name}.made.csv").read_text().splitlines()[1:]
+        halves = [line for line in drawn if line.split('"')[1].endswith(",5")]
+        assert len(halves) > 0.9 * len(drawn)
+
+
+def test_a_decimal_sign_goes_with_drafts_too(office: Office) -> None:
+    ended = office.run("schema", "town.csv", "--decimal-char", ",", "--out", "draft.toml")
+    assert ended.status == 0, ended.err
+    assert '\ndecimal_char = ","\n' in Path("draft.toml").read_text()
+    refused = office.run("schema", "town.csv", "--decimal-char", ";", "--out", "other.toml")
+    assert (refused.status, "The decimal sign must be a comma or a point. Found ';'." in refused.err) == (2, True)
 
 
 def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office) -> None:
     rng = np.random.default_rng(0)
-    lines = [f"{rng.normal(3000, 800):.2f};{rng.choice(['a', 'b'])}".replace(".", ",") for _ in range(3000)]
-    Path("incomes.csv").write_text("\n".join(["income;arm", *lines]) + "\n")
+    lines = [f'"{rng.normal(3000, 800):.2f}"'.replace(".", ",") + f",{rng.choice(['a', 'b'])}" for _ in range(3000)]
+    Path("incomes.csv").write_text("\n".join(["income,arm", *lines]) + "\n")
     ended = office.run("schema", "incomes.csv", "--epsilon", "5", "--out", "incomes.schema.toml")
     assert ended.status == 0, ended.err
     said = " ".join(ended.out.split())
     assert "No release will have income: texts of which none is frequent." in said
-    assert "Numbers with decimal commas" in said
+    assert "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts" in said
     assert "arm:" not in said

@@ -297,6 +297,7 @@ def buy_schema(
     name: str = "",
     confirm_delta: float | None = None,
     share: float = 1.0,
+    decimal_char: str | None = None,
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
@@ -315,6 +316,8 @@ def buy_schema(
         share: of the budget, such as .1, for the schema. The rest is for one release, `synthesize(..., rest=True)`: one
             guarantee for both, for which the ledger reserves the whole budget now. A schema with a budget of its own
             adds to what the release costs.
+        decimal_char: the decimal sign of the numbers in its texts, "," or "."; with it, separators of thousands are
+            read too. Plain digits with an optional point where None.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
@@ -323,7 +326,9 @@ def buy_schema(
     """
     budget, unit, related = Budget(epsilon, delta), PrivacyUnit.of(privacy_unit), NeighboringRelation(relation)
     require_moderate_delta(budget.delta, confirm_delta)
-    purchase = SchemaPurchase.of(source, budget, related.value, unit, stated=stated, name=name, share=share)
+    purchase = SchemaPurchase.of(
+        source, budget, related.value, unit, stated=stated, name=name, share=share, decimal_char=decimal_char
+    )
     with ExitStack() as opened:
         counting = ledger_given(ledger, opened)
         if counting is not None:

@@ -25,6 +25,7 @@ from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
 from counterfoil.curator.queries.fidelity_marginals import LargestMarginalDistance, TotalMarginalDistance
 from counterfoil.curator.queries.fidelity_model import CorrectPredictions, TotalLoss
@@ -442,6 +443,15 @@ def places_random(domain: Domain) -> st.SearchStrategy:
     return st.sets(st.sampled_from(domain.attributes), min_size=1).map(lambda names: ColumnPlaces(tuple(sorted(names))))
 
 
+def signs_examples() -> Iterator[tuple[object, bool]]:
+    """No code of `TINY` is that of a number with either sign; `test_discovery_queries.py` has cells of all."""
+    yield DecimalSigns(("a", "b")), False
+
+
+def signs_random(domain: Domain) -> st.SearchStrategy:
+    return st.sets(st.sampled_from(domain.attributes), min_size=1).map(lambda names: DecimalSigns(tuple(sorted(names))))
+
+
 def ranges_examples() -> Iterator[tuple[object, bool]]:
     yield ColumnRanges((Intervals("a", (0, 1), (0.5,)), Intervals("b", (0, 1, 2), (0.5, 1.5)))), True
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),)), True
@@ -460,6 +470,7 @@ def ranges_random(domain: Domain) -> st.SearchStrategy:
 REGISTRY: dict[type, Registered] = {
     ColumnPlaces: Registered(places_examples, places_random),
     ColumnRanges: Registered(ranges_examples, ranges_random),
+    DecimalSigns: Registered(signs_examples, signs_random),
     UnitSizes: Registered(unit_sizes_examples, lambda domain: st.integers(1, 4).map(UnitSizes)),
     SchemaPlacement: Registered(placement_examples, lambda domain: st.just(SchemaPlacement.of(schema_of(domain)))),
     GroupPredictions: Registered(group_predictions_examples, group_predictions_random),

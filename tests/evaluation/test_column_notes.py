@@ -427,4 +427,30 @@ def test_limits_of_detection_are_told_from_words_for_missing():
 
 def test_percent_signs_are_named_where_numbers_are_not_read():
     (share,) = checked(Integer("share", 0, 100, missing=True), ["3", "91 %"]).columns
-    assert "without separators of thousands and signs such as %" in share.remedy(share.found[0])
+    assert "with a decimal point and without signs such as %" in share.remedy(share.found[0])
+
+
+@pytest.mark.parametrize(
+    ("sign", "cells", "said"),
+    [
+        ("", ["1,5", "0,25", "7"], 'they have a decimal comma: give `decimal_char = ","`'),
+        ("", ["1,234.5", "1,234", "7"], 'they have separators of thousands: give `decimal_char = "."`'),
+        ("", ["1,234", "7,500"], 'they have commas: give `decimal_char = ","` if these are decimal ones, "." if they'),
+        (",", ["1.5", "0.25", "7"], "they have a decimal point: leave `decimal_char` out"),
+        (".", ["1,5", "0,25", "7"], 'they have a decimal comma: give `decimal_char = ","`'),
+        ("", ["1,5", "x"], "1 of them have a decimal comma"),
+        (",", ["x"], "write numbers with a decimal comma at most, and without signs such as %"),
+    ],
+)
+def test_another_decimal_sign_is_proposed_where_it_reads_what_is_not_read(
+    sign: str, cells: list[str], said: str
+) -> None:
+    (column,) = checked(Real("x", 0, 10_000, missing=True, decimal_char=sign), cells).columns
+    assert said in column.remedy(column.found[0])
+
+
+def test_separators_of_thousands_are_said_to_be_left_out() -> None:
+    report = checked(Real("x", 0, 10_000, decimal_char=","), ["1.234,5", "12,25", "3"])
+    (note,) = [one for one in report.notes if one.kind == "rewritten"]
+    assert note.count == 1
+    assert "no separators of thousands" in note.text

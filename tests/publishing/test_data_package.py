@@ -252,3 +252,16 @@ def test_the_rules_notice_what_breaks_them(tmp_path: Path) -> None:
         place[path[-1]] = value
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, RULES)
+
+
+def test_decimal_commas_are_declared_where_texts_have_them(tmp_path: Path) -> None:
+    schema = Schema.from_toml(
+        'decimal_char = ","\n[columns.x]\nkind = "real"\nlower = 0\nupper = 1\n[columns.n]\nkind = "integer"\nlower = '
+        '0\nupper = 1\n[[derived]]\nname = "y"\nkind = "real"\nexpression = "x * 2"\n'
+    )
+    fields = {}
+    for name in ("synthetic.csv", "synthetic.parquet"):
+        made = package(schema, drawn(schema), tmp_path, name)
+        fields[name] = {field["name"]: field.get("decimalChar") for field in made["resources"][0]["schema"]["fields"]}
+    assert fields["synthetic.csv"] == {"x": ",", "n": None, "y": ","}
+    assert fields["synthetic.parquet"] == {"x": None, "n": None, "y": None}

@@ -304,7 +304,9 @@ def test_a_value_without_a_place_is_answered_with_what_would_give_it_one() -> No
         german.encode(pa.array(["12/31/2020"]))
     for cell in ("1,5", "1,000", "1.000,00"):
         for column in (Real("x", 0, 2000, bins=4), Integer("x", 0, 2000, bins=4)):
-            with pytest.raises(UnplacedValue, match=r"decimal commas and thousands separators can't be read") as caught:
+            with pytest.raises(
+                UnplacedValue, match=r"decimal_char. lets decimal commas and separators of thousands be read"
+            ) as caught:
                 column.encode(pa.array([cell]))
             assert cell not in str(caught.value)
     with pytest.raises(UnplacedValue, match=r"not true or false.*Declare `true` and `false` \(its two labels\), or"):

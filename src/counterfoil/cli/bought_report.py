@@ -92,10 +92,9 @@ def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
         named, more = ", ".join(various[:_MOST_NAMED]), len(various) - _MOST_NAMED
         yield (
             f"No release will have {named}{f' and {more} more' if more > 0 else ''}: texts of which none is frequent. "
-            "Numbers with decimal commas, separators of thousands or signs such as % count as texts, and so do moments "
-            "that are not written as 2020-01-31 23:59:59. Write such numbers as plain digits with a point in the "
-            f"table. Then state kind and bounds, and the `format` of moments, in {out}, and take the columns out of "
-            "`ignore`."
+            "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts, and so do "
+            "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
+            f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`."
         )
 
 
@@ -115,7 +114,7 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
         yield (
             f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
             "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
-            f"numbers, write plain digits with a point in the table, and state kind and bounds in {out}."
+            f"numbers, state kind, bounds and `decimal_char` in {out}."
         )
     if lumped := [one.name for one in made.discovered.columns if one.lumps and one.name not in listed]:
         yield (

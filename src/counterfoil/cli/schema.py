@@ -61,6 +61,10 @@ def schema(
         Path | None,
         typer.Option("--stated", help="With --epsilon: facts that are known, and cost nothing.", metavar="PARTIAL"),
     ] = None,
+    decimal_char: Annotated[
+        str | None,
+        typer.Option("--decimal-char", help="The decimal sign of its numbers, a comma or a point.", metavar="C"),
+    ] = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -102,6 +106,7 @@ def schema(
     from counterfoil.cli.schema_bought import KeepingWish, Wish, buy
     from counterfoil.cli.schema_confirm import ask
     from counterfoil.cli.synth_keeping import command_to_finish
+    from counterfoil.schema.decimal_char import DECIMAL_CHARS
 
     options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
     options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger, "share": share}
@@ -115,6 +120,8 @@ def schema(
         raise ValueError("`--epsilon` buys what `--confirm` asks for. Found both: leave one out.")
     if confirm and json:
         raise ValueError("`--confirm` asks on the terminal, where `--json` prints nothing else. Found both: leave one.")
+    if decimal_char is not None and decimal_char not in DECIMAL_CHARS:
+        raise ValueError(f"The decimal sign must be a comma or a point. Found {decimal_char!r}.")
     terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
         keeping = KeepingWish(keep, resume, discard_answers, command_to_finish(context))
@@ -131,12 +138,13 @@ def schema(
             rows,
             keeping,
             1.0 if share is None else share,
+            decimal_char,
         )
         buy(terminal, wish, out, receipt, force=force)
     elif confirm:
-        ask(terminal, source, out, force=force, piped=piped)
+        ask(terminal, source, out, force=force, piped=piped, decimal_char=decimal_char)
     else:
-        _draft(terminal, source, out, force=force)
+        _draft(terminal, source, out, decimal_char, force=force)
 
 
 def _refuse(options: dict[str, object], needed: str) -> None:
@@ -145,7 +153,7 @@ def _refuse(options: dict[str, object], needed: str) -> None:
             raise ValueError(f"`--{option}` goes with {needed}. Found it alone: add it.")
 
 
-def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) -> None:
+def _draft(terminal: Terminal, source: str, out: Path | None, decimal_char: str | None, *, force: bool) -> None:
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.files import write_text
     from counterfoil.schema import draft
@@ -155,7 +163,7 @@ def _draft(terminal: Terminal, source: str, out: Path | None, *, force: bool) ->
     columns = columns_of(source)
     require_names(columns.types)
     note_strange_header(terminal, columns.types)
-    text = draft(columns.types, name=name_of(source), typed=columns.typed)
+    text = draft(columns.types, name=name_of(source), typed=columns.typed, decimal_char=decimal_char)
     if out is None and not terminal.json:
         print(inert_toml(text), end="")
         return

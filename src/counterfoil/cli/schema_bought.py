@@ -81,6 +81,7 @@ class Wish:
         rows: how many rows the table has, where that is public; None where it isn't, or nobody said.
         keep: where its answers are kept until its files are in place.
         share: of the budget, whose rest is for one release; 1 for all of it.
+        decimal_char: the decimal sign of the numbers in the file; None where nothing is said.
     """
 
     source: str
@@ -95,6 +96,7 @@ class Wish:
     rows: int | None = None
     keep: KeepingWish = KeepingWish()
     share: float = 1.0
+    decimal_char: str | None = None
 
     def purchase(self) -> SchemaPurchase:
         """What is to be bought; nothing but the table's header and types is read for it.
@@ -114,7 +116,16 @@ class Wish:
         related = relation_named("add_or_remove_one" if self.relation is None else self.relation)
         unit = unit_of(self.privacy_unit, self.max_rows)
         name = name_of(self.source)
-        return SchemaPurchase.of(self.source, budget, related, unit, stated=self.stated, name=name, share=self.share)
+        return SchemaPurchase.of(
+            self.source,
+            budget,
+            related,
+            unit,
+            stated=self.stated,
+            name=name,
+            share=self.share,
+            decimal_char=self.decimal_char,
+        )
 
 
 def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, *, force: bool) -> None:

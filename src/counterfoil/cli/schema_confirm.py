@@ -41,7 +41,9 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def ask(terminal: Terminal, source: str, out: Path | None, *, force: bool, piped: bool) -> None:
+def ask(
+    terminal: Terminal, source: str, out: Path | None, *, force: bool, piped: bool, decimal_char: str | None = None
+) -> None:
     """Asks for everything, and writes the schema when all is answered.
 
     Args:
@@ -50,6 +52,7 @@ def ask(terminal: Terminal, source: str, out: Path | None, *, force: bool, piped
         out: where the schema goes.
         force: whether a file that is there may be replaced.
         piped: whether the answers come from a pipe on purpose.
+        decimal_char: the decimal sign of its numbers; None for digits with an optional point.
 
     Raises:
         ValueError: in one sentence, where there is nobody to ask, or the answers end early.
@@ -69,14 +72,14 @@ def ask(terminal: Terminal, source: str, out: Path | None, *, force: bool, piped
     columns = columns_of(source)
     note_strange_header(terminal, columns.types)
     try:
-        document = _document(Answers(terminal), columns, name_of(source))
+        document = _document(Answers(terminal), columns, name_of(source), decimal_char)
         write_text(out, document)
     except KeyboardInterrupt as error:
         raise Stopped("No record was read, and no file was written.") from error
     terminal.say(f"Confirmed {len(columns.types)} columns in {out}.")
 
 
-def _document(answers: Answers, columns: SourceColumns, name: str) -> str:
+def _document(answers: Answers, columns: SourceColumns, name: str, decimal_char: str | None) -> str:
     """The schema that the answers make, as TOML that was read once."""
     from counterfoil.inert import inert_toml
     from counterfoil.schema import Schema
@@ -89,12 +92,13 @@ def _document(answers: Answers, columns: SourceColumns, name: str) -> str:
     ignored: list[str] = []
     for number, (column, kind) in enumerate(columns.types.items(), 1):
         place = f"column {number:,} of {len(columns.types):,}"
-        facts = _asked(answers, column, kind if columns.typed else None, place)
+        facts = _asked(answers, column, kind if columns.typed else None, place, decimal_char)
         if facts is None:
             ignored.append(column)
         else:
             tables.append(toml_table(f"[columns.{toml_key(column)}]", facts))
     head = [f"name = {toml_value(name)}"] if name else []
+    head += [] if decimal_char is None else [f"decimal_char = {toml_value(decimal_char)}"]
     head += [f"ignore = {toml_value(ignored)}"] if ignored else []
     head += ["exact_names = true"] if any(map(is_pattern, columns.types)) else []
     document = "\n".join(
@@ -104,15 +108,17 @@ def _document(answers: Answers, columns: SourceColumns, name: str) -> str:
     return inert_toml(document)
 
 
-def _asked(answers: Answers, column: str, storage: pa.DataType | None, place: str) -> dict[str, Any] | None:
+def _asked(
+    answers: Answers, column: str, storage: pa.DataType | None, place: str, decimal_char: str | None
+) -> dict[str, Any] | None:
     """The facts of one column, as keys and values of its table; None where it is left out."""
     from counterfoil.inert import inert
     from counterfoil.schema.code_lists import CodeLists
     from counterfoil.schema.drafting import storage_words
     from counterfoil.schema.errors import SchemaError
-    from counterfoil.schema.toml import read_column
+    from counterfoil.schema.toml import read_column, with_sign
 
-    guess = _guess(column, storage)
+    guess, sign = _guess(column, storage), {} if decimal_char is None else {"decimal_char": decimal_char}
     while True:
         print(inert(f"{column} ({place}{'' if storage is None else f', stored as {storage_words(storage)}'})"))
         kind = answers.ask(f"kind: {', '.join(KINDS)}", choice(KINDS), default=guess)
@@ -122,7 +128,7 @@ def _asked(answers: Answers, column: str, storage: pa.DataType | None, place: st
         if kind != "identifier":
             facts |= _missing(answers)
         try:
-            read_column(column, facts, CodeLists(None))
+            read_column(column, with_sign(facts, sign), CodeLists(None))
         except SchemaError as error:
             print(inert(f"    {error} Once more, please."))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ from counterfoil.curator.discovery_texts import TextRounds
 from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind, Need
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Need
+from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import has_no_text
@@ -66,6 +69,9 @@ def discover(
     open: `Receipt.from_curator(curator, method="schema", parameters={"shares": dict(discovered.shares)}, rows=0,
     released="measures")`, then `curator.record_receipt`, then `curator.close()`.
 
+    Of a text file whose cells no commas separate, one vote of each record is asked first, with little of the budget:
+    whether its numbers have decimal commas (`DecimalSigns`).
+
     Four questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
     and where numbers lie on a coarse grid (`ColumnPlaces`); and then, as the answers suggest (`discovery_steps`), where
     numbers and days lie within what that shows (`ColumnRanges`), or in rounds which texts are frequent among those that
@@ -93,11 +99,13 @@ def discover(
     asked = _asked(source, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens, share=share)
+    signs = _asks_sign(source, asked)
+    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens, signs=signs, share=share)
     if share < 1:
         RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
-    schema = Schema(tuple(map(RawCells, names)), ignore=_others(source, names, unit))
+    cells = [OpenCells(name) if signs else RawCells(name, column.decimal_char) for name, column in asked.items()]
+    schema = Schema(tuple(cells), ignore=_others(source, names, unit))
     with ExitStack() as until_done:
         curator = Curator(
             source,
@@ -122,7 +130,7 @@ def discover(
     planned = account.rule.epsilon([noise.event() for noise in noises.noises], budget.delta)
     spent = account.rule.epsilon(account.events, budget.delta) if share == 1 else planned
     relation_name, shares = curator.relation.value, dict(noises.shares)
-    return Discovered(columns, spent, budget.delta, relation_name, shares, need), curator
+    return Discovered(columns, spent, budget.delta, relation_name, shares, need, discovery.signs), curator
 
 
 def need_foreseen(
@@ -146,7 +154,7 @@ def need_foreseen(
     """
     unit = PrivacyUnit.of(privacy_unit)
     asked = _asked(source, stated or {}, unit.column if unit else None)
-    noise = plan_discovery(budget, ranges=True, texts=True, share=share).places
+    noise = plan_discovery(budget, ranges=True, texts=True, signs=_asks_sign(source, asked), share=share).places
     neighbors = Neighbors(NeighboringRelation(relation), unit)
     sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
     return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)
@@ -163,6 +171,10 @@ class _Discovery:
         self._asked = asked
         self._texts = TextRounds()
         self._counted: dict[str, Counted] = {}
+        self._sign, self.signs = None, None
+        if noises.signs is not None:
+            self.signs = self._ask_signs(noises.signs)
+            self._sign = self.signs.sign
         self._hear(self._ask_places(noises.places))
         for number, noise in enumerate(noises.later, start=1):
             self._ask_next(number, noise)
@@ -245,6 +257,7 @@ class _Discovery:
             date_format=written,
             missing_words=words,
             decimals=vote.decimals() if kind == "real" else None,
+            decimal_char=self._asked[name].decimal_char or self._sign or "",
             read=vote.share_read(kind, written, present, error) if voted else None,
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
@@ -257,8 +270,14 @@ class _Discovery:
             outside=bounds.outside,
         )
 
+    def _ask_signs(self, noise: GaussianNoise) -> FoundSign:
+        """The decimal sign that surely more records have; none where the noise hides which."""
+        answer = self._account.ask(DecimalSigns(tuple(self._asked)), noise)
+        commas, points = (float(count) for count in answer.values)
+        return FoundSign(commas, points, answer.deviation)
+
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:
-        query = ColumnPlaces(tuple(self._asked))
+        query = ColumnPlaces(tuple(self._asked), self._sign)
         answer = self._account.ask(query, noise)
         least = sure(len(self._asked))
         return {name: Votes(counts, answer.deviation, least) for name, counts in query.split(answer.values).items()}
@@ -269,7 +288,7 @@ class _Discovery:
             deviation = self._foreseen(number)
             asked = [one for name in self._number_columns if (one := self._intervals(name, deviation)) is not None]
         else:
-            deviation = self._account.deviation(ColumnPlaces(tuple(self._counted)), noise)
+            deviation = self._account.deviation(ColumnPlaces(tuple(self._counted), self._sign), noise)
             bounds = self._bounds()
             least = sure_of(sum(counted.sums for counted in self._counted.values()))
             asked = [
@@ -278,7 +297,7 @@ class _Discovery:
             ]
         if not asked:
             return False
-        query = ColumnRanges(tuple(asked))
+        query = ColumnRanges(tuple(asked), self._sign)
         answer = self._account.ask(query, noise)
         for one, counts in zip(asked, query.split(answer.values).values(), strict=True):
             new = Counted(one, counts.astype(float), answer.deviation)
@@ -293,7 +312,7 @@ class _Discovery:
             if later == number or (later > number and self._step(later) == "ranges")
         ]
         # As many columns have the same sensitivity in either question.
-        query = ColumnPlaces(self._number_columns)
+        query = ColumnPlaces(self._number_columns, self._sign)
         return math.fsum(self._account.deviation(query, noise) ** -2.0 for noise in noises) ** -0.5
 
     def _ask_places_again(self, noise: _Later) -> None:
@@ -418,7 +437,7 @@ def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[
     for name, kind in columns.types.items():
         given = stated.get(name, Stated())
         known = given.kind or (_stored_kind(kind) if columns.typed else None)
-        whole = Stated(known, given.ranged, given.listed, given.ignored)
+        whole = replace(given, kind=known)
         if name != unit and not whole.closed and not has_no_text(kind):
             asked[name] = whole
     if not asked:
@@ -426,6 +445,13 @@ def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[
             "Something about the columns must be open to be bought. Found nothing: use the schema as it is."
         )
     return asked
+
+
+def _asks_sign(source: Any, asked: Mapping[str, Stated]) -> bool:
+    """Whether the file may have decimal commas, and nobody says so: cells that are apart by no commas often have."""
+    columns = columns_of(source)
+    is_likely = not columns.typed and columns.delimiter not in (None, ",")
+    return is_likely and not any(column.decimal_char for column in asked.values())
 
 
 def _others(source: Any, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:

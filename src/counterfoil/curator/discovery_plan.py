@@ -17,6 +17,10 @@ from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 SHARES: Mapping[str, float] = {"places": 0.2, "first": 0.1, "second": 0.25, "third": 0.45}
 """Of the whole mu**2: of what cells are, and of three later questions, which may be of texts or of numbers."""
 
+SIGNS_SHARE = 0.02
+"""Of the whole mu**2 where the decimal sign of a file is asked for: one vote of each record tells it, however many
+columns there are, from about as many records as a column needs to show."""
+
 _DELTA_SHARE = 0.3
 """Of delta, for texts that one record alone has. Thresholds grow with the root of its logarithm, and so does what the
 rest of delta buys: three tenths cost either less than 3%."""
@@ -31,11 +35,13 @@ class DiscoveryPlan:
         later: of the later questions. Which of them are about texts, and which about numbers, follows from answers
             (`discovery_steps`); their noise is the same for either.
         shares: of mu**2, by question.
+        signs: of the question before all others, which decimal sign a file has; None where that is known.
     """
 
     places: GaussianNoise
     later: tuple[GaussianNoise | OpenDomainGaussianNoise, ...]
     shares: Mapping[str, float]
+    signs: GaussianNoise | None = None
 
     @property
     def tells_texts(self) -> bool:
@@ -45,10 +51,12 @@ class DiscoveryPlan:
     @property
     def noises(self) -> tuple[CountNoise, ...]:
         """Those of all questions, in order."""
-        return (self.places, *self.later)
+        return (*(() if self.signs is None else (self.signs,)), self.places, *self.later)
 
 
-def plan_discovery(budget: Budget, *, ranges: bool, texts: bool, share: float = 1.0) -> DiscoveryPlan:
+def plan_discovery(
+    budget: Budget, *, ranges: bool, texts: bool, signs: bool = False, share: float = 1.0
+) -> DiscoveryPlan:
     """Divides a budget.
 
     Where columns may be of texts there are three later questions, and where they can't there is one, if any. The
@@ -59,6 +67,7 @@ def plan_discovery(budget: Budget, *, ranges: bool, texts: bool, share: float = 
         budget: of which all may be spent, or a share.
         ranges: whether a column may have numbers or days.
         texts: whether a column may be one of texts.
+        signs: whether the decimal sign is asked for first.
         share: of mu**2, for all questions, above 0 and at most 1; the rest is for one release (`RestOfBudget`).
 
     Raises:
@@ -70,15 +79,19 @@ def plan_discovery(budget: Budget, *, ranges: bool, texts: bool, share: float = 
             "Found 0: give a delta, such as 1e-9."
         )
     shares = _shares(ranges=ranges, texts=texts)
+    if signs:
+        shares = {"signs": SIGNS_SHARE} | {name: (1 - SIGNS_SHARE) * part for name, part in shares.items()}
     usable = usable_budget(budget, PrivacyLossPlan.name)
     delta = _DELTA_SHARE * usable.delta if texts else 0.0
     left = Budget.unrestricted(usable.epsilon, (usable.delta - delta) * (1 - 1e-9))
     mu = largest_mu(left) * math.sqrt(share) * (1 - 1e-9)
-    places, *later = (NEVER_MORE / (mu * math.sqrt(share)) for share in shares.values())
+    multipliers = [NEVER_MORE / (mu * math.sqrt(share)) for share in shares.values()]
+    first = GaussianNoise(multipliers.pop(0)) if signs else None
+    places, *later = multipliers
     if texts:
         opened = tuple(OpenDomainGaussianNoise(multiplier, delta / len(later)) for multiplier in later)
-        return DiscoveryPlan(GaussianNoise(places), opened, shares)
-    return DiscoveryPlan(GaussianNoise(places), tuple(map(GaussianNoise, later)), shares)
+        return DiscoveryPlan(GaussianNoise(places), opened, shares, first)
+    return DiscoveryPlan(GaussianNoise(places), tuple(map(GaussianNoise, later)), shares, first)
 
 
 def _shares(*, ranges: bool, texts: bool) -> dict[str, float]:

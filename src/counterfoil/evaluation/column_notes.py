@@ -23,6 +23,7 @@ from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import EXACT, Integer
 from counterfoil.schema.notation import dated, moment_of
@@ -85,6 +86,7 @@ class NoteCounts:
         self.clocks = 0
         self.impossible = 0
         self.limits = 0
+        self.notations: Counter[str] = Counter()
         self.inexact = 0
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
@@ -118,6 +120,7 @@ class NoteCounts:
             self._add_instants(self.column, batch, cells)
         elif isinstance(self.column, Integer | Real):
             self._add_clocks(batch, cells)
+            self._add_numbers(self.column, batch, cells)
         if isinstance(self.column, Integer) and cells.numbers is not None:
             self.inexact += int((np.abs(cells.numbers) > EXACT).sum())
         if self._plain is not None and batch.holds_texts(name):
@@ -163,6 +166,15 @@ class NoteCounts:
             texts = batch.texts(self.column.name, unread)
             self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
             self.limits += sum(_LIMIT.fullmatch(text) is not None for text in texts)
+
+    def _add_numbers(self, column: Integer | Real, batch: RawBatch, cells: PlacedCells) -> None:
+        """Counts unreadable texts that are numbers with another decimal sign."""
+        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
+        others = [sign for sign in ("", *DECIMAL_CHARS) if sign != column.decimal_char]
+        for text, count in Counter(batch.texts(column.name, unread)).items() if len(unread) else ():
+            for sign in others:
+                if np.isfinite(parse_number(text, {}, sign)):
+                    self.notations[sign] += count
 
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
         if not column.format or dated(column.format):

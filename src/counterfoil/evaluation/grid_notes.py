@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real, digits_for, digits_of
@@ -128,7 +129,9 @@ class GridCounts:
 
     def read(self, texts: Iterable[str]) -> None:
         """Sees texts of cells, of which some were numbers before they were read."""
-        plain = (text for text in texts if _PLAIN.fullmatch(text))
+        sign = self.column.decimal_char
+        pointed = (plain_number(text, sign) for text in texts) if sign else texts
+        plain = (text for text in pointed if _PLAIN.fullmatch(text))
         self._written |= {len(text.partition(".")[2]) for text in plain}
 
     @property

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 from counterfoil.evaluation.text_tally import TextTally
+from counterfoil.schema.decimal_char import pointed
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
@@ -27,6 +28,7 @@ class PlainCounts:
     def __init__(self, column: Integer | Real):
         self._plain = _WHOLE if isinstance(column, Integer) else _DECIMAL
         self._step = column.step if isinstance(column, Integer) else 0
+        self._sign = column.decimal_char
         self._otherwise = TextTally()
         self._zeros: set[int] = set()
         """How many zeros are after the point; 0 for a whole number in any other notation."""
@@ -34,10 +36,11 @@ class PlainCounts:
     def add(self, found: Counter[str]) -> None:
         """Sees texts of cells that are as declared, with their counts."""
         for text, count in found.items():
+            plain = pointed(text, self._sign)
             if self._step:
-                pointed = _POINTED.fullmatch(text)
-                self._zeros.add(0 if pointed is None else len(pointed[1]))
-            if self._plain.fullmatch(text) is None:
+                zeros = _POINTED.fullmatch(plain)
+                self._zeros.add(0 if zeros is None else len(zeros[1]))
+            if self._plain.fullmatch(plain) is None:
                 self._otherwise.add(text, count)
 
     @property
@@ -54,7 +57,8 @@ class PlainCounts:
     def said(self) -> str:
         """What is lost."""
         said = f"{self.count:,} of its cells are written in another way than they come back, in plain digits with "
-        if self._plain is _DECIMAL:
+        said += "no separators of thousands, " if self._sign else ""
+        if self._plain is _DECIMAL or self._sign:
             return f"{said}no plus sign and no exponent"
         codes = "list them as texts in `values`, as categories"
         if self._zeros.isdisjoint({0}) and len(self._zeros) == 1:

@@ -49,6 +49,7 @@ class Irregular:
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
+        notations: how many are numbers with another `decimal_char`, by each that reads some; "" for none.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
@@ -62,6 +63,7 @@ class Irregular:
     clocks: int = 0
     impossible: int = 0
     limits: int = 0
+    notations: tuple[tuple[str, int], ...] = ()
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
 
@@ -89,7 +91,12 @@ class ColumnReport:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
         if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
             return self.words.seen_remedy(
-                one.count, offsets=one.offsets, clocks=one.clocks, impossible=one.impossible, limits=one.limits
+                one.count,
+                offsets=one.offsets,
+                clocks=one.clocks,
+                impossible=one.impossible,
+                limits=one.limits,
+                notations=dict(one.notations),
             )
         if one.inexact and self.words.is_wrong(one.way):
             return AS_CODES
@@ -267,6 +274,7 @@ class _Cells:
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
+                tuple(self.seen.notations.items()) if way is Placement.UNREADABLE else (),
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
             )

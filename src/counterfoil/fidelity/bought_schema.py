@@ -93,6 +93,7 @@ class SchemaPurchase:
         stated: str | Path | None = None,
         name: str = "",
         share: float = 1.0,
+        decimal_char: str | None = None,
     ) -> SchemaPurchase:
         """What is open about the columns of `source`, of which the header and the types are read.
 
@@ -104,6 +105,7 @@ class SchemaPurchase:
             stated: the path of a TOML file with facts that are stated by hand, or its text.
             name: as above.
             share: as above.
+            decimal_char: the decimal sign of the numbers in its texts, "," or "."; None where nothing is said.
 
         Raises:
             ValueError: when there is no such table or column, what is stated is wrong, or the share is none.
@@ -116,6 +118,7 @@ class SchemaPurchase:
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
         kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
+        partial = partial if decimal_char is None else partial.with_decimal_char(decimal_char)
         require_names(names, (*partial.columns, *partial.facts.get("ignore", ())))
         types = columns.types if columns.typed else {}
         require_bounds_can_be_bought(partial, types)

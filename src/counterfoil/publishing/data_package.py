@@ -235,6 +235,8 @@ def _derived(column: Derived, notation: Notation) -> dict[str, Any]:
         described["format"] = of_python(column.format)
     if column.digits:
         described["counterfoil:digits"] = column.digits
+    if column.result == "real":
+        described |= _decimal_char(column.decimal_char, notation)
     return described | {"description": "Follows from other columns of the same row."}
 
 
@@ -254,7 +256,13 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     # Table schemas have no constraint for it.
     step = {"counterfoil:step": column.step} if isinstance(column, Real) and column.step else {}
     digits = {"counterfoil:digits": column.digits} if isinstance(column, Integer) and column.digits else {}
-    return {"type": _type_of(column.arrow_type), "constraints": bounds, **step, **digits}
+    comma = _decimal_char(column.decimal_char, notation) if isinstance(column, Real) else {}
+    return {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits}
+
+
+def _decimal_char(sign: str, notation: Notation) -> dict[str, Any]:
+    """What a reader of texts must know; a point goes without saying."""
+    return {"decimalChar": sign} if sign == "," and not notation.typed else {}
 
 
 def _labels(column: Column) -> list[Any]:

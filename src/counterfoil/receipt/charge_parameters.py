@@ -15,10 +15,11 @@ _BATCHES = frozenset(
 """Of all queries that read batches."""
 
 NAMES: Mapping[str, frozenset[str]] = {
-    "column_places": frozenset({"columns"}),
-    "column_ranges": frozenset({"columns"}),
+    "column_places": frozenset({"columns", "sign"}),
+    "column_ranges": frozenset({"columns", "sign"}),
     "correct_predictions": frozenset({"target"}),
     "cumulative_area": frozenset({"column", "points"}),
+    "decimal_signs": frozenset({"columns"}),
     "generator_gradient": _BATCHES | {"bound", "jacobian_norm", "clipping", "protects", "sides"},
     "group_predictions": frozenset({"target", "positive", "protected", "groups", "model"}),
     "largest_marginal_error": frozenset({"marginals"}),

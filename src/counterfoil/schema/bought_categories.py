@@ -91,7 +91,7 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
     return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
 
-_WRITTEN = "; they may be numbers, which are read from plain digits with a point alone"
+_WRITTEN = "; they may be numbers, which are read with their `decimal_char` (--decimal-char)"
 
 _REST = "bought: the rest of the cells"
 

@@ -38,11 +38,11 @@ def missing_facts(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
 
 def _means_missing(text: str, column: DiscoveredColumn) -> bool:
     """Whether a word can stand for a missing cell of a column of numbers, days or truths."""
-    return _is_no_number(text) and not (column.kind == "boolean" and text.casefold() in TRUTHS)
+    return _is_no_number(text, column.decimal_char) and not (column.kind == "boolean" and text.casefold() in TRUTHS)
 
 
-def _is_no_number(text: str) -> bool:
-    return can_be_listed(text) and math.isnan(parse_number(text, {}))
+def _is_no_number(text: str, decimal_char: str) -> bool:
+    return can_be_listed(text) and math.isnan(parse_number(text, {}, decimal_char))
 
 
 SAYS_SO = "bought: frequent, and words that say so; delete those that are values"

@@ -19,7 +19,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.outwards import integers, reals
 from counterfoil.schema.real import Real
 from counterfoil.schema.scale import MANY_NUMBERS
-from counterfoil.schema.values import parse_number
+from counterfoil.schema.values import NUMBER, parse_number
 
 _ROOM = 0.05
 """A share of the cells: where so many may hold another number than the only one that shows, somebody has to say so."""
@@ -88,7 +88,7 @@ def _step(bounds: tuple[float, float], decimals: int | None, given: Mapping[str,
 
 def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integer | Real) -> Facts:
     """The single numbers that stand out and would share a code with others."""
-    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
     counts = {number: count for number, count in column.points if number not in absent}
     own = sorted(undivided.in_full(counts).points)
     if not own:
@@ -129,7 +129,7 @@ _OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale", "digi
 
 def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
     """Integers of which few hold nearly all cells; what is no code is read as missing, so that codes stay integers."""
-    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
     listed = {code: count for code, count in column.codes if code not in absent}
     if not listed:
         return BoughtColumn(column.name, {}, NO_RANGE)
@@ -141,10 +141,12 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
 
 def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """Numbers of which few were found as texts and hold nearly all cells; nothing for others."""
-    absent = {parse_number(str(text), {}) for text in given.get("missing_values", ())}
+    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
+    if column.decimal_char and not all(NUMBER.fullmatch(text) for text, _ in column.categories):
+        return {}  # categories are compared as they are written
     counts: dict[float, int] = {}
     for text, count in column.categories:
-        number = parse_number(text, {})
+        number = parse_number(text, {}, column.decimal_char)
         if math.isfinite(number) and number not in absent:
             counts[number] = counts.get(number, 0) + count
     numbers = sum(column.votes.get(kind, 0) for kind in ("integer", "real"))  # with less noise than all records

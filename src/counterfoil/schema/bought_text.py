@@ -14,7 +14,7 @@ from counterfoil.schema.bought_bounds import NEGATIVES
 from counterfoil.schema.bought_categories import boolean_words
 from counterfoil.schema.bought_columns import bought_column, precautions_of
 from counterfoil.schema.bought_facts import NOT_ASKED, BoughtColumn
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Kind
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
 from counterfoil.schema.patterns import is_pattern
@@ -56,9 +56,9 @@ _NEGATIVES = """\
 """
 _READ_AS_TEXTS = """\
 #
-# Texts to these questions are also numbers with decimal commas or separators of thousands, which can't be read: write
-# them in the table as plain digits with a point. So are moments that are not written as 2020-01-31 23:59:59: give these
-# a table with `kind`, bounds and `format`, and take them out of `ignore`.
+# Texts to these questions are also numbers in another notation than plain digits, or than that of `decimal_char`: give
+# these a table with `kind`, bounds and `decimal_char`, and take them out of `ignore`. So are moments that are not
+# written as 2020-01-31 23:59:59: give these a table with `kind`, bounds and `format`.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80
@@ -112,7 +112,7 @@ def schema_of(
         + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
         + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else "")
         + (_READ_AS_TEXTS if not storage and any(one.kind == "text" for one in left_out) else ""),
-        _top(_with_places(bought, discovered, made, ignored), partial, name, order, made, ignored),
+        _top(_with_places(bought, discovered, made, ignored), discovered.signs, partial, name, order, made, ignored),
     ]
     parts = []
     for column in order:
@@ -237,6 +237,7 @@ def _is_ignored(made: BoughtColumn, partial: Partial) -> bool:
 
 def _top(
     bought: Bought,
+    signs: FoundSign | None,
     partial: Partial,
     name: str,
     order: Sequence[str],
@@ -246,6 +247,8 @@ def _top(
     """What stands above the first table, of ours and of the user's."""
     lines = [] if partial.says("name") or not name else [f"name = {toml_value(name)}"]
     lines.append(f"bought = {toml_value(bought.facts())}")
+    if signs is not None and signs.sign:
+        lines.append(f"decimal_char = {toml_value(signs.sign)}  # {signs.said()}")
     if any(map(is_pattern, order)) and not partial.says("exact_names") and not partial.patterns:
         lines.append("exact_names = true")
     lines += [f"# {_in_comment(column)}: {made[column].seen}." for column in ignored]

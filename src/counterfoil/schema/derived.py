@@ -53,6 +53,7 @@ class Derived:
         false: that of false.
         format: of a date.
         digits: of an integer, leading zeros included.
+        decimal_char: the decimal sign of a number in a text, "," or ".", as of columns.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -70,6 +71,7 @@ class Derived:
     false: Label | None = None
     format: str = ""
     digits: int = 0
+    decimal_char: str = ""
 
     def __post_init__(self) -> None:
         if self.result not in RESULTS:
@@ -107,7 +109,12 @@ class Derived:
     def notation(self) -> DerivedNotation:
         """How its values are written."""
         return DerivedNotation(
-            true=self.true, false=self.false, format=self.format, digits=self.digits, decimals=self.decimals
+            true=self.true,
+            false=self.false,
+            format=self.format,
+            digits=self.digits,
+            decimals=self.decimals,
+            decimal_char=self.decimal_char,
         )
 
     @property

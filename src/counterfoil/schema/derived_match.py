@@ -17,6 +17,7 @@ from counterfoil.schema.arithmetic import near
 from counterfoil.schema.boolean import WORDS, Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.derived import RESULTS, Derived
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.integer import Integer
@@ -117,13 +118,13 @@ def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.nda
         return _days_differ(derived.format, _floats(expected.cast(pa.int32())), found)
     if result == "boolean":
         return _truths_differ(derived.notation.labels, _floats(expected.cast(pa.int8())), found)
-    implied, numbers = _floats(expected), numbers_of(found)
+    implied, numbers = _floats(expected), numbers_of(found, decimal_char=derived.decimal_char)
     differs = _unequal(implied, numbers)
     if result == "integer":
         return differs, numbers
     differs &= ~near(implied, numbers)
     if differs.any():
-        differs &= ~near(implied, numbers, 0.5 * 10.0 ** -_usual_decimals(found))
+        differs &= ~near(implied, numbers, 0.5 * 10.0 ** -_usual_decimals(found, derived.decimal_char))
     return differs, numbers
 
 
@@ -178,10 +179,11 @@ def _unequal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (one != other) & ~(np.isnan(one) & np.isnan(other))
 
 
-def _usual_decimals(values: Values) -> int:
+def _usual_decimals(values: Values, decimal_char: str) -> int:
     """As many digits after the point as nearly all cells have at most."""
     texts, positions = texts_of(values)
-    decimals = np.sort(np.array([_decimals(text) for text in texts], dtype=np.int64)[positions[positions >= 0]])
+    plain = [plain_number(text, decimal_char) if decimal_char else text for text in texts]
+    decimals = np.sort(np.array([_decimals(text) for text in plain], dtype=np.int64)[positions[positions >= 0]])
     return int(decimals[int(np.ceil(_USUAL * len(decimals))) - 1]) if len(decimals) else 0
 
 

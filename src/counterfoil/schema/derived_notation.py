@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.schema.arithmetic import MOST_DECIMALS, round_to
 from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import MOST_DIGITS
 from counterfoil.schema.notation import directives, moment_of, text_of
@@ -20,8 +22,8 @@ from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "boolean": ("true", "false"),
-    "integer": ("digits",),
-    "real": ("decimals",),
+    "integer": ("digits", "decimal_char"),
+    "real": ("decimals", "decimal_char"),
     "date": ("format",),
 }
 """The keys that say it, by kind of result."""
@@ -41,6 +43,7 @@ class DerivedNotation:
         format: of a date, as `strptime` reads it.
         digits: how many a whole number has at least, leading zeros included.
         decimals: digits after the point of a real, zeros at the end included.
+        decimal_char: the decimal sign of a number, as of columns.
     """
 
     _: KW_ONLY
@@ -49,6 +52,7 @@ class DerivedNotation:
     format: str = ""
     digits: int = 0
     decimals: int | None = None
+    decimal_char: str = ""
 
     def check(self, name: str, result: str, results: tuple[Any, ...]) -> None:
         """Refuses facts that contradict each other, or that can't be for such results.
@@ -62,7 +66,8 @@ class DerivedNotation:
             SchemaError: with what is wrong, for the column to say; of labels with their column.
         """
         for kind, keys in KINDS.items():
-            if stated := [key for key in keys if key in self.facts and result != kind]:
+            allowed = KINDS.get(result, ())
+            if stated := [key for key in keys if key in self.facts and key not in allowed]:
                 raise SchemaError(f'`{stated[0]}` goes with kind = "{kind}"')
         if self.true is not None or self.false is not None:
             Boolean(name, true=self.true, false=self.false)
@@ -72,6 +77,8 @@ class DerivedNotation:
             raise SchemaError("`digits` goes with numbers from 0 on; found one below in `lookup`")
         if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
             raise SchemaError(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
+        if self.decimal_char and self.decimal_char not in DECIMAL_CHARS:
+            raise SchemaError(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
         if self.format:
             self._check_format(results)
 
@@ -95,7 +102,8 @@ class DerivedNotation:
         said: dict[str, Any] = {key: label for key, label in labels.items() if label is not None}
         said |= {"format": self.format} if self.format else {}
         said |= {"digits": self.digits} if self.digits else {}
-        return said | ({} if self.decimals is None else {"decimals": self.decimals})
+        said |= {} if self.decimals is None else {"decimals": self.decimals}
+        return said | ({"decimal_char": self.decimal_char} if self.decimal_char else {})
 
     @property
     def labels(self) -> Boolean | None:
@@ -116,11 +124,15 @@ class DerivedNotation:
     @property
     def is_plain(self) -> bool:
         """Whether the text of each value is Arrow's."""
-        return not (self.format or self.digits or self.decimals)
+        return not (self.format or self.digits or self.decimals or self.decimal_char == ",")
 
     def written(self, values: pa.Array) -> pa.Array:
         """string [n]: stated values as a CSV file holds them; null where a cell is empty."""
-        if self.is_plain:
+        texts = self._pointed(values)
+        return pc.replace_substring(texts, ".", ",") if self.decimal_char == "," else texts
+
+    def _pointed(self, values: pa.Array) -> pa.Array:
+        if not (self.format or self.digits or self.decimals):
             return values.cast(pa.string())
         write: Callable[[Any], str] = self._day if self.format else self._digits if self.digits else self._decimals
         distinct = values.dictionary_encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -52,6 +53,7 @@ class DiscoveredColumn:
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
             the threshold; they are not among `categories`. Of numbers and days the word that stands beside them,
             after an empty text where more cells are empty.
+        decimal_char: the decimal sign of its texts, where its user states one.
         decimals: of reals, how many digits after the point nearly all of them have, 0 to 2; None for more.
         codes: of integers, those that hold nearly all cells with few between, and their noisy counts, ascending; empty
             where the numbers are not codes.
@@ -92,6 +94,7 @@ class DiscoveredColumn:
     date_format: str = ""
     missing_words: tuple[str, ...] = ()
     decimals: int | None = None
+    decimal_char: str = ""
     missing_deviation: float | None = None
     records_deviation: float | None = None
     codes: tuple[tuple[int, int], ...] = ()
@@ -166,6 +169,37 @@ class Need:
 
 
 @dataclass(frozen=True)
+class FoundSign:
+    """Of how many records the numbers have decimal commas, or points, as noisy counts say.
+
+    Args:
+        commas, points: how many have more of the one.
+        deviation: of the noise of each.
+    """
+
+    commas: float
+    points: float
+    deviation: float
+
+    @property
+    def sign(self) -> str:
+        """The one that surely more records have; none where the noise hides which."""
+        least = _SURELY * math.sqrt(2) * self.deviation
+        if abs(self.commas - self.points) <= least:
+            return ""
+        return "," if self.commas > self.points else "."
+
+    def said(self) -> str:
+        """Why that is the sign, for a comment."""
+        count, mark = (self.commas, "comma") if self.sign == "," else (self.points, "point")
+        return f"bought: {count_range(count, self.deviation)} records have more numbers with a decimal {mark}"
+
+
+_SURELY = 5.0
+"""Deviations of noise."""
+
+
+@dataclass(frozen=True)
 class Discovered:
     """All columns that were asked about, and what was paid.
 
@@ -175,6 +209,7 @@ class Discovered:
         relation: of neighbors.
         shares: by question, its public share of the budget.
         need: how many records the noise hides, and what would show them.
+        signs: which decimal sign the file has, where that was asked.
     """
 
     columns: tuple[DiscoveredColumn, ...]
@@ -183,3 +218,4 @@ class Discovered:
     relation: str
     shares: Mapping[str, float]
     need: Need | None = None
+    signs: FoundSign | None = None

@@ -48,6 +48,8 @@ _HEAD = """\
 # Any but identifiers: missing = true where values may be missing, missing_values = ["?"] for words that say so, the
 # first of which is written. format = "%d.%m.%Y" is how dates are read and written, "%Y-%m-%dT%H:%M:%S%:z" moments such
 # as 2020-01-31T23:59:59+01:00; zone = "Europe/Zurich" is where the days of instants with an offset begin.
+# Numbers with a decimal comma: decimal_char = "," above the first column or in one. With it, and with ".", separators
+# of thousands are read too.
 # Columns to leave out altogether: ignore = ["name", ...] above the first column.
 # Facts that hold for every record: [[rules]] with require = "age >= 0", or with if = "..." and then = "...".
 """
@@ -71,14 +73,19 @@ _NO_TEXT = """\
 """
 
 
-def draft(columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = True) -> str:
+def draft(
+    columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = True, decimal_char: str | None = None
+) -> str:
     """TOML text for the columns of a table, each with `confirm = true`.
 
-    `typed` is False where the storage has no types of its own, as with CSV: then no kind is proposed.
+    `typed` is False where the storage has no types of its own, as with CSV: then no kind is proposed. `decimal_char` is
+    the sign of its numbers, where that is known.
     """
     parts = [_HEAD + ("" if typed else _UNTYPED)]
     if name:
         parts.append(f"name = {toml_value(name)}\n")
+    if decimal_char is not None:
+        parts.append(f"decimal_char = {toml_value(decimal_char)}\n")
     if any(map(is_pattern, columns)):  # the names of a table are meant as they stand
         parts.append("exact_names = true\n")
     for column, kind in columns.items():

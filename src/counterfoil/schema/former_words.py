@@ -10,6 +10,11 @@ def remedy_before_0_13(words: ColumnWords, way: Placement) -> str:
     """What versions before 0.13 said in place of `ColumnWords.remedy`."""
     if way is Placement.MOVED and words.kind == "real":
         return "give a finer `step`, or leave it out"
+    if way is Placement.UNREADABLE and words.kind in ("integer", "real"):
+        listed = "list the words that mean missing in `missing_values`"
+        listed = listed if words.missing else f"declare `missing = true` and {listed}"
+        times = "and times such as 20:05:00 as numbers of one unit,"
+        return f"write numbers with a decimal point and without separators of thousands, {times} or {listed}"
     return words.remedy(way)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError, closest
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.values import Values, numbers_of, parse_number
@@ -81,11 +82,20 @@ class NumberColumn(Column):
     def bounds(self) -> tuple[float, float]:
         """The least and the greatest number, in the column's own unit."""
 
+    @property
+    def _decimal_sign(self) -> str:
+        """`decimal_char`; empty where numbers are plain digits with an optional point."""
+        return getattr(self, "decimal_char", "")
+
+    def _check_decimal_char(self) -> None:
+        if self._decimal_sign and self._decimal_sign not in DECIMAL_CHARS:
+            raise self.mistake(f"`decimal_char` must be a comma or a point; found {self._decimal_sign!r}")
+
     def _parse(self, values: Values) -> np.ndarray:
-        return numbers_of(values)
+        return numbers_of(values, decimal_char=self._decimal_sign)
 
     def _parse_text(self, text: str) -> float:
-        return parse_number(text)
+        return parse_number(text, decimal_char=self._decimal_sign)
 
     @cached_property
     def _missing_numbers(self) -> np.ndarray:
@@ -161,4 +171,10 @@ class NumberColumn(Column):
     def notation(self) -> str:
         if self.comparable != "number":
             return ""
-        return " (digits with an optional point; decimal commas and thousands separators can't be read)"
+        if self._decimal_sign == ",":
+            return " (digits with an optional decimal comma; points, spaces or apostrophes separate thousands)"
+        if self._decimal_sign:
+            return " (digits with an optional point; commas, spaces or apostrophes separate thousands)"
+        return (
+            " (digits with an optional point; `decimal_char` lets decimal commas and separators of thousands be read)"
+        )

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.code_lists import CodeLists
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.header import hint_of_names
@@ -22,6 +23,7 @@ from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts
+from counterfoil.schema.toml_text import toml_value
 
 _KINDS: Mapping[str, Kind] = {
     "categorical": "text",
@@ -33,8 +35,8 @@ _KINDS: Mapping[str, Kind] = {
 }
 _ALONE: Mapping[str, frozenset[str]] = {
     "categorical": frozenset({"missing", "missing_values", "other"}),
-    "integer": frozenset({"missing", "scale"}),
-    "real": frozenset({"missing", "scale", "decimals"}),
+    "integer": frozenset({"missing", "scale", "decimal_char"}),
+    "real": frozenset({"missing", "scale", "decimals", "decimal_char"}),
     "date": frozenset({"missing", "format", "zone", "resolution"}),
     "datetime": frozenset({"missing", "format", "zone", "resolution"}),
 }
@@ -101,7 +103,39 @@ class Partial:
     def stated(self, names: Iterable[str]) -> dict[str, Stated]:
         """For each column of the table, what is not to be asked; those of which nothing is known are left out."""
         known = {name: Stated(ignored=True) for name in names if self.covers(name)}
-        return known | {name: one for name, one in self.open.items() if name not in known}
+        opened = {name: one for name, one in self.open.items() if name not in known}
+        if not self.decimal_char:
+            return known | opened
+        others = {name: Stated() for name in names if name not in known} | opened
+        return known | {
+            name: replace(one, decimal_char=one.decimal_char or self.decimal_char) for name, one in others.items()
+        }
+
+    @property
+    def decimal_char(self) -> str:
+        """That of all columns whose table states none; empty for plain digits with an optional point."""
+        return str(self.facts.get("decimal_char", ""))
+
+    def with_decimal_char(self, sign: str) -> Partial:
+        """The same with the decimal sign of the file's numbers.
+
+        Raises:
+            SchemaError: for no such sign, and where another one is stated.
+        """
+        if sign not in DECIMAL_CHARS:
+            raise SchemaError(f"The decimal sign must be a comma or a point. Found {sign!r}.")
+        if self.decimal_char == sign:
+            return self
+        if self.decimal_char:
+            raise SchemaError(
+                f"The decimal sign must be stated once. Found {sign!r} beside `decimal_char = "
+                f"{toml_value(self.decimal_char)}` in the stated facts."
+            )
+        facts, top = (
+            {"decimal_char": sign, **self.facts},
+            f"decimal_char = {toml_value(sign)}  # stated: of all numbers below\n{self.top}",
+        )
+        return replace(self, facts=facts, top=top)
 
     def block(self, column: str, added: str) -> str:
         """The words about a column, followed by what was bought about it."""
@@ -203,7 +237,7 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
     if kind == "date" and "resolution" not in table:
         example["resolution"] = "1d"  # which bounds, and so which bins, there will be, nobody knows yet
     read_column(name, _ordered(dict(table), example, required), lists)
-    return Stated(_KINDS[kind])
+    return Stated(_KINDS[kind], decimal_char=str(table.get("decimal_char", "")))
 
 
 def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataType]) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
-from counterfoil.schema.integer import AS_CODES, EXACT
+from counterfoil.schema.integer import AS_CODES, EXACT, Integer
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.placement import Placement
+from counterfoil.schema.real import Real
 
 _VALUES = {
     "categorical": "none of the listed categories",
@@ -35,6 +37,7 @@ class ColumnWords:
         format: how dates are written; empty for ISO 8601.
         missing: whether `missing` is declared.
         other: whether `other` is.
+        decimal_char: the decimal sign of texts; empty where numbers are plain digits with an optional point.
     """
 
     name: str
@@ -44,6 +47,7 @@ class ColumnWords:
     format: str = ""
     missing: bool = False
     other: bool = False
+    decimal_char: str = ""
 
     @staticmethod
     def of(column: Column) -> ColumnWords:
@@ -52,12 +56,13 @@ class ColumnWords:
         ends = (str(column.lower), str(column.upper)) if bounded else ("", "")  # type: ignore[attr-defined]
         written = column.format if isinstance(column, Instant) else ""
         other = isinstance(column, Categorical) and column.other
-        return ColumnWords(column.name, column.kind, *ends, written, column.missing, other)
+        sign = column.decimal_char if isinstance(column, Integer | Real) else ""
+        return ColumnWords(column.name, column.kind, *ends, written, column.missing, other, sign)
 
     def to_json(self) -> dict[str, Any]:
         """The facts as a receipt has them; what is empty is left out."""
         given: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "format": self.format}
-        given |= {"missing": self.missing, "other": self.other}
+        given |= {"missing": self.missing, "other": self.other, "decimal_char": self.decimal_char}
         return {"column": self.name, "column_kind": self.kind} | {key: value for key, value in given.items() if value}
 
     @staticmethod
@@ -69,7 +74,8 @@ class ColumnWords:
         """
         lower, upper, written = (str(record.get(key, "")) for key in ("lower", "upper", "format"))
         missing, other = (bool(record.get(key)) for key in ("missing", "other"))
-        return ColumnWords(str(record["column"]), str(record["column_kind"]), lower, upper, written, missing, other)
+        name, kind, sign = str(record["column"]), str(record["column_kind"]), str(record.get("decimal_char", ""))
+        return ColumnWords(name, kind, lower, upper, written, missing, other, sign)
 
     def is_wrong(self, way: Placement) -> bool:
         """Whether cells that are placed like this speak against the schema: not those that are missing as declared."""
@@ -109,7 +115,16 @@ class ColumnWords:
         digits = bound.removeprefix("-")
         return self.kind == "integer" and digits.isdecimal() and int(digits) >= EXACT - 1
 
-    def seen_remedy(self, of: int, *, offsets: int = 0, clocks: int = 0, impossible: int = 0, limits: int = 0) -> str:
+    def seen_remedy(
+        self,
+        of: int,
+        *,
+        offsets: int = 0,
+        clocks: int = 0,
+        impossible: int = 0,
+        limits: int = 0,
+        notations: Mapping[str, int] = MappingProxyType({}),
+    ) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
         Args:
@@ -118,11 +133,14 @@ class ColumnWords:
             clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
             impossible: those that are dates in the declared notation, of days that no calendar has.
             limits: those that are limits of detection, such as <0.5, in a column of numbers.
+            notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
         """
         if offsets:
             return self._offset_remedy(offsets, of)
         if impossible:
             return self._impossible_remedy(impossible, of)
+        if self.kind in ("integer", "real") and any(notations.values()):
+            return self._sign_remedy(notations, of)
         if limits and self.kind in ("integer", "real"):
             return self._limit_remedy(limits, of)
         return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
@@ -164,6 +182,23 @@ class ColumnWords:
         )
         return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
 
+    def _sign_remedy(self, notations: Mapping[str, int], of: int) -> str:
+        most = max(notations.values())
+        signs = [sign for sign, count in notations.items() if count == most]
+        which = "they" if most == of else f"{most:,} of them"
+        ways = {
+            ",": 'have a decimal comma: give `decimal_char = ","`',
+            ".": 'have separators of thousands: give `decimal_char = "."`',
+            "": "have a decimal point: leave `decimal_char` out",
+        }
+        if {",", "."} <= {*signs}:
+            said = (
+                f'{which} have commas: give `decimal_char = ","` if these are decimal ones, "." if they part thousands'
+            )
+        else:
+            said = f"{which} {ways[signs[0]]}"
+        return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
+
     def _impossible_remedy(self, count: int, of: int) -> str:
         words = "list them in `missing_values` as they are written"
         if not self.missing:
@@ -193,12 +228,19 @@ class ColumnWords:
             return f"add them to `values`, declare `other = true`, or {words}"
         if self.kind == "boolean":
             return f"give the two words as the labels `true` and `false`, declare categories, or {words}"
-        if seen:
-            return (
-                f"write numbers with a decimal point, without separators of thousands and signs such as %, or {words}"
+        return f"{self._numbers(seen=seen)}, or {words}"
+
+    def _numbers(self, *, seen: bool) -> str:
+        if self.decimal_char:
+            sign = "comma" if self.decimal_char == "," else "point"
+            digits = f"write numbers with a decimal {sign} at most, and without signs such as %"
+        elif seen:
+            digits = "write numbers with a decimal point and without signs such as %"
+        else:
+            digits = (
+                'give `decimal_char` (",", or "." with separators of thousands), write numbers without signs such as %'
             )
-        times = " and times such as 20:05:00 as numbers of one unit,"
-        return f"write numbers with a decimal point and without separators of thousands,{times} or {words}"
+        return digits if seen else f"{digits}, and times such as 20:05:00 as numbers of one unit"
 
 
 def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:

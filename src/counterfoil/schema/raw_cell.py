@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
@@ -77,7 +78,7 @@ _MOST_SPACED: Mapping[str, float] = {"f8": 2.0**36, "f4": 2.0**12, "f2": 0.0}
 
 _DAY = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
-_LONGEST = 1000  # longer texts, and none but these, are texts without being read
+LONGEST = 1000  # longer texts, and none but these, are texts without being read
 _EPOCH = date(1970, 1, 1).toordinal()
 _EPOCH_MOMENT = datetime(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
@@ -92,24 +93,27 @@ def is_missing_word(text: str) -> bool:
 
 
 def cell_of(text: str) -> Cell:
-    """The code of its class, and its number, of a canonical text; NaN where it has none.
+    """The code of its class, and its number, of a canonical text in plain notation; NaN where it has none.
 
     Numbers as they are, booleans as 1 and 0, dates as days and datetimes as microseconds since 1970.
     """
-    return _cells_of_texts([text])[0].item()
+    return _cells_of_texts([text], "")[0].item()
 
 
-def _cells_of_texts(texts: Sequence[str]) -> np.ndarray:
+def _cells_of_texts(texts: Sequence[str], decimal_char: str) -> np.ndarray:
     """`_CELL` [n]: what `cell_of` says of each. Numbers are looked at together: there may be as many as rows."""
     cells = np.empty(len(texts), dtype=_CELL)
     cells["code"], cells["number"] = CODES["text"], math.nan
-    short = [place for place, text in enumerate(texts) if len(text) <= _LONGEST]
-    numeric = [place for place in short if NUMBER.fullmatch(texts[place])]
+    short = [place for place, text in enumerate(texts) if len(text) <= LONGEST]
+    if decimal_char:
+        texts_of_numbers = {place: plain for place in short if (plain := plain_number(texts[place], decimal_char))}
+    else:
+        texts_of_numbers = {place: texts[place] for place in short if NUMBER.fullmatch(texts[place])}
+    numeric = [*texts_of_numbers]
     if numeric:
-        cells[numeric] = _numbers(pa.array([float(texts[place]) for place in numeric], pa.float64()))
+        cells[numeric] = _numbers(pa.array([*map(float, texts_of_numbers.values())], pa.float64()))
     if len(numeric) < len(short):
-        read = set(numeric)
-        others = [place for place in short if place not in read]
+        others = [place for place in short if place not in texts_of_numbers]
         cells[others] = [_word_of(texts[place]) for place in others]
     return cells
 
@@ -161,17 +165,20 @@ def _moment(text: str) -> Cell | None:
     return CODES["datetime"], float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
 
 
-def cells_of(values: Values) -> tuple[np.ndarray, np.ndarray]:
+def cells_of(values: Values, decimal_char: str = "") -> tuple[np.ndarray, np.ndarray]:
     """uint8 [n], the code of each cell's class, and float64 [n], its number; NaN where it has none.
+
+    Args:
+        decimal_char: that of texts, as columns of numbers state it; plain notation where empty.
 
     Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
     """
     stranger = np.array((CODES["stranger"], math.nan), dtype=_CELL)
-    cells = of_each_type(values, _read, stranger=stranger, dtype=_CELL)
+    cells = of_each_type(values, lambda array: _read(array, decimal_char), stranger=stranger, dtype=_CELL)
     return cells["code"].copy(), cells["number"].copy()
 
 
-def _read(array: pa.Array) -> np.ndarray:
+def _read(array: pa.Array, decimal_char: str) -> np.ndarray:
     """`_CELL` [n]: the cells of an array of one plain type."""
     kind = array.type
     if is_duration(kind):
@@ -192,17 +199,17 @@ def _read(array: pa.Array) -> np.ndarray:
         return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
     texts, positions = distinct_texts(array)
     missing = np.array([(CODES["missing"], math.nan)], dtype=_CELL)
-    return np.concatenate([_cells_of_texts(texts), missing])[positions]
+    return np.concatenate([_cells_of_texts(texts, decimal_char), missing])[positions]
 
 
 def _numbers(values: pa.Array, float_type: str = "f8") -> np.ndarray:
     cells = _typed("real", values)
     finite = cells["code"] == CODES["real"]
-    cells["code"][finite] = _number_codes(cells["number"][finite], float_type)
+    cells["code"][finite] = number_codes(cells["number"][finite], float_type)
     return cells
 
 
-def _number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
+def number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
     """uint8 [n]: the classes of finite numbers of a type of float, by the digits after the point that they need."""
     codes = np.full(len(numbers), CODES["real"], dtype=np.uint8)
     near = np.abs(numbers) < _MOST_SPACED[float_type]
@@ -233,6 +240,8 @@ class RawCells(Column):
 
     kind: ClassVar[str] = "raw"
 
+    decimal_char: str = ""
+
     @property
     def n_bins(self) -> int:
         return len(CLASSES)
@@ -252,15 +261,17 @@ class RawCells(Column):
     def _check(self) -> None:
         if self.missing:
             raise self.mistake("missing cells have a class of their own; leave `missing` out")
+        if self.decimal_char not in ("", *DECIMAL_CHARS):
+            raise self.mistake(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
 
     def _codes(self, values: Values) -> np.ndarray:
-        return cells_of(values)[0].astype(np.int64)
+        return cells_of(values, self.decimal_char)[0].astype(np.int64)
 
     def numbers(self, values: Values) -> np.ndarray:
-        return cells_of(values)[1]
+        return cells_of(values, self.decimal_char)[1]
 
     def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        codes, numbers = cells_of(values)
+        codes, numbers = cells_of(values, self.decimal_char)
         return self._as_codes(codes.astype(np.int64)), numbers
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
@@ -277,4 +288,4 @@ class RawCells(Column):
         raise self.mistake("no rule can be about a column that is not described")
 
     def facts(self) -> dict[str, Any]:
-        return {}
+        return {"decimal_char": self.decimal_char} if self.decimal_char else {}

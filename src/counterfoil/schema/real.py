@@ -49,6 +49,9 @@ class Real(NumberColumn):
     bin. `resolution` and `edges` say where bins begin, the last of which ends with `upper`; `points` divide the bin
     that they lie in. A number between two values counts as the nearer one (half-way: the upper). `decimals`, no fewer
     than these values have, says with how many digits they are written.
+
+    `decimal_char` is the decimal sign of texts, "," or ".", and lets separators of thousands be read (`decimal_char`);
+    without it texts are digits with an optional point. Values are written with it, and without separators.
     """
 
     kind: ClassVar[str] = "real"
@@ -62,6 +65,7 @@ class Real(NumberColumn):
     scale: str = ""
     decimals: int | None = None
     step: float = 0.0
+    decimal_char: str = ""
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
@@ -73,6 +77,7 @@ class Real(NumberColumn):
         if self.bins < 0 or not 0 <= self.resolution < math.inf:
             raise self.mistake("`bins` and `resolution` must be positive")
         self._check_scale()
+        self._check_decimal_char()
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             raise self.mistake(f"`decimals` must be from 0 to {_MOST_DECIMALS}; found {self.decimals}")
         if self.decimals and max(abs(self.lower), abs(self.upper)) * 10.0**self.decimals > _EXACT:
@@ -409,6 +414,10 @@ class Real(NumberColumn):
 
     def _spelled(self, values: pa.Array) -> pa.Array:
         """With all of `decimals`, as prices are written: 649.90. Numbers that have more keep them."""
+        texts = self._pointed(values)
+        return pc.replace_substring(texts, ".", ",") if self.decimal_char == "," else texts
+
+    def _pointed(self, values: pa.Array) -> pa.Array:
         texts = super()._spelled(values)
         if not self.decimals:
             return texts
@@ -424,7 +433,8 @@ class Real(NumberColumn):
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
         said = {key: fact for key, fact in (extras | {"scale": self.scale, "step": self.step}).items() if fact}
         decimals = {} if self.decimals is None else {"decimals": self.decimals}
-        return {"lower": self.lower, "upper": self.upper} | said | decimals
+        sign = {"decimal_char": self.decimal_char} if self.decimal_char else {}
+        return {"lower": self.lower, "upper": self.upper} | said | decimals | sign
 
 
 def _exact(number: float) -> Fraction:

@@ -16,12 +16,14 @@ class Stated:
         ranged: whether the bounds of a number or a date are stated.
         listed: whether the categories of a text are stated.
         ignored: whether the column is not described at all, an identifier for one.
+        decimal_char: the decimal sign of its texts, as columns of numbers state it.
     """
 
     kind: Kind | None = None
     ranged: bool = False
     listed: bool = False
     ignored: bool = False
+    decimal_char: str = ""
 
     @property
     def closed(self) -> bool:

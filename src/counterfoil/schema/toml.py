@@ -18,6 +18,7 @@ from counterfoil.schema.bought import Bought
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError, Unconfirmed, closest, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Datetime
@@ -79,6 +80,7 @@ CATEGORIES = Fact(
     'a list of texts or numbers, such as ["a", "b"]', _list_of(lambda value: _is_text(value) or _is_number(value))
 )
 
+DECIMAL_CHAR = Fact('"," or "."', lambda value: value in DECIMAL_CHARS)
 GROUPS = Fact(
     'a table of lists, such as { "A" = ["A1", "A2"] }',
     lambda value: isinstance(value, dict) and all(map(CATEGORIES.fits, value.values())),
@@ -102,6 +104,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Integer,
         _CODED
         | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
+        | {"decimal_char": DECIMAL_CHAR}
         | dict.fromkeys(("edges", "points"), Fact("a list of whole numbers", _list_of(_is_whole))),
         ("lower", "upper"),
     ),
@@ -109,7 +112,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Real,
         _CODED
         | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER, "scale": SCALE, "decimals": WHOLE}
-        | {"step": NUMBER}
+        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR}
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),
@@ -121,7 +124,18 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
     ),
     "identifier": (Identifier, _COMMON | {"replace": TEXT}, ()),
 }
-_TOP = ("name", "description", "bought", "ignore", "exact_names", "columns", "derived", "rules", "zeros")
+_TOP = (
+    "name",
+    "description",
+    "bought",
+    "ignore",
+    "exact_names",
+    "columns",
+    "derived",
+    "rules",
+    "zeros",
+    "decimal_char",
+)
 
 
 def read_schema(
@@ -185,6 +199,11 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         raise SchemaError("there must be one table `[columns.NAME]` for each column.")
     released = exact
     exact = _checked("", "exact_names", facts.get("exact_names", False), FLAG) or exact
+    sign = (
+        {"decimal_char": _checked("", "decimal_char", facts["decimal_char"], DECIMAL_CHAR)}
+        if "decimal_char" in facts
+        else {}
+    )
     items: list[Item] = []
     confirm: list[Unconfirmed] = []
     for name, table in tables.items():
@@ -193,11 +212,13 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         if _checked(name, "confirm", table.get("confirm", False), FLAG):
             confirm.append(Unconfirmed(name, _open_facts(table)))
         else:
-            column = read_column(name, table, lists, released=released)
+            column = read_column(name, with_sign(table, sign), lists, released=released)
             items.append(Pattern(column) if is_pattern(name) and not exact else column)
     derived = _tables(facts, "derived")
     if not confirm:  # a draft has columns that are not declared yet, which these may follow
-        items = placed(items, [(read_derived(i, one, lists), after_of(one)) for i, one in enumerate(derived, 1)])
+        items = placed(
+            items, [(read_derived(i, with_sign(one, sign), lists), after_of(one)) for i, one in enumerate(derived, 1)]
+        )
     return make(
         tuple(item for item in items if not isinstance(item, Pattern)),
         tuple(_rule(i, table) for i, table in enumerate(_tables(facts, "rules"), 1)),
@@ -210,6 +231,11 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         files=tuple(dict.fromkeys(lists.read)),
         as_released=released,
     )
+
+
+def with_sign(table: Mapping[str, Any], sign: Mapping[str, str]) -> Mapping[str, Any]:
+    """The table of a column, with the decimal sign that the document states for all of its numbers."""
+    return {**sign, **table} if table.get("kind") in ("integer", "real") else table
 
 
 def _patterns(items: Sequence[Item]) -> tuple[Pattern, ...]:

@@ -8,7 +8,8 @@ own where it has none. Nothing is ever inferred from several cells.
 * A *number* may be stored as a number, as a boolean (1 or 0), or as text: an optional sign, digits with an
   optional point, an optional exponent (`39`, `39.0`, `1e3`), `inf`, `nan` (missing), `true`, `false`.
   Infinities and numbers beyond the range of floating point lie beyond every bound.
-  Thousands separators, decimal commas, underscores and other scripts' digits are not numbers, nor are durations.
+  Underscores and other scripts' digits are not numbers, nor are durations; decimal commas and separators of thousands
+  are where the column declares its decimal sign (`decimal_char`).
 * An *instant* may be stored as a date, as a timestamp, or as text or digits in ISO 8601 (what `datetime.fromisoformat`
   reads) or in a declared format (`notation`). With a declared zone, what states an offset is converted to that zone,
   and what states none is what a clock there shows; where none is declared, what states an offset is not understood.
@@ -29,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike
 
+from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
@@ -118,20 +120,22 @@ def texts_of(values: Values) -> tuple[list[str], np.ndarray]:
     return texts, of_each_type(values, number, stranger=-1, dtype=np.int64)
 
 
-def parse_number(text: str, words: Mapping[str, float] = TRUTHS) -> float:
+def parse_number(text: str, words: Mapping[str, float] = TRUTHS, decimal_char: str = "") -> float:
     """The number that a stripped text stands for; NaN when it is none."""
     word = words.get(text.casefold())
     if word is not None:
         return word
+    if decimal_char:
+        text = plain_number(text, decimal_char)
     return float(text) if NUMBER.fullmatch(text) else np.nan
 
 
-def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS) -> np.ndarray:
+def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS, decimal_char: str = "") -> np.ndarray:
     """float64 [n]: the number in each cell; NaN where it is missing or is no number."""
-    return of_each_type(values, lambda array: _numbers(array, words), stranger=np.nan)
+    return of_each_type(values, lambda array: _numbers(array, words, decimal_char), stranger=np.nan)
 
 
-def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
+def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str) -> np.ndarray:
     kind = array.type
     if is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
@@ -141,7 +145,7 @@ def _numbers(array: pa.Array, words: Mapping[str, float]) -> np.ndarray:
         array, kind = array_of(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return numpy_of(filled(array.cast(pa.float64(), safe=False), np.nan))
-    return _by_text(array, lambda text: parse_number(text, words))
+    return _by_text(array, lambda text: parse_number(text, words, decimal_char))
 
 
 def instants_of(values: Values, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> np.ndarray:

@@ -23,7 +23,6 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
-from counterfoil.schema.values import parse_number
 from counterfoil.synthesis.grid_values import grid_values, how_many, values_said
 
 _MOST_MISSING = 8
@@ -235,8 +234,8 @@ def _place(column: Column, value: Any) -> tuple[int, float | None]:
 
 def _number(column: Column, value: Any) -> float | None:
     """The number of a value as it stands, not clamped; None where it has none."""
-    if isinstance(value, str) and column.comparable == "number":
-        return parse_number(value.strip())
+    if isinstance(value, str) and isinstance(column, Integer | Real):
+        return column._parse_text(value.strip())
     if column.comparable == "boolean":
         return float(column.positions(MixedCells([value]))[0])
     if isinstance(value, datetime.date):

@@ -14,6 +14,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.open_numbers import OpenCells, as_read
 from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.value_grid import CELLS, places_of
@@ -39,6 +40,8 @@ class ColumnPlaces(CountQuery):
 
     Args:
         columns: those that are asked about; none twice.
+        sign: with which the cells of a file are read whose decimal sign was open (`schema.open_numbers`), where it was;
+            what a cell is then follows from the cell and this public sign.
     """
 
     name: ClassVar[str] = "column_places"
@@ -48,13 +51,14 @@ class ColumnPlaces(CountQuery):
     )
 
     columns: tuple[str, ...]
+    sign: str | None = None
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError("`columns` must hold at least one column, and none twice.")
 
     def require_fits(self, schema: Schema) -> None:
-        require_raw(schema, self.columns)
+        require_raw(schema, self.columns, opened=self.sign is not None)
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
@@ -70,7 +74,7 @@ class ColumnPlaces(CountQuery):
         return dict(zip(self.columns, answer.reshape(len(self.columns), PLACES), strict=True))
 
     def describe(self) -> dict[str, Any]:
-        return {"columns": list(self.columns)}
+        return {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
@@ -79,8 +83,7 @@ class ColumnPlaces(CountQuery):
 
     def _counts(self, block: Block) -> np.ndarray:
         parts = [
-            np.bincount(place_of_cells(block.codes[name], block.numbers[name]), minlength=PLACES)
-            for name in self.columns
+            np.bincount(place_of_cells(*cells_read(block, name, self.sign)), minlength=PLACES) for name in self.columns
         ]
         return np.concatenate(parts).astype(np.int64)
 
@@ -94,13 +97,25 @@ def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return places
 
 
-def require_raw(schema: Schema, columns: tuple[str, ...]) -> None:
+def cells_read(block: Block, name: str, sign: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """The codes [n] and numbers [n] of a column's cells, read with a decimal sign where that was open."""
+    codes, numbers = block.codes[name], block.numbers[name]
+    return (codes, numbers) if sign is None else as_read(codes, numbers, sign)
+
+
+def require_raw(schema: Schema, columns: tuple[str, ...], *, opened: bool | None = None) -> None:
     """Refuses columns that are not read as they stand: their codes would be of other things.
+
+    Args:
+        opened: whether the decimal sign of each must be open, or known; either where None.
 
     Raises:
         ValueError: naming the column.
     """
-    raw = {column.name for column in schema.synthesized if isinstance(column, RawCells)}
+    raw = {column.name: isinstance(column, OpenCells) for column in schema.synthesized if isinstance(column, RawCells)}
     for name in columns:
         if name not in raw:
             raise ValueError(f"`columns` must be columns that are read without a schema. Found {name!r}.")
+        if opened is not None and raw[name] != opened:
+            which = "open" if opened else "known"
+            raise ValueError(f"The decimal sign of each of `columns` must be {which}. Found another one of {name!r}.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.column_places import require_raw
+from counterfoil.curator.queries.column_places import cells_read, require_raw
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
@@ -67,12 +67,14 @@ class ColumnRanges(CountQuery):
 
     Args:
         columns: at least one, none twice.
+        sign: as for `ColumnPlaces`.
     """
 
     name: ClassVar[str] = "column_ranges"
     question: ClassVar[str] = "how many numbers or days of each column lie in each of some intervals, with noise"
 
     columns: tuple[Intervals, ...]
+    sign: str | None = None
 
     def __post_init__(self) -> None:
         names = [intervals.column for intervals in self.columns]
@@ -89,7 +91,8 @@ class ColumnRanges(CountQuery):
                 raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
 
     def require_fits(self, schema: Schema) -> None:
-        require_raw(schema, tuple(intervals.column for intervals in self.columns))
+        names = tuple(intervals.column for intervals in self.columns)
+        require_raw(schema, names, opened=self.sign is not None)
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
@@ -117,7 +120,7 @@ class ColumnRanges(CountQuery):
                 }
                 for i in self.columns
             }
-        }
+        } | ({} if self.sign is None else {"sign": self.sign})
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
@@ -125,4 +128,4 @@ class ColumnRanges(CountQuery):
         return l1 if norm is Norm.L1 else math.sqrt(l1)
 
     def _counts(self, block: Block) -> np.ndarray:
-        return np.concatenate([i.counts(block.codes[i.column], block.numbers[i.column]) for i in self.columns])
+        return np.concatenate([i.counts(*cells_read(block, i.column, self.sign)) for i in self.columns])
