@@ -645,9 +645,16 @@ def test_decimal_commas_are_read_where_no_commas_part_the_cells_or_where_they_ar
         assert "look like numbers" not in ended.out
         made = office.run("synth", name, "--schema", out, "--epsilon", "5", "--out", f"{name}.made.csv")
         assert made.status == 0, made.err
-        drawn = Path(f"{name}.made.csv").read_text().splitlines()[1:]
-        halves = [line for line in drawn if line.split('"')[1].endswith(",5")]
+        assert ("separated by" in made.err) == (name == "quoted.csv")
+        header, *drawn = Path(f"{name}.made.csv").read_text().splitlines()
+        assert header == "kreatinin;arm"
+        halves = [line for line in drawn if line.split(";")[0].endswith(",5")]
         assert len(halves) > 0.9 * len(drawn)
+        folder = office.run("synth", name, "--schema", out, "--epsilon", "5", "--out", f"{name}.d/", "--format", "csv")
+        assert folder.status == 0, folder.err
+        assert office.run("receipt", "verify", f"{name}.d").status == 0
+        assert office.run("evaluate", name, f"{name}.d").status == 0
+        assert office.run("evaluate", name, f"{name}.made.csv", "--schema", out).status == 0
 
 
 def test_a_decimal_sign_goes_with_drafts_too(office: Office) -> None:

@@ -262,6 +262,7 @@ def test_decimal_commas_are_declared_where_texts_have_them(tmp_path: Path) -> No
     fields = {}
     for name in ("synthetic.csv", "synthetic.parquet"):
         made = package(schema, drawn(schema), tmp_path, name)
+        assert made["resources"][0].get("dialect", {}).get("delimiter", ";") == ";"
         fields[name] = {field["name"]: field.get("decimalChar") for field in made["resources"][0]["schema"]["fields"]}
     assert fields["synthetic.csv"] == {"x": ",", "n": None, "y": ","}
     assert fields["synthetic.parquet"] == {"x": None, "n": None, "y": None}

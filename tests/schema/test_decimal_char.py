@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.schema import Integer, Real, Schema
+from counterfoil.curator.source_facts import columns_of
+from counterfoil.schema import Categorical, Integer, Real, Schema
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number, pointed
 from counterfoil.schema.errors import SchemaError, UnplacedValue
 from counterfoil.schema.raw_cell import CLASSES, RawCells
 from counterfoil.schema.values import parse_number
+from counterfoil.synthesis.folder import load_csv
+from counterfoil.synthesis.table import decode, write_table
 
 SEPARATORS = {",": ". '", ".": ", '"}
 
@@ -191,3 +195,26 @@ def test_points_of_thousands_are_not_taken_for_decimal_ones() -> None:
     assert pointed("1.234,5", ",") == "1 234.5"
     assert pointed("1.234", ",") == "1 234"
     assert pointed("1.234", "") == "1.234"
+
+
+@settings(max_examples=50, derandomize=True)
+@given(data=st.data())
+def test_files_with_decimal_commas_have_semicolons_and_are_read_back(
+    data: st.DataObject, tmp_path_factory: Any
+) -> None:
+    names = data.draw(
+        st.lists(st.text(';,"|\tab', min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip)
+    )
+    real, *others = (name.strip() for name in names)
+    columns = [Real(real, -5, 5, decimal_char=",", missing=True)]
+    schema = Schema((*columns, *(Categorical(name, ("a;b", "c,d", 'e"', "1,5")) for name in others)))
+    rng = np.random.default_rng(0)
+    table = decode(schema, {column.name: rng.integers(0, column.size, 9) for column in schema.synthesized}, rng)
+    path = tmp_path_factory.mktemp("files") / "made.csv"
+    write_table(table, path, schema)
+    found = load_csv(path)
+    assert found.column_names == table.column_names
+    assert columns_of(path).delimiter == (";" if others else ",")
+    np.testing.assert_array_equal(columns[0].parsed(found[real]), table[real].to_numpy())
+    for name in others:
+        assert found[name].to_pylist() == table[name].to_pylist()

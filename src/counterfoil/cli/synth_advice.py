@@ -10,21 +10,23 @@ if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.schema import Schema
 
-_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def other_delimiter(source: str, schema: Schema, table: Path) -> str:
     """A sentence where the cells of two CSV files are not separated by the same sign; empty where they are."""
     from counterfoil.curator.source_facts import columns_of
+    from counterfoil.synthesis.csv_writing import delimiter_of
 
     if table.suffix.lower() != ".csv" or not source.lower().endswith((".csv", ".csv.gz")):
         return ""
     sign = columns_of(source, schema.declared).delimiter
-    if sign not in _OTHER_DELIMITERS:
+    written = delimiter_of(schema.columns)
+    if sign is None or sign == written:
         return ""
     return (
-        f"Cells of the source are separated by {_OTHER_DELIMITERS[sign]}, and those of every CSV file that is written "
-        "by commas: a program that reads both has to know."
+        f"Cells of the source are separated by {_DELIMITERS[sign]}, and those of the file that is written by "
+        f"{_DELIMITERS[written]}: a program that reads both has to know."
     )
 
 

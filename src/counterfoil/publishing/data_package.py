@@ -31,6 +31,7 @@ from counterfoil.schema.notation import of_python
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
+from counterfoil.synthesis.csv_writing import delimiter_of
 from counterfoil.synthesis.parquet_label import NOT_PRIVATE, NOT_REAL_PEOPLE
 
 DATA_PACKAGE = "datapackage.json"
@@ -115,9 +116,9 @@ def data_package(
 
 def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str) -> dict[str, Any]:
     notation = notation_of(schema, typed=path.suffix == ".parquet")
-    columns = {column.name: column for column in schema.columns}
+    columns, delimiter = {column.name: column for column in schema.columns}, delimiter_of(schema.columns)
     fields = [_field(columns[column], notation) for column in names]
-    return _resource(path, name, "synthetic", "The synthetic rows. No row is a real person.") | {
+    return _resource(path, name, "synthetic", "The synthetic rows. No row is a real person.", delimiter) | {
         "schema": {"fields": fields, "missingValues": list(notation.missing)}
     }
 
@@ -149,9 +150,9 @@ def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
     return _resource(path, name, _slug(Path(name).stem), what) | {"schema": {"fields": fields, "missingValues": []}}
 
 
-def _resource(path: Path, name: str, slug: str, what: str) -> dict[str, Any]:
+def _resource(path: Path, name: str, slug: str, what: str, delimiter: str = ",") -> dict[str, Any]:
     text = path.suffix == ".csv"
-    dialect = {"delimiter": ",", "lineTerminator": "\n", "quoteChar": '"', "doubleQuote": True, "header": True}
+    dialect = {"delimiter": delimiter, "lineTerminator": "\n", "quoteChar": '"', "doubleQuote": True, "header": True}
     return {
         "name": slug,
         "path": name,

@@ -250,8 +250,14 @@ def load_csv(path: Path) -> pa.Table:
     from pyarrow import csv
 
     with path.open("rb") as stream:
-        names = csv.open_csv(stream).schema.names
+        header = stream.readline()
+        while header.count(b'"') % 2 and (more := stream.readline()):
+            header += more
+    # Names that hold a sign that may separate cells stand between quotes.
+    parsing = csv.ParseOptions(delimiter=";" if any(b";" in part for part in header.split(b'"')[::2]) else ",")
+    with path.open("rb") as stream:
+        names = csv.open_csv(stream, parse_options=parsing).schema.names
     # Only an empty cell is null: a category may read NA.
     types = dict.fromkeys(names, pa.string())
     as_texts = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
-    return csv.read_csv(path, convert_options=as_texts)
+    return csv.read_csv(path, parse_options=parsing, convert_options=as_texts)
