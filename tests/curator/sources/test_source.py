@@ -215,6 +215,7 @@ def test_a_compressed_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "t.xlsx").write_text("zebra")
+    (tmp_path / "t.sav").write_text("zebra")
     (tmp_path / "t.tsv").write_text("a\tb\n1\t2\n")
     (tmp_path / "t[1].csv").write_text("a\n1\n")
     made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS FROM people")
@@ -225,6 +226,7 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
         f"{tmp_path}/no.db::t": "There is no file",
         f"{tmp_path}/t.tsv": "Found t.tsv: rename it, and its tabs are recognized.",
         f"{tmp_path}/t.xlsx": "t.xlsx has an unknown suffix; expected .csv",
+        f"{tmp_path}/t.sav": "Save it as CSV or Parquet, as with pandas.read_spss(...).to_parquet(...).",
         f"{tmp_path}/t.xlsx::t": "neither a DuckDB nor a SQLite database",
         f"{tmp_path}/t[1].csv": "which DuckDB reads as a pattern. Rename it.",
         str(made): "p.db is a database: name one of its tables, as in p.db::TABLE",

@@ -19,6 +19,14 @@ from counterfoil.schema.errors import closest
 from counterfoil.table_url import TableURL, is_table_url
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_FRAME_READERS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "read_excel"),
+    ".sav": "read_spss",
+    ".dta": "read_stata",
+    **dict.fromkeys((".sas7bdat", ".xpt"), "read_sas"),
+    ".feather": "read_feather",
+}
+"""Of pandas, for files of other programs."""
 _TABBED = (".tsv", ".tsv.gz", ".tab")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
@@ -106,7 +114,9 @@ def _open_file(path: Path, head: bytes, declared: Collection[str] | None) -> Sou
             f"A text file must have a name that ends in .csv or .csv.gz, also where tabs separate its cells. Found "
             f"{path.name}: rename it, and its tabs are recognized."
         )
-    raise SourceError(f"{path.name} has an unknown suffix; expected {_kinds()}.")
+    reader = _FRAME_READERS.get(path.suffix.lower())
+    way = f" Save it as CSV or Parquet, as with pandas.{reader}(...).to_parquet(...)." if reader else ""
+    raise SourceError(f"{path.name} has an unknown suffix; expected {_kinds()}.{way}")
 
 
 def _open_database(path: Path, table: str, head: bytes) -> Source:
