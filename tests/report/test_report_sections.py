@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from counterfoil import Schema, synthesize
@@ -289,6 +290,21 @@ def test_points_have_columns_and_no_claims_about_counts(places):
     assert "records no counts of pairs" in related.lead
     assert "assumption" not in " ".join(limits(places).points)
     assert "records no noisy counts" in uses(places).paragraphs[0]
+
+
+def test_texts_with_decimal_commas_are_a_map(places):
+    texts = pa.table(
+        {
+            name: [f"{one:.4f}".replace(".", ",") for one in places.rows[name].to_pylist()]
+            for name in ("longitude", "latitude")
+        }
+    )
+    comma = Schema.from_toml('decimal_char = ","\n' + COORDINATES)
+    expected = points(ReleaseFacts(places.rows, places.receipt))
+    for schema in (None, comma):
+        section = points(ReleaseFacts(texts, places.receipt, schema))
+        assert section is not None
+        assert section.lead == expected.lead
 
 
 def test_rows_of_coordinates_are_a_map_without_their_points(places):

@@ -14,6 +14,7 @@ from counterfoil.pictures.point_map import MOST_CIRCLES, point_map
 from counterfoil.pictures.svg import render
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.section import Figure, Section
+from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.values import numbers_of
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 
@@ -83,10 +84,19 @@ def _coordinates(facts: ReleaseFacts, axes: tuple[str, str]) -> tuple[tuple[np.n
     table: pa.Table = facts.some_rows if kept is None else kept.support
     if not set(axes) <= set(table.column_names):
         kept, table = None, facts.some_rows
-    x, y = (numbers_of(table.column(name)) for name in axes)
+    x, y = (_numbers(facts, name, table.column(name)) for name in axes)
     weights = np.full(len(x), 1 / max(len(x), 1)) if kept is None else kept.weights
     known = np.isfinite(x) & np.isfinite(y)
     return (x[known], y[known], weights[known]), "synthetic rows" if kept is None else "weighted points"
+
+
+def _numbers(facts: ReleaseFacts, name: str, values: pa.ChunkedArray) -> np.ndarray:
+    """float64 [m]: as the schema reads the column; where there is none, with the decimal sign that reads any."""
+    column = None if facts.schema is None else {one.name: one for one in facts.schema.synthesized}.get(name)
+    if isinstance(column, NumberColumn):
+        return column.parsed(values)
+    plain = numbers_of(values)
+    return plain if np.isfinite(plain).any() else numbers_of(values, decimal_char=",")  # no separators are written
 
 
 def _is_geographic(axes: tuple[str, str], x: np.ndarray, y: np.ndarray) -> bool:
