@@ -195,8 +195,8 @@ class FoundSign:
         return f"bought: {count_range(count, self.deviation)} records have more numbers with a decimal {mark}"
 
 
-_SURELY = 5.0
-"""Deviations of noise."""
+_SURELY = 4.0
+"""Deviations of noise, which one purchase in 16,000 exceeds where no record has a number with either sign."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.raw_cell import CLASSES, CODES, LONGEST, RawCells, cells_of, number_codes
@@ -27,20 +28,18 @@ _COMMA_OF_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
 def open_class(text: str) -> tuple[int, float] | None:
     """The code and the number of a text that not every sign reads as the same plain number; None for all others."""
-    if len(text) > LONGEST:
+    if text.isdecimal() or len(text) > LONGEST:
         return None
-    if _POINT_OF_GROUP.fullmatch(text):
-        return _GROUPED, float(text)
     if NUMBER.fullmatch(text):
-        return (_POINT, float(text)) if "." in text else None
-    comma, point = plain_number(text, ","), plain_number(text, ".")
-    if _COMMA_OF_GROUP.fullmatch(text):
-        return _SWAPPED, float(comma)
-    if comma and point:
-        return (_SPACED, float(comma)) if comma == point else None
-    if comma or point:
-        return _COMMA if comma else _POINTED, float(comma or point)
-    return None
+        if "." not in text:
+            return None
+        return _GROUPED if _POINT_OF_GROUP.fullmatch(text) else _POINT, float(text)
+    if comma := plain_number(text, ","):
+        if "," in text:
+            return _SWAPPED if _COMMA_OF_GROUP.fullmatch(text) else _COMMA, float(comma)
+        return _COMMA if "." in text else _SPACED, float(comma)
+    point = plain_number(text, ".")
+    return (_POINTED, float(point)) if point else None
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,14 @@ class OpenCells(RawCells):
 
 def _cells_of(values: Values) -> tuple[np.ndarray, np.ndarray]:
     """int64 [n], the code of each cell's class, open ones among them, and float64 [n], its number."""
-    codes, numbers = cells_of(values)
     texts, positions = texts_of(values)
-    found = np.array([*(open_class(text) or _NONE for text in texts), _NONE], dtype=float)[positions]
-    opened = found[:, 0] >= 0
-    return np.where(opened, found[:, 0], codes).astype(np.int64), np.where(opened, found[:, 1], numbers)
+    found = [open_class(text) or _NONE for text in texts]
+    rest = [None if code >= 0 else text for (code, _), text in zip(found, texts, strict=True)]
+    codes, numbers = cells_of(pa.array([*rest, None], pa.string()))  # the last is what missing cells are
+    opened = np.array([*found, _NONE], dtype=float)
+    is_open = opened[:, 0] >= 0
+    codes, numbers = np.where(is_open, opened[:, 0], codes), np.where(is_open, opened[:, 1], numbers)
+    return codes[positions].astype(np.int64), numbers[positions]
 
 
 _NONE = (-1, np.nan)
