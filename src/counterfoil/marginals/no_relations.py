@@ -118,7 +118,7 @@ def no_relations(
     if len(columns) < 2:
         return ()
     tested = sorted(_tests(measured))
-    real = _real(tested)
+    real = _real(tested, math.comb(len(columns), 2))
     related = {name for pair in real for name in pair}
     if len(related) >= _FEW * len(columns):
         return ()
@@ -155,9 +155,12 @@ def _smallest(measured: Sequence[NoisyMarginal]) -> dict[Clique, NoisyMarginal]:
     return found
 
 
-def _real(tested: Sequence[tuple[float, Clique]]) -> list[Clique]:
-    """The pairs whose relation is more than noise, of those sorted by their p-values."""
-    below = [rank for rank, (p_value, _) in enumerate(tested, 1) if p_value <= _FALSE * rank / len(tested)]
+def _real(tested: Sequence[tuple[float, Clique]], candidates: int) -> list[Clique]:
+    """The pairs whose relation is more than noise, of those sorted by their p-values.
+
+    All `candidates` count as tested: pairs are measured because they look related in these records, also by chance.
+    """
+    below = [rank for rank, (p_value, _) in enumerate(tested, 1) if p_value <= _FALSE * rank / candidates]
     return [pair for _, pair in tested[: max(below, default=0)]]
 
 
