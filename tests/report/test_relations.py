@@ -106,13 +106,14 @@ def test_what_noise_could_make_is_what_simulations_say(seed):
 
 
 def test_independent_columns_are_rarely_told_from_noise():
-    """Each of 60 tests of independent columns fails with probability about 0.01: more than 8 with less than 1e-6."""
+    """One pair of six is real, so that 1/12 of the tables are expected to name one that is not: one in twelve, and more
+    than 10 with probability below 1e-6 (of a Poisson variable of mean 1, 1e-8)."""
     told = 0
     for seed in range(12):
         synthesis = released(Direct(), DOMAIN, rows_of(400, seed), seed=seed)
         tests = [one for one in noise_tests(ReleaseFacts.of(synthesis)) if one.pair != ("a", "b")]
         told += sum(one.exceeds_noise for one in tests)
-    assert told <= 8
+    assert told <= 10
 
 
 def test_nothing_that_was_counted_alone_is_tested():

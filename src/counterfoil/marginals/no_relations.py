@@ -118,7 +118,7 @@ def no_relations(
     if len(columns) < 2:
         return ()
     tested = sorted(_tests(measured))
-    real = _real(tested, math.comb(len(columns), 2))
+    real = real_pairs(tested, math.comb(len(columns), 2))
     related = {name for pair in real for name in pair}
     if len(related) >= _FEW * len(columns):
         return ()
@@ -155,7 +155,7 @@ def _smallest(measured: Sequence[NoisyMarginal]) -> dict[Clique, NoisyMarginal]:
     return found
 
 
-def _real(tested: Sequence[tuple[float, Clique]], candidates: int) -> list[Clique]:
+def real_pairs(tested: Sequence[tuple[float, Clique]], candidates: int) -> list[Clique]:
     """The pairs whose relation is more than noise, of those sorted by their p-values.
 
     All `candidates` count as tested: pairs are measured because they look related in these records, also by chance.

@@ -13,14 +13,11 @@ import numpy as np
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
 from counterfoil.graphical_model.graphical_model import MANY_PAIRS
-from counterfoil.inference.pooled_marginal import PooledMarginal, counted_tables, pooled_marginals
-from counterfoil.marginals.no_relations import independence
+from counterfoil.inference.pooled_marginal import counted_tables, pooled_marginals
+from counterfoil.marginals.no_relations import independence, real_pairs
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
-
-SIGNIFICANCE = 0.01
-"""A measured pair counts as more than noise where noise alone gives as much with a smaller probability."""
 
 _AT_ONCE = 20
 """Pairs that are asked for together; more would be planned by compiled code, which takes longer to load."""
@@ -63,15 +60,12 @@ class NoiseTest:
     Args:
         pair: the two columns.
         p_value: the probability that noise and sampling alone give counts as far from independence (`noise_tests`).
+        exceeds_noise: whether the relation is more than noise, among all pairs (`no_relations.real_pairs`).
     """
 
     pair: Clique
     p_value: float
-
-    @property
-    def exceeds_noise(self) -> bool:
-        """Whether the relation is more than noise."""
-        return self.p_value < SIGNIFICANCE
+    exceeds_noise: bool
 
 
 def relations(facts: ReleaseFacts) -> Relations | None:
@@ -187,13 +181,12 @@ def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
     if facts.answers is None:
         return []
     pairs = {pair for table in counted_tables(facts.answers) for pair in itertools.combinations(table.columns, 2)}
-    found = []
-    for pair in sorted(pairs, key=facts.answers.schema.domain.axes):
+    domain, p_values = facts.answers.schema.domain, dict[Clique, float]()
+    for pair in sorted(pairs, key=domain.axes):
         known = [one for one in pooled_marginals(facts.answers, pair) if min(one.counts.shape) > 1]
         if known:
-            found.append(_noise_test(pair, max(known, key=lambda one: (one.counts.size, -one.variance))))
-    return found
-
-
-def _noise_test(pair: Clique, pooled: PooledMarginal) -> NoiseTest:
-    return NoiseTest(pair, independence(pooled.counts, pooled.variance))
+            pooled = max(known, key=lambda one: (one.counts.size, -one.variance))
+            p_values[pair] = independence(pooled.counts, pooled.variance)
+    tested = sorted((p_value, pair) for pair, p_value in p_values.items())
+    real = {*real_pairs(tested, math.comb(len(domain.attributes), 2))}
+    return [NoiseTest(pair, p_value, pair in real) for pair, p_value in p_values.items()]
