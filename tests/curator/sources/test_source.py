@@ -156,16 +156,32 @@ def test_csv_agrees_with_the_standard_library_to_the_line(
         (b"", "t.csv is empty: it has not even a header"),
         (b"\n\n", "t.csv has no header"),
         (b"a,a\n1,2\n", "t.csv: two columns are called 'a'"),
-        (b"a, \n1,2\n", "t.csv: column 2 has no name"),
+        (
+            b"a, \n1,2\n",
+            "t.csv: column 2 has no name, the last one. Give it a name, or remove the separator at the end",
+        ),
+        (b"a;b;\r\n1;2;\r\n", "t.csv: column 3 has no name, the last one"),
+        (b"a,,b\n1,2,3\n", "t.csv: column 2 has no name. Give every column a name"),
+        (
+            b"Statistik 2020;;\na;b;c\n1;2;3\n",
+            "t.csv: of 3 columns only the first one has a name. Where a title stands",
+        ),
+        (b"\xef\xbb\xbfsep=;\na;b\n1;2\n", "t.csv: the first line tells spreadsheets the separator. Remove it"),
         (
             b'"","a"\n"1",2\n',
             "column 1 has no name. Give every column a name. R and pandas write an index of rows first",
         ),
+        (b",,\n1,2,3\n", "t.csv: column 1 has no name. Give every column a name"),
         (b'"a\n1,2\n', "the header is not a line of CSV"),
-        (b"\xff\xfea\x00", "t.csv: the text is not UTF-8; save the file as UTF-8, as with iconv -f UTF-16 -t UTF-8"),
-        (b"\xfe\xff\x00a\x00,\x00b", "save the file as UTF-8, as with iconv -f UTF-16 -t UTF-8"),
-        (b"stra\xdfe,b\n", "as with iconv -f WINDOWS-1252 -t UTF-8"),
-        (b"a,b\n1,zebra\n1\n", "t.csv, line 3: expected 2 fields, found 1"),
+        (b"\xff\xfea\x00", 't.csv: the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8" in place of'),
+        (b"\xfe\xff\x00a\x00,\x00b", "Unicode text, or as with iconv -f UTF-16 -t UTF-8"),
+        (b"a\x00;\x00b\x00\r\x00\n\x001\x00;\x002\x00", "or as with iconv -f UTF-16 -t UTF-8"),
+        (b"stra\xdfe,b\n", 'in Excel as "CSV UTF-8", or as with iconv -f WINDOWS-1252 -t UTF-8 (WINDOWS-1250 where'),
+        (b"a,b\n1,zebra\n1\n", "line 3: expected 2 fields, found 1. Correct the line, or remove it where it is a note"),
+        (
+            b"Statistik, 2020\na;b;c\n1;2;3\n",
+            "expected 2 fields, found 1. Correct the line, or remove it where it is a note or a total. Where a title",
+        ),
         (b"a,b\nzebra,2,3\n", "t.csv, line 2: expected 2 fields, found 3"),
         (
             b"Survey of 2024\na,b\n1,2\n",
@@ -216,7 +232,8 @@ def test_a_compressed_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "t.xlsx").write_text("zebra")
     (tmp_path / "t.sav").write_text("zebra")
-    (tmp_path / "t.tsv").write_text("a\tb\n1\t2\n")
+    for name in ("t.tsv", "t.txt"):
+        (tmp_path / name).write_text("a\tb\n1\t2\n")
     (tmp_path / "t[1].csv").write_text("a\n1\n")
     made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS FROM people")
     light = lite(tmp_path / "l.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS SELECT * FROM people")
@@ -224,7 +241,8 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
         str(tmp_path): "is a directory; give one file: .csv, .csv.gz, .parquet, or FILE::TABLE",
         f"{tmp_path}/no.csv": "There is no file",
         f"{tmp_path}/no.db::t": "There is no file",
-        f"{tmp_path}/t.tsv": "Found t.tsv: rename it, and its tabs are recognized.",
+        f"{tmp_path}/t.tsv": "Found t.tsv: rename it, and its separators are recognized.",
+        f"{tmp_path}/t.txt": "A text file must have a name that ends in .csv or .csv.gz",
         f"{tmp_path}/t.xlsx": "t.xlsx has an unknown suffix; expected .csv",
         f"{tmp_path}/t.sav": "Save it as CSV or Parquet, as with pandas.read_spss(...).to_parquet(...).",
         f"{tmp_path}/t.xlsx::t": "neither a DuckDB nor a SQLite database",

@@ -29,6 +29,14 @@ _FEED, _RETURN, _QUOTE, _SPACE = b'\n\r" '
 _START, _CELL, _SPACED, _PLAIN, _QUOTED, _CLOSED = range(6)
 """Where a text is: at the beginning of a line, or of another cell, or one space behind that, in a cell without quotes,
 in one with quotes, and behind a quote in it, which closes it unless another one follows."""
+NO_UTF_8 = (
+    'the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8", or as with iconv -f WINDOWS-1252 -t UTF-8 '
+    "(WINDOWS-1250 where it is Polish or Czech)"
+)
+UTF_16 = (
+    'the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8" in place of Unicode text, or as with '
+    "iconv -f UTF-16 -t UTF-8"
+)
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -71,12 +79,7 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
         raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
-    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
-        wide = names[0].encode("utf-8", "surrogateescape").startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        kind = "UTF-16" if wide else "WINDOWS-1252"
-        raise SourceError(
-            f"{path.name}: the text is not UTF-8; save the file as UTF-8, as with iconv -f {kind} -t UTF-8."
-        )
+    _require_text(read, path.name)
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
     if len({line[len(line.rstrip("\r\n")) :] for line in read} - {""}) > 1:
@@ -86,6 +89,7 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
             "the column."
         )
     stripped = [name.strip() for name in names]
+    _require_names_to_the_end(stripped, path.name)
     for place, name in enumerate(stripped, 1):
         if declared is not None and name not in declared and ("\n" in name or "\r" in name):
             raise SourceError(
@@ -94,6 +98,33 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
                 "rename the column, or declare it in the schema with its line breaks."
             )
     return CSVHeader(unique_names(stripped, path.name), delimiter)
+
+
+def _require_text(lines: Sequence[str], where: str) -> None:
+    """Refuses lines that are no UTF-8, and those with zero bytes, which are half of the letters of UTF-16."""
+    text = "".join(lines)
+    if "\0" in text or text.encode("utf-8", "surrogateescape").startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(f"{where}: {UTF_16}.")
+    if any("\udc80" <= letter <= "\udcff" for letter in text):
+        raise SourceError(f"{where}: {NO_UTF_8}.")
+
+
+def _require_names_to_the_end(names: Sequence[str], where: str) -> None:
+    """Says what to do about first lines that spreadsheets write, and that leave columns without names."""
+    if names == ["sep=", ""]:
+        raise SourceError(
+            f"{where}: the first line tells spreadsheets the separator. Remove it: the next one has names."
+        )
+    if len(names) > 2 and names[0] and not any(names[1:]):
+        raise SourceError(
+            f"{where}: of {len(names)} columns only the first one has a name. Where a title stands above the line of "
+            "names, remove it; else give every column a name."
+        )
+    if len(names) > 1 and not names[-1] and all(names[:-1]):
+        raise SourceError(
+            f"{where}: column {len(names)} has no name, the last one. Give it a name, or remove the separator at the "
+            "end of every line."
+        )
 
 
 def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:

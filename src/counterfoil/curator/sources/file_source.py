@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import (
+    NO_UTF_8,
     CSVHeader,
     CSVLayout,
     layout_of,
@@ -38,11 +39,14 @@ _AS_TEXT = ("UHUGEINT", "TIME WITH TIME ZONE", "BIT")
 """Types that are read as texts: DuckDB hands unsigned integers of 128 bits to Arrow as signed ones, so that large ones
 would be negative, times of day without their zones, and bits as it packs them."""
 
+_UNDER_TITLES = 4
+"""The last line that is likely the first with names or records below a title."""
+
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MARKS: Mapping[str, str] = {
     "unterminated quote": "a quoted value is not closed, or is followed by text",
-    "Invalid unicode": "the text is not UTF-8; save the file as UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8",
+    "Invalid unicode": NO_UTF_8,
     "Maximum line size": "the line is longer than 2 MB",
     "GZIP": "the file is not a complete gzip file",
     "Out of Memory": "DuckDB ran out of memory",
@@ -330,7 +334,13 @@ def explained(error: Exception, name: str, at: int | None = None) -> SourceError
                 f"{where}: expected 1 field, as in the first line, found {present}. Where a title stands above the "
                 "line of names, remove it; else correct the line."
             )
-        return SourceError(f"{where}: expected {expected} fields, found {present}. Correct the line.")
+        title = (
+            " Where a title stands above the line of names, remove it." if (at or int(line[1])) <= _UNDER_TITLES else ""
+        )
+        return SourceError(
+            f"{where}: expected {expected} fields, found {present}. Correct the line, or remove it where it is a note "
+            f"or a total.{title}"
+        )
     # Only the head: what follows may be a record that happens to contain these words.
     for mark, sentence in _MARKS.items():
         if mark in (message if line else message[:400]):

@@ -27,7 +27,7 @@ _FRAME_READERS = {
     ".feather": "read_feather",
 }
 """Of pandas, for files of other programs."""
-_TABBED = (".tsv", ".tsv.gz", ".tab")
+_OTHER_TEXT = (".tsv", ".tsv.gz", ".tab", ".txt", ".txt.gz")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"
 
@@ -109,10 +109,10 @@ def _open_file(path: Path, head: bytes, declared: Collection[str] | None) -> Sou
         return open_parquet(path)
     if head == _SQLITE_MAGIC or head[8:12] == _DUCKDB_MAGIC:
         raise SourceError(f"{path.name} is a database: name one of its tables, as in {path.name}::TABLE.")
-    if name.endswith(_TABBED):
+    if name.endswith(_OTHER_TEXT):
         raise SourceError(
             f"A text file must have a name that ends in .csv or .csv.gz, also where tabs separate its cells. Found "
-            f"{path.name}: rename it, and its tabs are recognized."
+            f"{path.name}: rename it, and its separators are recognized."
         )
     reader = _FRAME_READERS.get(path.suffix.lower())
     way = f" Save it as CSV or Parquet, as with pandas.{reader}(...).to_parquet(...)." if reader else ""
