@@ -627,7 +627,7 @@ def test_categories_with_decimal_commas_are_named_on_the_terminal(office: Office
     assert ended.status == 0, ended.err
     said = " ".join(ended.out.split())
     assert "The categories of kreatinin look like numbers with decimal commas" in said
-    assert "state kind, bounds and `decimal_char` in labor.schema.toml" in said
+    assert "state kind, bounds and `decimal_char` in labor.schema.toml; those with signs such as % or €" in said
 
 
 def test_decimal_commas_are_read_where_no_commas_part_the_cells_or_where_they_are_stated(office: Office) -> None:
@@ -674,4 +674,20 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     said = " ".join(ended.out.split())
     assert "No release will have income: texts of which none is frequent." in said
     assert "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts" in said
+    assert "Numbers with signs such as % or € are not read: write them in the table without these first" in said
     assert "arm:" not in said
+
+
+def test_numbers_beside_a_word_are_not_called_texts_of_which_none_is_frequent(office: Office) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["unbekannt" if rng.random() < 0.2 else f"{rng.normal(5, 1):.2f}" for _ in range(3000)]
+    Path("labor.csv").write_text("\n".join(["hba1c;arm", *(f"{one};a" for one in lines)]) + "\n")
+    ended = office.run("schema", "labor.csv", "--epsilon", "1", "--out", "labor.schema.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "No release will have hba1c: numbers, dates or moments, and too many texts beside them." in said
+    assert "state kind and bounds in labor.schema.toml with missing = true" in said
+    assert "none is frequent" not in said
+    more = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "more.schema.toml")
+    said = " ".join(more.out.split())
+    assert "Most cells of hba1c are numbers, dates or moments beside texts, and were bought as categories" in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,14 +88,34 @@ def _facts(made: BoughtSchema, purchase: SchemaPurchase, places: tuple[Path, Pat
 
 def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
     """On texts of which no column was made, and which may be numbers or moments."""
-    if various := [one.name for one in made.discovered.columns if one.kind == "text" and one.name not in tables]:
-        named, more = ", ".join(various[:_MOST_NAMED]), len(various) - _MOST_NAMED
+    from counterfoil.schema.bought_categories import mostly, mostly_beyond
+
+    if beside := [one.name for one in made.discovered.columns if one.name in tables and mostly_beyond(one)]:
         yield (
-            f"No release will have {named}{f' and {more} more' if more > 0 else ''}: texts of which none is frequent. "
+            f"Most cells of {_named(beside)} are numbers, dates or moments beside texts, and were bought as categories."
+            " Many are none of these, and count as `other`. Where the texts mean missing, state kind and bounds in "
+            f"{out} with missing = true."
+        )
+    left_out = [one for one in made.discovered.columns if one.kind == "text" and one.name not in tables]
+    if mixed := [one.name for one in left_out if mostly(one)]:
+        yield (
+            f"No release will have {_named(mixed)}: numbers, dates or moments, and too many texts beside them. Where "
+            f"these mean missing, state kind and bounds in {out} with missing = true, and `missing_values` where they "
+            "shall come back as they are written, and take the columns out of `ignore`."
+        )
+    if various := [one.name for one in left_out if not mostly(one)]:
+        yield (
+            f"No release will have {_named(various)}: texts of which none is frequent. "
             "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts, and so do "
             "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
-            f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`."
+            f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs "
+            "such as % or € are not read: write them in the table without these first."
         )
+
+
+def _named(columns: Sequence[str]) -> str:
+    more = len(columns) - _MOST_NAMED
+    return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
@@ -114,7 +134,8 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
         yield (
             f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
             "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
-            f"numbers, state kind, bounds and `decimal_char` in {out}."
+            f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are not read: "
+            "write them in the table without these first."
         )
     if lumped := [one.name for one in made.discovered.columns if one.lumps and one.name not in listed]:
         yield (

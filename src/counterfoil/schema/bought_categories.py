@@ -68,6 +68,17 @@ def mostly(column: DiscoveredColumn) -> str:
     return best if 2 * votes[best] > max(column.records, 1) else ""
 
 
+def mostly_beyond(column: DiscoveredColumn) -> bool:
+    """Whether most cells of a column of texts are no texts, and many are none of its categories."""
+    if column.kind != "text" or not mostly(column):
+        return False
+    covered, error = coverage(column, sum(count for _, count in column.categories), len(column.categories))
+    return 1 - covered > max(_MANY, STANDARD_ERRORS * error)
+
+
+_MANY = 0.1
+"""Of the cells."""
+
 _PLURALS = {"integer": "numbers", "real": "numbers", "date": "dates", "datetime": "moments"}
 
 
