@@ -691,3 +691,12 @@ def test_numbers_beside_a_word_are_not_called_texts_of_which_none_is_frequent(of
     more = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "more.schema.toml")
     said = " ".join(more.out.split())
     assert "Most cells of hba1c are numbers, dates or moments beside texts, and were bought as categories" in said
+
+
+def test_a_purchase_says_that_a_title_makes_a_single_column(office: Office) -> None:
+    Path("titled.csv").write_text("\ufeffStatistik 2020\nAlter;Kinder\n" + "40;2\n" * 500, encoding="utf-8")
+    ended = office.run("schema", "titled.csv", "--epsilon", "5", "--out", "titled.schema.toml")
+    said = " ".join((ended.out + ended.err).split())
+    assert "by its first line titled.csv has a single column. Where that line is a title, remove it" in said
+    ended = office.run("schema", "town.csv", "--epsilon", "5", "--out", "town.schema.toml")
+    assert "single column" not in ended.out + ended.err

@@ -151,10 +151,24 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
         )
     if wish.rows is not None:
         _foresee(terminal, purchase, wish.rows)
+    if single := _single_column(wish.source):
+        terminal.alarm(textwrap.fill(single, WIDTH))
     keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
     with noted_without_ledger(terminal, wish.ledger):
         made = _run(terminal, purchase, wish, place, keeping)
     report(terminal, made, purchase, place, ledger=wish.ledger, following=_next(wish, place[0]))
+
+
+def _single_column(source: str) -> str:
+    """A sentence where the first line of a text file names a single column; empty where it names more."""
+    from counterfoil.curator.source_facts import columns_of
+
+    if not source.lower().endswith((".csv", ".csv.gz")) or len(columns_of(source).types) > 1:
+        return ""
+    return (
+        f"WARNING: by its first line {Path(source).name} has a single column. Where that line is a title, remove it: "
+        "the line of names must come first."
+    )
 
 
 def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
