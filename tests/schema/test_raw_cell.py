@@ -176,6 +176,18 @@ def test_no_file_can_declare_such_a_column_and_no_cell_is_refused():
     assert np.isnan(RawCells("a").numbers(MixedCells(["x"]))).all()
 
 
+@pytest.mark.parametrize("text", [".", "..", "...", ":", "k.A.", "k. A.", "n.a.", "N.A."])
+@pytest.mark.parametrize("sign", ["", ",", "."])
+def test_words_of_statistical_offices_mean_missing(text, sign):
+    (code,), (number,) = cells_of(pa.array([text]), sign)
+    assert (CLASSES[code], np.isnan(number)) == ("missing", True)
+
+
+@pytest.mark.parametrize("text", ["-", "--", "n.d.", "NC", "+", "...."])
+def test_words_that_may_be_results_are_texts(text):
+    assert CLASSES[cell_of(text)[0]] == "text"
+
+
 @pytest.mark.parametrize(("text", "missing"), [("NA", True), ("na", True), ("N/A", True), ("Na", False), ("nA", True)])
 def test_sodium_is_no_missing_cell(text, missing):
     assert is_missing_word(text) is missing

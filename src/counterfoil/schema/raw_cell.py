@@ -34,8 +34,10 @@ from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 
-MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>")
-"""Texts, in lower case, that tables write in any case for a missing value."""
+MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>", "n.a.", ".", "..", "...", ":", "k.a.", "k. a.")
+"""Texts, in lower case, that tables write in any case for a missing value: points are those of SAS, Stata and of
+statistical offices, a colon is Eurostat's, and k.A. is German. A dash is none of them: to statistical offices it is a
+plain zero, and to laboratories a negative result, as n.d. is."""
 
 _SODIUM = "Na"
 """As it is written: a quarter of a laboratory's results may be of it, and hardly a table writes a missing value so."""
