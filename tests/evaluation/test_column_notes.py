@@ -430,6 +430,13 @@ def test_percent_signs_are_named_where_numbers_are_not_read():
     assert "with a decimal point and without signs such as %" in share.remedy(share.found[0])
 
 
+def test_codes_are_named_where_whole_numbers_are_not_read() -> None:
+    (commune,) = checked(Integer("commune", 0, 99_999, missing=True), ["75056", "2A004"]).columns
+    assert 'declare codes such as 2A004 as kind = "categorical", or list the words' in commune.remedy(commune.found[0])
+    (income,) = checked(Real("income", 0, 99_999, missing=True), ["75056", "2A004"]).columns
+    assert "codes" not in income.remedy(income.found[0])
+
+
 @pytest.mark.parametrize(
     ("sign", "cells", "said"),
     [

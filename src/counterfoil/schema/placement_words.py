@@ -240,6 +240,8 @@ class ColumnWords:
             digits = (
                 'give `decimal_char` (",", or "." with separators of thousands), write numbers without signs such as %'
             )
+        if seen and self.kind == "integer":
+            return f'{digits}, declare codes such as 2A004 as kind = "categorical"'
         return digits if seen else f"{digits}, and times such as 20:05:00 as numbers of one unit"
 
 
