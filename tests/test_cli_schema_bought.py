@@ -700,3 +700,17 @@ def test_a_purchase_says_that_a_title_makes_a_single_column(office: Office) -> N
     assert "by its first line titled.csv has a single column. Where that line is a title, remove it" in said
     ended = office.run("schema", "town.csv", "--epsilon", "5", "--out", "town.schema.toml")
     assert "single column" not in ended.out + ended.err
+
+
+def test_a_purchase_says_how_points_were_read_where_no_decimal_sign_shows(office: Office) -> None:
+    rng = np.random.default_rng(0)
+    people = [
+        f"{number:,}".replace(",", ".") for number in np.minimum(rng.lognormal(8, 1.3, 3000), 999_999).astype(int)
+    ]
+    Path("communes.csv").write_text("\n".join(["people;kind", *(f"{one};a" for one in people)]) + "\n")
+    ended = office.run("schema", "communes.csv", "--epsilon", "5", "--out", "communes.schema.toml")
+    said = " ".join(ended.out.split())
+    assert "the numbers of people were read with a decimal point, 1.234 as a little more than 1" in said
+    ended = office.run("schema", "communes.csv", "--epsilon", "5", "--decimal-char", ",", "--out", "stated.schema.toml")
+    assert ended.status == 0, ended.err
+    assert "were read with a decimal point" not in ended.out

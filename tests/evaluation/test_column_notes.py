@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -461,3 +462,23 @@ def test_separators_of_thousands_are_said_to_be_left_out() -> None:
     (note,) = [one for one in report.notes if one.kind == "rewritten"]
     assert note.count == 1
     assert "no separators of thousands" in note.text
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["3.107", "69.780"] * 15 + ["987", "0"], True),
+        (["3.107", "69.780"] * 15 + ["0"], False),  # numbers with three decimals, as all of them are written
+        (["3.107", "69.780"] * 15 + ["987", "2.5"], False),
+        (["3.107", "69.780"] * 15 + ["987", "0.125"], False),
+        (["3.107", "69.780"] * 15 + ["987", "1500"], False),
+        (["3.107", "69.780", "987"], False),
+    ],
+)
+@pytest.mark.parametrize("column", [Real("people", 0, 50, missing=True), Integer("people", 0, 50, missing=True)])
+def test_points_that_may_separate_thousands_are_named(column: Real | Integer, cells: list[str], said: bool) -> None:
+    texts = [note.text for note in checked(column, cells).notes]
+    assert any("as where points separate thousands" in text for text in texts) is said
+    assert not (said and any("`decimals = 3`" in text for text in texts))
+    read = checked(replace(column, decimal_char=",", upper=100_000), cells).notes
+    assert not any("as where points separate thousands" in note.text for note in read)

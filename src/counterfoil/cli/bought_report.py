@@ -113,6 +113,11 @@ def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
         )
 
 
+def _voted(made: BoughtSchema) -> frozenset[str]:
+    """The columns whose kind was asked for."""
+    return frozenset(one.name for one in made.discovered.columns if one.votes)
+
+
 def _named(columns: Sequence[str]) -> str:
     more = len(columns) - _MOST_NAMED
     return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -128,6 +133,14 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
         yield (
             f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+        )
+    signs = made.discovered.signs
+    reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]
+    if signs is not None and not signs.sign and reals:
+        yield (
+            f"The noise hides which decimal sign the file has, and the numbers of {_named(reals)} were read with a "
+            "decimal point, 1.234 as a little more than 1. Where points separate thousands, write `decimal_char = "
+            f'","`, kind = "integer" and bounds that hold then in {out}.'
         )
     listed = {column.name: column for column in made.schema.columns if isinstance(column, Categorical)}
     if written := [name for name, one in listed.items() if are_written_numbers(one.labels[: len(one.values)])]:

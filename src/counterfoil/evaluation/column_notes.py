@@ -19,6 +19,7 @@ from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.impossible_dates import impossible
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
+from counterfoil.evaluation.thousands_notes import ThousandsCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
@@ -36,6 +37,7 @@ from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
 _SMALLEST = 1e-300
+_ELSEWHERE = (Placement.MOVED, Placement.BELOW, Placement.ABOVE)
 MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
 
@@ -99,6 +101,7 @@ class NoteCounts:
         self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
+        self._thousands = ThousandsCounts(column) if isinstance(column, Integer | Real) else None
         self.far = FarValues(column) if isinstance(column, Integer | Real | Instant) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
@@ -130,6 +133,9 @@ class NoteCounts:
                 self._grid.read(texts)
             if self._zeros is not None:
                 self._zeros.add(texts)
+            if self._thousands is not None:
+                others = np.flatnonzero(np.isin(cells.placements, _ELSEWHERE))
+                self._thousands.add(texts + Counter(batch.texts(name, others)))
         if self.far is not None:
             self.far.add(cells)
         if self._grid is not None and cells.numbers is not None:
@@ -206,6 +212,9 @@ class NoteCounts:
                 yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():
             yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
+        if self._thousands is not None and self._thousands.count:  # then no grid is theirs
+            yield self._note("notation", self._thousands.said, self._thousands.count)
+            return
         for note in () if self._grid is None else self._grid.notes():
             yield self._note(note.kind, note.text, note.count, (), note.values if self._with_values else ())
         if self._texts and self._days and max(self._days) <= 12:
