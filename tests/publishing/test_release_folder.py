@@ -102,6 +102,13 @@ def test_the_readme_says_what_it_must(office: Office) -> None:
         assert f"{one} with {other}" in words
 
 
+def test_the_readme_says_how_spreadsheets_open_a_csv_file(office: Office) -> None:
+    said = "as UTF-8 with commas between cells; a spreadsheet that expects other signs"
+    for form, expected in (("csv", True), ("parquet", False)):
+        assert office.synth("--out", f"{form}/", "--format", form, method="mst").status == 0
+        assert (said in " ".join(Path(f"{form}/README.md").read_text().split())) is expected
+
+
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
     Path("places.toml").write_text(POINTS)

@@ -118,7 +118,15 @@ def _price(document: Mapping[str, Any]) -> str:
 
 
 def _what(contents: Contents, name: str) -> str:
-    return "the synthetic rows" if name == contents.table else _WHAT.get(name, "a part of the release")
+    if name != contents.table:
+        return _WHAT.get(name, "a part of the release")
+    return f"the synthetic rows{_AS_CSV if name.endswith('.csv') else ''}"
+
+
+_AS_CSV = (
+    ", as UTF-8 with commas between cells; a spreadsheet that expects other signs shows one column or wrong letters, "
+    "and has to import it (in Excel: Data, From Text/CSV)"
+)
 
 
 def _kept(contents: Contents) -> Iterator[str]:
