@@ -108,6 +108,16 @@ def test_the_readme_says_how_spreadsheets_open_a_csv_file(office: Office) -> Non
         assert office.synth("--out", f"{form}/", "--format", form, method="mst").status == 0
         assert (said in " ".join(Path(f"{form}/README.md").read_text().split())) is expected
 
+    schema = Path("people.toml")
+    schema.write_text(
+        'decimal_char = ","\n' + schema.read_text() + '[columns.x]\nkind = "real"\nlower = 0\nupper = 1\n'
+    )
+    table = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{table[0]},x", *(f'{line},"0,5"' for line in table[1:])]) + "\n")
+    assert office.synth("--out", "comma/", "--format", "csv", method="mst").status == 0
+    said = "as UTF-8 with semicolons between cells and commas in numbers; a spreadsheet"
+    assert said in " ".join(Path("comma/README.md").read_text().split())
+
 
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))

@@ -13,6 +13,7 @@ from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 from counterfoil.schema import Schema
 from counterfoil.schema.identifier import Identifier
+from counterfoil.synthesis.csv_writing import delimiter_of
 
 README, REPORT = "README.md", "report.html"
 _WIDTH = 100
@@ -120,13 +121,19 @@ def _price(document: Mapping[str, Any]) -> str:
 def _what(contents: Contents, name: str) -> str:
     if name != contents.table:
         return _WHAT.get(name, "a part of the release")
-    return f"the synthetic rows{_AS_CSV if name.endswith('.csv') else ''}"
+    if not name.endswith(".csv"):
+        return "the synthetic rows"
+    comma = delimiter_of(contents.schema.columns) == ";"
+    return (
+        f"the synthetic rows{_AS_CSV.format(signs='semicolons' if comma else 'commas', also=_COMMAS if comma else '')}"
+    )
 
 
 _AS_CSV = (
-    ", as UTF-8 with commas between cells; a spreadsheet that expects other signs shows one column or wrong letters, "
-    "and has to import it (in Excel: Data, From Text/CSV)"
+    ", as UTF-8 with {signs} between cells{also}; a spreadsheet that expects other signs shows one column or wrong "
+    "letters, and has to import it (in Excel: Data, From Text/CSV)"
 )
+_COMMAS = " and commas in numbers"
 
 
 def _kept(contents: Contents) -> Iterator[str]:
