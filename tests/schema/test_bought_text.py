@@ -637,3 +637,35 @@ def test_categories_that_may_be_numbers_are_said_to() -> None:
     )
     plain = answers(name="c", kind="text", categories=(("a", 400), ("b", 400), ("c", 200)))
     assert "they may be numbers" not in document(plain)
+
+
+@pytest.mark.parametrize(
+    ("sign", "codes", "texts", "kind"),
+    [
+        ("", (1000, 5000), (), "categorical"),
+        (",", (1000, 5000), (), "integer"),
+        (",", (1, 900), (), "integer"),
+        (",", (1000, 5000), ("1.000", "5.000"), "integer"),
+        (",", (1000, 5000), ("1000", "5000"), "categorical"),
+        (".", (1, 900), (), "categorical"),
+        (".", (1000, 5000), (), "integer"),
+        (".", (1000, 5000), ("1000", "5,000"), "integer"),
+    ],
+)
+def test_codes_are_categories_only_where_these_read_what_the_decimal_sign_does(sign, codes, texts, kind):
+    column = answers(
+        name="a", kind="integer", lower=0.0, upper=9000.0, codes=tuple((code, 500) for code in codes),
+        categories=tuple((text, 500) for text in texts), decimal_char=sign,
+    )  # fmt: skip
+    made = Schema.from_toml((f'decimal_char = "{sign}"\n' if sign else "") + document(column)).columns[0]
+    assert made.kind == kind, "1.000 would be 1 as a category, and 1,00 nothing"
+
+
+@pytest.mark.parametrize(("texts", "kind"), [(("1.000", "5.000"), "integer"), (("1000", "5000"), "categorical")])
+def test_few_numbers_are_categories_only_where_these_read_what_the_decimal_sign_does(texts, kind):
+    listed = tuple((text, 500) for text in texts)
+    found = answers(
+        name="a", kind="integer", lower=0.0, upper=9000.0, lumps=2, votes={"integer": 1000, "real": 0},
+        categories=listed, decimal_char=",",
+    )  # fmt: skip
+    assert bought_column(found).facts["kind"][0] == kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,3 +219,37 @@ def test_files_with_decimal_commas_have_semicolons_and_are_read_back(
     np.testing.assert_array_equal(columns[0].parsed(found[real]), table[real].to_numpy())
     for name in others:
         assert found[name].to_pylist() == table[name].to_pylist()
+
+
+_BY_LOOKUP = """
+decimal_char = ","
+[columns.amount]
+kind = "real"
+lower = 0
+upper = 5000
+decimals = 3
+[[derived]]
+name = "fee"
+kind = "real"
+decimals = 3
+on = ["amount"]
+lookup = LOOKUP
+"""
+
+
+@pytest.mark.parametrize("key", ['"1.000"', '"1,5"', '" 2 500 "'])
+def test_keys_of_a_lookup_table_are_plain_digits_and_nothing_else_in_the_notation_of_their_column(key: str) -> None:
+    with pytest.raises(SchemaError, match="plain digits"):
+        Schema.from_toml(_BY_LOOKUP.replace("LOOKUP", f"[[{key}, 2.5]]"))
+    assert Schema.from_toml(_BY_LOOKUP.replace("LOOKUP", '[["1.0", 1.234], [1.234, 2], ["1000", 3]]')).derived
+
+
+def test_results_of_a_lookup_file_are_plain_digits_and_nothing_else_in_the_notation_of_the_column(
+    tmp_path: Path,
+) -> None:
+    schema = tmp_path / "schema.toml"
+    schema.write_text(_BY_LOOKUP.replace("LOOKUP", '"fees.csv"\nvalue = "fee"'))
+    for text in ("1.234", '"1,5"'):
+        (tmp_path / "fees.csv").write_text(f"amount,fee\n1,{text}\n")
+        with pytest.raises(SchemaError, match="plain digits"):
+            Schema.from_toml(schema)

@@ -125,6 +125,7 @@ def _named(columns: Sequence[str]) -> str:
 
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
     """On numbers that may be something else."""
+    from counterfoil.schema.bought_columns import as_texts
     from counterfoil.schema.bought_numbers import may_number_rows
     from counterfoil.schema.categorical import Categorical
     from counterfoil.schema.written_numbers import are_written_numbers
@@ -150,11 +151,12 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
             f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are not read: "
             "write them in the table without these first."
         )
-    if lumped := [one.name for one in made.discovered.columns if one.lumps and one.name not in listed]:
+    if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
+        texts = as_texts("," if any(one.decimal_char == "," for one in lumped) else "")
         yield (
-            f"Nearly all numbers of {', '.join(lumped)} lie at a few places, far apart, as codes do. Where they are "
-            f"codes, list them as the `values` of a categorical column in {out}: any number near them is drawn "
-            "otherwise."
+            f"Nearly all numbers of {', '.join(one.name for one in lumped)} lie at a few places, far apart, as codes "
+            f"do. Where they are codes, list them as the `values` of a categorical column{texts} in {out}: any number "
+            "near them is drawn otherwise."
         )
 
 

@@ -83,13 +83,18 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
     return '; list its values as texts where they are written with leading zeros ("00123")'
 
 
+def as_texts(decimal_char: str) -> str:
+    """What is said of numbers that are to be listed as categories, which know no decimal comma."""
+    return " (as texts, the way the table has them)" if decimal_char == "," else ""
+
+
 def _about_lumps(column: DiscoveredColumn) -> str:
     """What keeps codes of many digits, which are too far apart for the purchase to find each."""
     if not column.lumps:
         return ""
     return (
         f"; nearly all lie at {column.lumps} places, far apart: where they are codes, list them as the `values` of a "
-        "categorical column, for any number near them is drawn"
+        f"categorical column{as_texts(column.decimal_char)}, for any number near them is drawn"
     )
 
 

@@ -19,7 +19,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.outwards import integers, reals
 from counterfoil.schema.real import Real
 from counterfoil.schema.scale import MANY_NUMBERS
-from counterfoil.schema.values import NUMBER, parse_number
+from counterfoil.schema.values import has_two_readings, parse_number
 
 _ROOM = 0.05
 """A share of the cells: where so many may hold another number than the only one that shows, somebody has to say so."""
@@ -34,7 +34,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     if ends is None:
         return BoughtColumn(column.name, {}, NO_RANGE)
     if not _OF_NUMBERS & set(given) and given.get("missing", True):
-        if column.codes:
+        if column.codes and _are_read_plainly(column):
             return _codes(column, given)
         if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
             return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
@@ -139,11 +139,25 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
     return BoughtColumn(column.name, facts | missing_facts(column, given))
 
 
+def _are_read_plainly(column: DiscoveredColumn) -> bool:
+    """Whether integers are found as categories, which know no decimal sign: 1.000 would be 1 there, and 1,00 none."""
+    if not column.decimal_char:
+        return True
+    if column.decimal_char == "." and all(abs(code) < _LEAST_SEPARATED for code, _ in column.codes):
+        return True
+    shown = {parse_number(text, {}) for text, _ in column.categories if not has_two_readings(text, column.decimal_char)}
+    return shown.issuperset(code for code, _ in column.codes)
+
+
+_LEAST_SEPARATED = 1000
+"""Smaller numbers have no separators of thousands."""
+
+
 def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """Numbers of which few were found as texts and hold nearly all cells; nothing for others."""
     absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
-    if column.decimal_char and not all(NUMBER.fullmatch(text) for text, _ in column.categories):
-        return {}  # categories are compared as they are written
+    if any(has_two_readings(text, column.decimal_char) for text, _ in column.categories):
+        return {}
     counts: dict[float, int] = {}
     for text, count in column.categories:
         number = parse_number(text, {}, column.decimal_char)

@@ -20,6 +20,7 @@ from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
 from counterfoil.schema.lookup import Entry, Lookup, declared_texts, key_texts, numbers_in, truth_of
 from counterfoil.schema.plain_arrays import array_of
+from counterfoil.schema.values import has_two_readings, parse_number
 
 RESULTS: Mapping[str, pa.DataType] = {
     "categorical": pa.string(),
@@ -148,9 +149,21 @@ class Derived:
                 hint = did_you_mean(name, columns)
                 raise self.mistake(f"`on` must name synthesized columns; found {name!r}.{hint}")
         for place, name in enumerate(self.on):
+            self._require_one_reading(place, columns[name])
             self._require_met(place, columns[name])
         if self.expression:
             self._expression(columns)
+
+    def _require_one_reading(self, place: int, column: Column) -> None:
+        """Refuses keys that are plain digits to a lookup table, and another number in the notation of the column."""
+        sign = getattr(column, "decimal_char", "")
+        for text in (key.strip() for row in self.lookup if isinstance(key := row[place], str)):
+            if text not in column.missing_values and has_two_readings(text, sign):
+                raise self.mistake(
+                    f"`lookup` must have its keys as plain digits with an optional point; found {text!r}, which is "
+                    f"{parse_number(text, {}, sign):.15g} in the notation of {column.name!r}. Where 1.234 is "
+                    "meant, write 1.2340"
+                )
 
     def _require_met(self, place: int, column: Column) -> None:
         """Refuses keys that the column never has, such as those of another notation: no row would get a value."""

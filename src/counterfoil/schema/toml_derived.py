@@ -15,7 +15,7 @@ from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.lookup import Entry
 from counterfoil.schema.patterns import Pattern, matches
-from counterfoil.schema.values import parse_number
+from counterfoil.schema.values import has_two_readings, parse_number
 
 Item = Column | Identifier | Pattern | Derived
 _KEYS = (
@@ -149,6 +149,11 @@ def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -
         *keys, text = cells
         if not text:
             continue  # a key without a result, as one that is not listed
+        if kind == "real" and has_two_readings(text, str(table.get("decimal_char", ""))):
+            raise SchemaError(
+                f"{place}row {position} of {name} must have plain digits with an optional point in {value!r}. Found "
+                f"{text!r}, which is another number with `decimal_char`: where 1.234 is meant, write 1.2340."
+            )
         result = _result(kind, text, {str(table[key]).casefold(): key == "true" for key in _TRUTHS if key in table})
         if result is None:
             raise SchemaError(f"{place}row {position} of {name} must have a value of kind {kind!r} in {value!r}.")

@@ -130,6 +130,12 @@ def parse_number(text: str, words: Mapping[str, float] = TRUTHS, decimal_char: s
     return float(text) if NUMBER.fullmatch(text) else np.nan
 
 
+def has_two_readings(text: str, decimal_char: str) -> bool:
+    """Whether a stripped text is a number with this decimal sign, and not the same one in plain digits."""
+    number = parse_number(text, {}, decimal_char)
+    return not np.isnan(number) and number != parse_number(text, {})
+
+
 def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS, decimal_char: str = "") -> np.ndarray:
     """float64 [n]: the number in each cell; NaN where it is missing or is no number."""
     return of_each_type(values, lambda array: _numbers(array, words, decimal_char), stranger=np.nan)
