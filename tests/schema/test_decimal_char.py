@@ -253,3 +253,11 @@ def test_results_of_a_lookup_file_are_plain_digits_and_nothing_else_in_the_notat
         (tmp_path / "fees.csv").write_text(f"amount,fee\n1,{text}\n")
         with pytest.raises(SchemaError, match="plain digits"):
             Schema.from_toml(schema)
+
+
+def test_a_comparison_with_a_text_is_refused_with_the_same_number_in_plain_digits() -> None:
+    for text, plain in (("10.000", "10000"), ("1,5", r"1\.5")):
+        with pytest.raises(SchemaError, match=f"without quotes: {plain}\\.$"):
+            Real("x", 0, 20000, decimal_char=",").constant(text)
+    with pytest.raises(SchemaError, match="expected a number\\.$"):
+        Real("x", 0, 20000, decimal_char=",").constant("1.5")

@@ -151,13 +151,19 @@ class NumberColumn(Column):
 
     def constant(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            quoted = isinstance(value, str) and not np.isnan(parse_number(value.strip()))
-            remedy = f", without quotes: {value.strip()}" if isinstance(value, str) and quoted else ""
+            remedy = self._unquoted(value.strip()) if isinstance(value, str) else ""
             raise self.mistake(f"it is compared with {value!r}; expected a number{remedy}")
         try:
             return float(value)
         except OverflowError:
             raise self.mistake("it is compared with an integer of too many digits") from None
+
+    def _unquoted(self, text: str) -> str:
+        """How a text of the table is written in a comparison: in plain digits."""
+        number = self._parse_text(text)
+        if np.isnan(number):
+            return ""
+        return f", without quotes: {f'{number:.15g}' if self._decimal_sign else text}"
 
     @property
     def comparable(self) -> str:
