@@ -103,8 +103,14 @@ def test_questions_ask_cells_that_are_read_as_they_need() -> None:
         (ColumnRanges(RANGES), known, opened),
     ):
         query.require_fits(fits)
-        with pytest.raises(ValueError, match="The decimal sign of each of `columns` must be"):
+        with pytest.raises(ValueError, match=r"The decimal sign of (each|one) of `columns` must be"):
             query.require_fits(other)
+    both = Schema((OpenCells("a"), RawCells("b", ",")))
+    ColumnPlaces(("a", "b"), ".").require_fits(both)
+    with pytest.raises(ValueError, match="Found that of 'b' known"):
+        DecimalSigns(("a", "b")).require_fits(both)
+    with pytest.raises(ValueError, match="Found that of 'a' open"):
+        ColumnPlaces(("a", "b")).require_fits(both)
     with pytest.raises(ValueError, match="at least one column, and none twice"):
         DecimalSigns(("a", "a"))
 
@@ -198,6 +204,34 @@ def test_nothing_is_asked_where_the_sign_is_stated_or_commas_part_the_cells(tmp_
         assert found.signs is None
     one, other = (need_foreseen(source, 4000, budget=Budget(1.0, 1e-9)) for source in (semicolons, commas))
     assert one.hidden == pytest.approx(other.hidden / (1 - SIGNS_SHARE) ** 0.5, rel=1e-3)
+
+
+def test_the_sign_is_asked_of_the_columns_that_state_none(tmp_path: Path) -> None:
+    source = write(tmp_path / "s.csv", ",")
+    stated = {"rate": Stated("real", decimal_char=","), "day": Stated("date")}
+    found, curator = discover(source, stated=stated, budget=Budget(3.0, 1e-9), seed=5)
+    assert found.signs is not None, "amounts of 1.000 would be 1"
+    asked = [charge.parameters for charge in curator.charges() if charge.query in ("decimal_signs", "column_places")]
+    curator.close()
+    assert asked[:2] == [
+        {"columns": ["amount", "units"]},
+        {"columns": ["amount", "rate", "units", "day"], "sign": ","},
+    ]
+    assert {one.name: one.decimal_char for one in found.columns} == {
+        "amount": ",",
+        "rate": ",",
+        "units": ",",
+        "day": "",
+    }
+    kinds = {one.name: one.kind for one in found.columns}
+    assert kinds == {"amount": "real", "rate": "real", "units": "integer", "day": "date"}
+    (upper,) = (one.upper for one in found.columns if one.name == "units")
+    assert upper is not None
+    assert upper >= 8000
+    texts = {name: Stated(kind="text") for name in ("amount", "rate", "units")} | {"day": Stated("date")}
+    found, curator = discover(source, stated=texts, budget=Budget(3.0, 1e-9), seed=5)
+    curator.close()
+    assert found.signs is None, "none of them can be numbers"
 
 
 def test_a_sign_that_the_noise_hides_is_none(tmp_path: Path) -> None:

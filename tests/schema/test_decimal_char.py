@@ -257,7 +257,7 @@ def test_results_of_a_lookup_file_are_plain_digits_and_nothing_else_in_the_notat
 
 def test_a_comparison_with_a_text_is_refused_with_the_same_number_in_plain_digits() -> None:
     for text, plain in (("10.000", "10000"), ("1,5", r"1\.5")):
-        with pytest.raises(SchemaError, match=f"without quotes: {plain}\\.$"):
+        with pytest.raises(SchemaError, match=rf"without quotes: {plain}\.$"):
             Real("x", 0, 20000, decimal_char=",").constant(text)
-    with pytest.raises(SchemaError, match="expected a number\\.$"):
+    with pytest.raises(SchemaError, match=r"expected a number\.$"):
         Real("x", 0, 20000, decimal_char=",").constant("1.5")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -99,12 +99,15 @@ def discover(
     asked = _asked(source, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    signs = _asks_sign(source, asked)
-    noises = plan_discovery(budget, ranges=ranged, texts=None in opens or "text" in opens, signs=signs, share=share)
+    signs = _open_signs(source, asked)
+    texts = None in opens or "text" in opens
+    noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
     if share < 1:
         RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
-    cells = [OpenCells(name) if signs else RawCells(name, column.decimal_char) for name, column in asked.items()]
+    cells = [
+        OpenCells(name) if name in signs else RawCells(name, column.decimal_char) for name, column in asked.items()
+    ]
     schema = Schema(tuple(cells), ignore=_others(source, names, unit))
     with ExitStack() as until_done:
         curator = Curator(
@@ -124,7 +127,7 @@ def discover(
             ready(curator)
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
         stored = {name for name in asked if name not in given or given[name].kind is None}
-        discovery = _Discovery(account, noises, asked, stored)
+        discovery = _Discovery(account, noises, asked, stored, signs)
         columns, need = discovery.columns(), discovery.need(budget)
         until_done.pop_all()
     planned = account.rule.epsilon([noise.event() for noise in noises.noises], budget.delta)
@@ -154,7 +157,7 @@ def need_foreseen(
     """
     unit = PrivacyUnit.of(privacy_unit)
     asked = _asked(source, stated or {}, unit.column if unit else None)
-    noise = plan_discovery(budget, ranges=True, texts=True, signs=_asks_sign(source, asked), share=share).places
+    noise = plan_discovery(budget, ranges=True, texts=True, signs=bool(_open_signs(source, asked)), share=share).places
     neighbors = Neighbors(NeighboringRelation(relation), unit)
     sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
     return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)
@@ -163,14 +166,25 @@ def need_foreseen(
 class _Discovery:
     """The questions to one account, and what follows from their answers; it sees no record."""
 
-    def __init__(self, account: Account, noises: DiscoveryPlan, asked: Mapping[str, Stated], stored: Set[str]) -> None:
-        """`stored` are the columns whose kinds, where they are known, the storage states and not the user."""
+    def __init__(
+        self,
+        account: Account,
+        noises: DiscoveryPlan,
+        asked: Mapping[str, Stated],
+        stored: Set[str],
+        opened: tuple[str, ...],
+    ) -> None:
+        """`stored` are the columns whose kinds, where they are known, the storage states and not the user.
+
+        `opened` are those whose decimal sign is open.
+        """
         self._account = account
         self._stored = stored
         self._noises = noises
         self._asked = asked
         self._texts = TextRounds()
         self._counted: dict[str, Counted] = {}
+        self._opened = opened
         self._sign, self.signs = None, None
         if noises.signs is not None:
             self.signs = self._ask_signs(noises.signs)
@@ -257,7 +271,7 @@ class _Discovery:
             date_format=written,
             missing_words=words,
             decimals=vote.decimals() if kind == "real" else None,
-            decimal_char=self._asked[name].decimal_char or self._sign or "",
+            decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",
             read=vote.share_read(kind, written, present, error) if voted else None,
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
@@ -272,12 +286,19 @@ class _Discovery:
 
     def _ask_signs(self, noise: GaussianNoise) -> FoundSign:
         """The decimal sign that surely more records have; none where the noise hides which."""
-        answer = self._account.ask(DecimalSigns(tuple(self._asked)), noise)
+        answer = self._account.ask(DecimalSigns(self._opened), noise)
         commas, points = (float(count) for count in answer.values)
         return FoundSign(commas, points, answer.deviation)
 
+    def _sign_of(self, names: Iterable[str]) -> str | None:
+        """With which those of the columns are read whose decimal sign was open; None where no one's was."""
+        return self._sign if not set(self._opened).isdisjoint(names) else None
+
+    def _places_of(self, names: tuple[str, ...]) -> ColumnPlaces:
+        return ColumnPlaces(names, self._sign_of(names))
+
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:
-        query = ColumnPlaces(tuple(self._asked), self._sign)
+        query = self._places_of(tuple(self._asked))
         answer = self._account.ask(query, noise)
         least = sure(len(self._asked))
         return {name: Votes(counts, answer.deviation, least) for name, counts in query.split(answer.values).items()}
@@ -288,7 +309,7 @@ class _Discovery:
             deviation = self._foreseen(number)
             asked = [one for name in self._number_columns if (one := self._intervals(name, deviation)) is not None]
         else:
-            deviation = self._account.deviation(ColumnPlaces(tuple(self._counted), self._sign), noise)
+            deviation = self._account.deviation(self._places_of(tuple(self._counted)), noise)
             bounds = self._bounds()
             least = sure_of(sum(counted.sums for counted in self._counted.values()))
             asked = [
@@ -297,7 +318,7 @@ class _Discovery:
             ]
         if not asked:
             return False
-        query = ColumnRanges(tuple(asked), self._sign)
+        query = ColumnRanges(tuple(asked), self._sign_of(one.column for one in asked))
         answer = self._account.ask(query, noise)
         for one, counts in zip(asked, query.split(answer.values).values(), strict=True):
             new = Counted(one, counts.astype(float), answer.deviation)
@@ -312,7 +333,7 @@ class _Discovery:
             if later == number or (later > number and self._step(later) == "ranges")
         ]
         # As many columns have the same sensitivity in either question.
-        query = ColumnPlaces(self._number_columns, self._sign)
+        query = self._places_of(self._number_columns)
         return math.fsum(self._account.deviation(query, noise) ** -2.0 for noise in noises) ** -0.5
 
     def _ask_places_again(self, noise: _Later) -> None:
@@ -447,11 +468,13 @@ def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[
     return asked
 
 
-def _asks_sign(source: Any, asked: Mapping[str, Stated]) -> bool:
-    """Whether the file may have decimal commas, and nobody says so: cells that are apart by no commas often have."""
+def _open_signs(source: Any, asked: Mapping[str, Stated]) -> tuple[str, ...]:
+    """The columns that may have decimal commas, and nobody says so: cells that are apart by no commas often have."""
     columns = columns_of(source)
-    is_likely = not columns.typed and columns.delimiter not in (None, ",")
-    return is_likely and not any(column.decimal_char for column in asked.values())
+    if columns.typed or columns.delimiter in (None, ","):
+        return ()
+    may_be_numbers = (None, "integer", "real")
+    return tuple(name for name, one in asked.items() if not one.decimal_char and one.kind in may_be_numbers)
 
 
 def _others(source: Any, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ class ColumnPlaces(CountQuery):
 
     Args:
         columns: those that are asked about; none twice.
-        sign: with which the cells of a file are read whose decimal sign was open (`schema.open_numbers`), where it was;
-            what a cell is then follows from the cell and this public sign.
+        sign: with which the cells of those columns are read whose decimal sign was open (`schema.open_numbers`), where
+            one's was; what a cell is then follows from the cell and this public sign.
     """
 
     name: ClassVar[str] = "column_places"
@@ -58,7 +58,7 @@ class ColumnPlaces(CountQuery):
             raise ValueError("`columns` must hold at least one column, and none twice.")
 
     def require_fits(self, schema: Schema) -> None:
-        require_raw(schema, self.columns, opened=self.sign is not None)
+        require_read(schema, self.columns, self.sign)
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
@@ -103,19 +103,33 @@ def cells_read(block: Block, name: str, sign: str | None) -> tuple[np.ndarray, n
     return (codes, numbers) if sign is None else as_read(codes, numbers, sign)
 
 
-def require_raw(schema: Schema, columns: tuple[str, ...], *, opened: bool | None = None) -> None:
+def require_raw(schema: Schema, columns: tuple[str, ...]) -> None:
     """Refuses columns that are not read as they stand: their codes would be of other things.
-
-    Args:
-        opened: whether the decimal sign of each must be open, or known; either where None.
 
     Raises:
         ValueError: naming the column.
     """
-    raw = {column.name: isinstance(column, OpenCells) for column in schema.synthesized if isinstance(column, RawCells)}
+    raw = {column.name for column in schema.synthesized if isinstance(column, RawCells)}
     for name in columns:
         if name not in raw:
             raise ValueError(f"`columns` must be columns that are read without a schema. Found {name!r}.")
-        if opened is not None and raw[name] != opened:
-            which = "open" if opened else "known"
-            raise ValueError(f"The decimal sign of each of `columns` must be {which}. Found another one of {name!r}.")
+
+
+def require_read(schema: Schema, columns: tuple[str, ...], sign: str | None) -> None:
+    """Refuses columns whose decimal sign is open where none is given to read them with, and a sign that reads none.
+
+    Raises:
+        ValueError: naming the column.
+    """
+    require_raw(schema, columns)
+    opened = open_among(schema, columns)
+    if opened and sign is None:
+        raise ValueError(f"The decimal sign of each of `columns` must be known. Found that of {opened[0]!r} open.")
+    if sign is not None and not opened:
+        raise ValueError(f"The decimal sign of one of `columns` must be open. Found that of {columns[0]!r} known.")
+
+
+def open_among(schema: Schema, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of these columns whose decimal sign is open."""
+    opened = {column.name for column in schema.synthesized if isinstance(column, OpenCells)}
+    return tuple(name for name in columns if name in opened)

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.column_places import cells_read, require_raw
+from counterfoil.curator.queries.column_places import cells_read, require_read
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
@@ -91,8 +91,7 @@ class ColumnRanges(CountQuery):
                 raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
 
     def require_fits(self, schema: Schema) -> None:
-        names = tuple(intervals.column for intervals in self.columns)
-        require_raw(schema, names, opened=self.sign is not None)
+        require_read(schema, tuple(intervals.column for intervals in self.columns), self.sign)
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
-from counterfoil.curator.queries.column_places import require_raw
+from counterfoil.curator.queries.column_places import open_among, require_raw
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
@@ -48,7 +48,10 @@ class DecimalSigns(CountQuery):
             raise ValueError("`columns` must hold at least one column, and none twice.")
 
     def require_fits(self, schema: Schema) -> None:
-        require_raw(schema, self.columns, opened=True)
+        require_raw(schema, self.columns)
+        opened = open_among(schema, self.columns)
+        if known := [name for name in self.columns if name not in opened]:
+            raise ValueError(f"The decimal sign of each of `columns` must be open. Found that of {known[0]!r} known.")
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return 1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0
