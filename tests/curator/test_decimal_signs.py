@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -254,3 +255,12 @@ def test_a_sign_is_stated_once(tmp_path: Path) -> None:
         SchemaPurchase.of(path, budget, "add_or_remove_one", decimal_char=".", stated='decimal_char = ","\n')
     with pytest.raises(SchemaError, match="must be a comma or a point"):
         SchemaPurchase.of(path, budget, "add_or_remove_one", decimal_char=";")
+
+
+def test_texts_of_a_storage_with_types_may_be_numbers_where_their_sign_is_stated(tmp_path: Path) -> None:
+    csv = pd.read_csv(write(tmp_path / "s.csv", ","), sep=";", dtype=str)
+    for sign, kinds in ((",", ["real", "real", "integer", "date"]), ("", ["text"] * 4)):
+        stated = {name: Stated(decimal_char=sign) for name in csv.columns}
+        found, curator = discover(csv, stated=stated, budget=Budget(3.0, 1e-9), seed=5)
+        curator.close()
+        assert [column.kind for column in found.columns] == kinds

@@ -482,3 +482,14 @@ def test_points_that_may_separate_thousands_are_named(column: Real | Integer, ce
     assert not (said and any("`decimals = 3`" in text for text in texts))
     read = checked(replace(column, decimal_char=",", upper=100_000), cells).notes
     assert not any("as where points separate thousands" in note.text for note in read)
+
+
+def test_integers_whose_points_may_part_thousands_are_asked_about() -> None:
+    proposed = 'give `decimal_char = ","` if their points part thousands. Else give a finer `step`'
+    for cells, sign, is_proposed in (
+        (["1.234", "12.500", "7"], "", True),
+        (["1.234", "12.5", "7"], "", False),
+        (["1,5", "2,25", "7"], ",", False),
+    ):
+        (column,) = checked(Integer("x", 0, 10_000, decimal_char=sign), cells).columns
+        assert (proposed in column.remedy(column.found[0])) == is_proposed

@@ -458,6 +458,8 @@ def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[
     for name, kind in columns.types.items():
         given = stated.get(name, Stated())
         known = given.kind or (_stored_kind(kind) if columns.typed else None)
+        if given.kind is None and known == "text" and given.decimal_char:
+            known = None  # who states the sign of numbers in texts says that they may be numbers
         whole = replace(given, kind=known)
         if name != unit and not whole.closed and not has_no_text(kind):
             asked[name] = whole

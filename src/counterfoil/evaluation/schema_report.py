@@ -50,6 +50,7 @@ class Irregular:
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
         notations: how many are numbers with another `decimal_char`, by each that reads some; "" for none.
+        grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
@@ -64,6 +65,7 @@ class Irregular:
     impossible: int = 0
     limits: int = 0
     notations: tuple[tuple[str, int], ...] = ()
+    grouped: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
 
@@ -98,6 +100,8 @@ class ColumnReport:
                 limits=one.limits,
                 notations=dict(one.notations),
             )
+        if one.way is Placement.MOVED and one.grouped == one.count:
+            return self.words.thousands_remedy()
         if one.inexact and self.words.is_wrong(one.way):
             return AS_CODES
         count, values = one.placeholders
@@ -275,6 +279,7 @@ class _Cells:
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
                 tuple(self.seen.notations.items()) if way is Placement.UNREADABLE else (),
+                self.seen.grouped if way is Placement.MOVED else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
             )

@@ -158,6 +158,10 @@ class ColumnWords:
             else f"{zone}. That is about {count:,} of them; for the others, {self._notation(seen=True)}"
         )
 
+    def thousands_remedy(self) -> str:
+        """What to change where all integers between the points of the grid are written as 1.234 is."""
+        return f'give `decimal_char = ","` if their points part thousands. Else {self._finer()}'
+
     def _finer(self) -> str:
         if self.kind == "real":
             return "give more `decimals` or a finer `step`, or leave these out"
