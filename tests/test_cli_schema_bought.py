@@ -714,3 +714,19 @@ def test_a_purchase_says_how_points_were_read_where_no_decimal_sign_shows(office
     ended = office.run("schema", "communes.csv", "--epsilon", "5", "--decimal-char", ",", "--out", "stated.schema.toml")
     assert ended.status == 0, ended.err
     assert "were read with a decimal point" not in ended.out
+
+
+@pytest.mark.parametrize("amounts", [np.arange(1, 900_000, 37), np.array([1250, 2500, 5750, 12300])])
+def test_points_that_may_part_thousands_are_to_be_confirmed(office: Office, amounts: np.ndarray) -> None:
+    people = np.random.default_rng(0).choice(amounts, 4000)
+    lines = [f"{one:,};{'ab'[i % 2]}".replace(",", ".") for i, one in enumerate(people)]
+    Path("people.csv").write_text("\n".join(["people;place", *lines]) + "\n")
+    ended = office.run("schema", "people.csv", "--epsilon", "2", "--out", "p.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join((ended.out + ended.err).split())
+    assert "To be confirmed in p.toml first, where points may part thousands, as in 1.234: people." in said
+    assert "alone" not in said
+    assert [one.column for one in Schema.from_toml("p.toml").confirm] == ["people"]
+    ended = office.run("schema", "people.csv", "--epsilon", "2", "--out", "q.toml", "--decimal-char", ",")
+    assert ended.status == 0, ended.err
+    assert not Schema.from_toml("q.toml").confirm

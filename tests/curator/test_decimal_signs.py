@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import Norm
 from counterfoil.noise.randomness import SeededRandomness
 from counterfoil.receipt.charge_parameters import NAMES
+from counterfoil.schema.bought_columns import bought_column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.open_numbers import OpenCells
@@ -264,3 +266,19 @@ def test_texts_of_a_storage_with_types_may_be_numbers_where_their_sign_is_stated
         found, curator = discover(csv, stated=stated, budget=Budget(3.0, 1e-9), seed=5)
         curator.close()
         assert [column.kind for column in found.columns] == kinds
+
+
+def test_fractions_that_may_be_thousands_are_to_be_confirmed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    people = [f"{int(rng.integers(200, 900_000)):,}".replace(",", ".") for _ in range(4000)]
+    path = tmp_path / "people.csv"
+    for other, asked in (("7", True), ("0.25", False), ("0,25", False)):
+        path.write_text("people;other\n" + "".join(f"{one};{other}\n" for one in people))
+        found, curator = discover(path, budget=Budget(3.0, 1e-9), seed=5)
+        curator.close()
+        assert [column.grouped for column in found.columns] == [asked, False]
+        made = bought_column(found.columns[0])
+        assert ("confirm" in made.facts) == asked, "6.179 people were a real number from 0 to 1,100"
+    assert (
+        "confirm" not in bought_column(replace(found.columns[0], grouped=True), stated={"lower": 0, "upper": 1}).facts
+    )

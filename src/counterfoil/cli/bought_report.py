@@ -56,8 +56,12 @@ def report(
     if any(tables[name]["kind"] == UNKNOWN for name in asked):
         terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
         return
-    if asked:
-        terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(asked)}.")
+    grouped = [one.name for one in made.discovered.columns if one.grouped and one.name in asked]
+    if alone := [name for name in asked if name not in grouped]:
+        terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(alone)}.")
+    if grouped:
+        said = f"To be confirmed in {out} first, where points may part thousands, as in 1.234: {', '.join(grouped)}."
+        terminal.alarm(textwrap.fill(said, WIDTH))
     for advice in (*_of_texts(made, tables, out), *_of_numbers(made, out), *_of_dates(made, out)):
         terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (*_of_public_lists(made, tables, out), *_of_the_budget(purchase, ledger)):

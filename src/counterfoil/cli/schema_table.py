@@ -50,7 +50,7 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
         missing = f"{answers.missing:,.0f} ({count_range(answers.missing, answers.missing_error)})"
     if facts.get("confirm"):
         kind = str(facts["kind"])
-        return kind, "to be stated" if kind == UNKNOWN else f"{facts['lower']} alone: to be confirmed", missing
+        return kind, "to be stated" if kind == UNKNOWN else _to_confirm(answers, facts), missing
     kind = column.kind if column is not None else answers.kind
     if column is None or kind == "identifier":
         most = mostly(answers)
@@ -59,6 +59,13 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
     lost = misread(answers, kind) if kind != "categorical" else ()
     read = f"; {counted(lost)} read as missing" if lost else ""
     return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
+
+
+def _to_confirm(answers: DiscoveredColumn, facts: Mapping[str, Any]) -> str:
+    if not answers.grouped:
+        return f"{facts['lower']} alone: to be confirmed"
+    ends = f"{_number(facts['lower'])} to {_number(facts['upper'])}: " if "lower" in facts and "upper" in facts else ""
+    return f"{ends}to be confirmed"
 
 
 def _range(column: Any) -> str:

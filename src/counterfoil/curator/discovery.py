@@ -282,7 +282,12 @@ class _Discovery:
             lumps=bounds.lumps,
             negatives=bounds.negatives,
             outside=bounds.outside,
+            grouped=kind in ("integer", "real") and name in self._opened and self._leaves_open(vote),
         )
+
+    def _leaves_open(self, vote: Votes) -> bool:
+        """Whether points of the fractions of a column may part thousands, for all that was asked."""
+        return self.signs is not None and self.signs.leaves_open(vote.masses()["real"])
 
     def _ask_signs(self, noise: GaussianNoise) -> FoundSign:
         """The decimal sign that surely more records have; none where the noise hides which."""

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.schema.bought_categories import PLAIN_WORDS, boolean_facts, boolean_words, public_names, text_facts
-from counterfoil.schema.bought_facts import CAUTION, NO_KIND, BoughtColumn, counted
+from counterfoil.schema.bought_facts import CAUTION, NO_KIND, BoughtColumn, Facts, counted
 from counterfoil.schema.bought_instants import date_facts, datetime_facts
 from counterfoil.schema.bought_missing import misread
 from counterfoil.schema.bought_numbers import number_facts
@@ -40,7 +40,7 @@ def bought_column(
     name = "categorical" if "values" in made.facts else column.kind
     why = _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage)
     why += _about_lumps(column) if name == column.kind else ""
-    kind = {"kind": (name, why)}
+    kind = {"kind": (name, why)} | (_about_points(given) if column.grouped else {})
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
 
 
@@ -81,6 +81,19 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
     if kind == "integer":
         return "; add digits, such as 5, where it is written with leading zeros (00123)"
     return '; list its values as texts where they are written with leading zeros ("00123")'
+
+
+def _about_points(given: Mapping[str, Any]) -> Facts:
+    """A question to whoever knows, where most fractions are written as 1.234 is, and no number tells the sign."""
+    if {"lower", "upper", "values"} & set(given):
+        return {}
+    return {
+        "confirm": (
+            True,
+            "bought: most of its fractions are written as 1.234 is; where that is a thousand and more, write "
+            'decimal_char = "," and kind = "integer" with such bounds; then delete this line',
+        )
+    }
 
 
 def as_texts(decimal_char: str) -> str:

@@ -76,6 +76,8 @@ class DiscoveredColumn:
         shared_words: words for missing of other columns of the table, with which its own missing cells may be written.
         negatives: where no negative number is between the bounds, how many cells may hold one no larger than the
             others, the upper end of a 95% interval; None where that was not asked.
+        grouped: of a file whose decimal sign did not show, whether most fractions are written as 1.234 is, so that
+            their points may part thousands.
         together: how many times as many cells may hold the `categories` of a column of texts, at most: which cells are
             empty in the same records no answer tells.
     """
@@ -109,6 +111,7 @@ class DiscoveredColumn:
     negatives: float | None = None
     outside: tuple[float, float] | None = None
     shared_words: tuple[str, ...] = ()
+    grouped: bool = False
     together: float = 1.0
 
     @property
@@ -184,10 +187,18 @@ class FoundSign:
     @property
     def sign(self) -> str:
         """The one that surely more records have; none where the noise hides which."""
-        least = _SURELY * math.sqrt(2) * self.deviation
-        if abs(self.commas - self.points) <= least:
+        if abs(self.commas - self.points) <= self._hidden:
             return ""
         return "," if self.commas > self.points else "."
+
+    @property
+    def _hidden(self) -> float:
+        return _SURELY * math.sqrt(2) * self.deviation
+
+    def leaves_open(self, fractions: float) -> bool:
+        """Whether hardly any of so many fractions of a column speak for a sign: 1.234 alone does not."""
+        speaking = max(self.commas, 0.0) + max(self.points, 0.0) + self._hidden
+        return not self.sign and fractions > _MANY * speaking
 
     def said(self) -> str:
         """Why that is the sign, for a comment."""
@@ -197,6 +208,9 @@ class FoundSign:
 
 _SURELY = 4.0
 """Deviations of noise, which one purchase in 16,000 exceeds where no record has a number with either sign."""
+
+_MANY = 3
+"""Times as many fractions as records that speak for a sign: most of them do not."""
 
 
 @dataclass(frozen=True)
