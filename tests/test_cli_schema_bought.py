@@ -704,19 +704,19 @@ def test_a_purchase_says_that_a_title_makes_a_single_column(office: Office) -> N
 
 def test_a_purchase_says_how_points_were_read_where_no_decimal_sign_shows(office: Office) -> None:
     rng = np.random.default_rng(0)
-    people = [
-        f"{number:,}".replace(",", ".") for number in np.minimum(rng.lognormal(8, 1.3, 3000), 999_999).astype(int)
-    ]
-    Path("communes.csv").write_text("\n".join(["people;kind", *(f"{one};a" for one in people)]) + "\n")
+    lines = [f"{one:.2f};{one:.2f}".replace(".", ",", 1) for one in rng.uniform(0, 9, 3000)]
+    Path("communes.csv").write_text("\n".join(["rate;people", *lines]) + "\n")
     ended = office.run("schema", "communes.csv", "--epsilon", "5", "--out", "communes.schema.toml")
     said = " ".join(ended.out.split())
     assert "the numbers of people were read with a decimal point, 1.234 as a little more than 1" in said
-    ended = office.run("schema", "communes.csv", "--epsilon", "5", "--decimal-char", ",", "--out", "stated.schema.toml")
+    ended = office.run("schema", "communes.csv", "--epsilon", "5", "--decimal-char", ".", "--out", "stated.schema.toml")
     assert ended.status == 0, ended.err
     assert "were read with a decimal point" not in ended.out
 
 
-@pytest.mark.parametrize("amounts", [np.arange(1, 900_000, 37), np.array([1250, 2500, 5750, 12300])])
+@pytest.mark.parametrize(
+    "amounts", [np.arange(1, 900_000, 37), np.array([1250, 2500, 5750, 12300]), np.array([1000, 2000, 5000, 12000])]
+)
 def test_points_that_may_part_thousands_are_to_be_confirmed(office: Office, amounts: np.ndarray) -> None:
     people = np.random.default_rng(0).choice(amounts, 4000)
     lines = [f"{one:,};{'ab'[i % 2]}".replace(",", ".") for i, one in enumerate(people)]

@@ -143,7 +143,7 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
     reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]
     if signs is not None and not signs.sign and reals:
         yield (
-            f"The noise hides which decimal sign the file has, and the numbers of {_named(reals)} were read with a "
+            f"No decimal sign of the file shows above the noise, and the numbers of {_named(reals)} were read with a "
             "decimal point, 1.234 as a little more than 1. Where points separate thousands, write `decimal_char = "
             f'","`, kind = "integer" and bounds that hold then in {out}.'
         )

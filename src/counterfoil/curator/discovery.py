@@ -282,18 +282,23 @@ class _Discovery:
             lumps=bounds.lumps,
             negatives=bounds.negatives,
             outside=bounds.outside,
-            grouped=kind in ("integer", "real") and name in self._opened and self._leaves_open(vote),
+            grouped=name in self._opened and self._leaves_open(kind, vote),
         )
 
-    def _leaves_open(self, vote: Votes) -> bool:
-        """Whether points of the fractions of a column may part thousands, for all that was asked."""
-        return self.signs is not None and self.signs.leaves_open(vote.masses()["real"])
+    def _leaves_open(self, kind: Kind, vote: Votes) -> bool:
+        """Whether points of the numbers of a column may part thousands, for all that was asked."""
+        if self.signs is None or kind not in ("integer", "real"):
+            return False
+        if self.signs.leaves_open(vote.masses()["real"]):
+            return True
+        most = max(self._votes[name].masses()["real"] for name in self._opened)
+        return kind == "integer" and self.signs.leaves_whole_open(most)
 
     def _ask_signs(self, noise: GaussianNoise) -> FoundSign:
         """The decimal sign that surely more records have; none where the noise hides which."""
         answer = self._account.ask(DecimalSigns(self._opened), noise)
-        commas, points = (float(count) for count in answer.values)
-        return FoundSign(commas, points, answer.deviation)
+        commas, points, open_ones = (float(count) for count in answer.values)
+        return FoundSign(commas, points, open_ones, answer.deviation)
 
     def _sign_of(self, names: Iterable[str]) -> str | None:
         """With which those of the columns are read whose decimal sign was open; None where no one's was."""

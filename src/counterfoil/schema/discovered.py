@@ -177,11 +177,13 @@ class FoundSign:
 
     Args:
         commas, points: how many have more of the one.
+        open_ones: how many others have numbers such as 1.234, of which each sign makes another one.
         deviation: of the noise of each.
     """
 
     commas: float
     points: float
+    open_ones: float
     deviation: float
 
     @property
@@ -197,8 +199,15 @@ class FoundSign:
 
     def leaves_open(self, fractions: float) -> bool:
         """Whether hardly any of so many fractions of a column speak for a sign: 1.234 alone does not."""
-        speaking = max(self.commas, 0.0) + max(self.points, 0.0) + self._hidden
-        return not self.sign and fractions > _MANY * speaking
+        return not self.sign and fractions > _MANY * self._speaking and 2 * self.open_ones > fractions
+
+    def leaves_whole_open(self, fractions: float) -> bool:
+        """Whether numbers such as 1.000, which speak for no sign, are many more than the fractions of any column."""
+        return not self.sign and self.open_ones > _MANY * (self._speaking + fractions)
+
+    @property
+    def _speaking(self) -> float:
+        return max(self.commas, 0.0) + max(self.points, 0.0) + self._hidden
 
     def said(self) -> str:
         """Why that is the sign, for a comment."""

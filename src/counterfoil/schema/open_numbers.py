@@ -94,6 +94,11 @@ def has_point(codes: np.ndarray) -> np.ndarray:
     return np.isin(codes, (_POINT, _POINTED))
 
 
+def has_two_readings(codes: np.ndarray) -> np.ndarray:
+    """bool [n]: which cells are numbers such as 1.234, of which each sign makes another one."""
+    return codes == _GROUPED
+
+
 def as_read(codes: np.ndarray, numbers: np.ndarray, sign: str) -> tuple[np.ndarray, np.ndarray]:
     """The classes [n] and numbers [n] of the same cells, read with this decimal sign; plainly where it is empty."""
     codes, numbers = codes.copy(), numbers.copy()

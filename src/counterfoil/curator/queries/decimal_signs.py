@@ -15,22 +15,23 @@ from counterfoil.curator.queries.column_places import open_among, require_raw
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
-from counterfoil.schema.open_numbers import has_comma, has_point
+from counterfoil.schema.open_numbers import has_comma, has_point, has_two_readings
 from counterfoil.schema.schema import Schema
 
 
 @shipped
 @dataclass(frozen=True)
 class DecimalSigns(CountQuery):
-    """How many records have more numbers with a decimal comma than with a decimal point, and how many fewer: [2].
+    """How many records have more numbers with a decimal comma than with a decimal point, and how many fewer: [3].
 
-    A file has one notation, so that one vote of each record tells it with little noise: it need not grow with the
-    columns.
+    The third count is of records with as many of both, or none, and a number such as 1.234, of which each sign makes
+    another one. A file has one notation, so that one vote of each record tells it with little noise: it need not grow
+    with the columns.
 
-    Formal guarantee: what a cell is follows from the cell alone (`schema.open_numbers`), and which of the two counts a
-    record adds 1 to, or to neither, from its own cells. Adding or removing it moves one count by 1 at most: l1 and l2
-    sensitivity 1. Replacing it moves 1 from one count to the other at most: l1 sensitivity 2, l2 sensitivity sqrt(2).
-    Both are attained by records with a number of either kind.
+    Formal guarantee: what a cell is follows from the cell alone (`schema.open_numbers`), and which one of the three
+    counts a record adds 1 to, or that it adds to none, from its own cells. Adding or removing it moves one count by 1
+    at most: l1 and l2 sensitivity 1. Replacing it moves 1 from one count to another at most: l1 sensitivity 2, l2
+    sensitivity sqrt(2). Both are attained by records with a number of either kind.
 
     Args:
         columns: whose cells are looked at; none twice.
@@ -70,8 +71,10 @@ class DecimalSigns(CountQuery):
         return moved if norm is Norm.L1 else math.sqrt(moved)
 
     def _counts(self, block: Block) -> np.ndarray:
-        commas = np.zeros(block.rows, dtype=np.int64)
+        commas, two_readings = np.zeros(block.rows, dtype=np.int64), np.zeros(block.rows, dtype=bool)
         for name in self.columns:
             commas += has_comma(block.codes[name])
             commas -= has_point(block.codes[name])
-        return np.array([np.count_nonzero(commas > 0), np.count_nonzero(commas < 0)], dtype=np.int64)
+            two_readings |= has_two_readings(block.codes[name])
+        counted = (commas > 0, commas < 0, (commas == 0) & two_readings)
+        return np.array([np.count_nonzero(one) for one in counted], dtype=np.int64)
