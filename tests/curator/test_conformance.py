@@ -437,6 +437,7 @@ def places_examples() -> Iterator[tuple[object, bool]]:
     """The codes of `TINY` are those of three classes; `test_discovery_queries.py` has cells of all."""
     yield ColumnPlaces(("a", "b")), True
     yield ColumnPlaces(("b",)), True
+    yield ColumnPlaces(("a", "b"), ","), True
 
 
 def places_random(domain: Domain) -> st.SearchStrategy:
@@ -456,6 +457,7 @@ def ranges_examples() -> Iterator[tuple[object, bool]]:
     yield ColumnRanges((Intervals("a", (0, 1), (0.5,)), Intervals("b", (0, 1, 2), (0.5, 1.5)))), True
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),)), True
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0), (0.0, 0.5)),)), True
+    yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),), ","), True
     yield ColumnRanges((Intervals("b", (2,), (0.0,)),)), False  # none but one number is counted
 
 
