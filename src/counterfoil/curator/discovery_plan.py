@@ -19,7 +19,7 @@ SHARES: Mapping[str, float] = {"places": 0.2, "first": 0.1, "second": 0.25, "thi
 
 SIGNS_SHARE = 0.02
 """Of the whole mu**2 where the decimal sign of a file is asked for: one vote of each record tells it, however many
-columns there are, from about as many records as a column needs to show."""
+columns there are, from one and a half times as many records as a column needs to show."""
 
 _DELTA_SHARE = 0.3
 """Of delta, for texts that one record alone has. Thresholds grow with the root of its logarithm, and so does what the
