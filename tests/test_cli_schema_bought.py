@@ -674,7 +674,7 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     said = " ".join(ended.out.split())
     assert "No release will have income: texts of which none is frequent." in said
     assert "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts" in said
-    assert "Numbers with signs such as % or € are not read: write them in the table without these first" in said
+    assert "Numbers with signs such as % or € are read where `unit` names the sign." in said
     assert "arm:" not in said
 
 

@@ -428,7 +428,7 @@ def test_limits_of_detection_are_told_from_words_for_missing():
 
 def test_percent_signs_are_named_where_numbers_are_not_read():
     (share,) = checked(Integer("share", 0, 100, missing=True), ["3", "91 %"]).columns
-    assert "with a decimal point and without signs such as %" in share.remedy(share.found[0])
+    assert 'give `unit = "%"`' in share.remedy(share.found[0])
 
 
 def test_codes_are_named_where_whole_numbers_are_not_read() -> None:
@@ -447,7 +447,7 @@ def test_codes_are_named_where_whole_numbers_are_not_read() -> None:
         (",", ["1.5", "0.25", "7"], "they have a decimal point: leave `decimal_char` out"),
         (".", ["1,5", "0,25", "7"], 'they have a decimal comma: give `decimal_char = ","`'),
         ("", ["1,5", "x"], "1 of them have a decimal comma"),
-        (",", ["x"], "write numbers with a decimal comma at most, and without signs such as %"),
+        (",", ["x"], "write numbers with a decimal comma at most, with no other sign than that of `unit`"),
     ],
 )
 def test_another_decimal_sign_is_proposed_where_it_reads_what_is_not_read(

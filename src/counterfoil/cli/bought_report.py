@@ -113,7 +113,7 @@ def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
             "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts, and so do "
             "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
             f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs "
-            "such as % or € are not read: write them in the table without these first."
+            "such as % or € are read where `unit` names the sign."
         )
 
 
@@ -152,8 +152,8 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
         yield (
             f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
             "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
-            f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are not read: "
-            "write them in the table without these first."
+            f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are read where "
+            "`unit` names the sign."
         )
     if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
         texts = as_texts("," if any(one.decimal_char == "," for one in lumped) else "")

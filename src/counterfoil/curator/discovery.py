@@ -106,7 +106,8 @@ def discover(
         RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
     cells = [
-        OpenCells(name) if name in signs else RawCells(name, column.decimal_char) for name, column in asked.items()
+        OpenCells(name, unit=column.unit) if name in signs else RawCells(name, column.decimal_char, column.unit)
+        for name, column in asked.items()
     ]
     schema = Schema(tuple(cells), ignore=_others(source, names, unit))
     with ExitStack() as until_done:

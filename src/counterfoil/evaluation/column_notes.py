@@ -33,6 +33,7 @@ from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
+from counterfoil.schema.unit import KNOWN, bare
 from counterfoil.schema.values import has_two_readings, parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
@@ -89,6 +90,7 @@ class NoteCounts:
         self.impossible = 0
         self.limits = 0
         self.notations: Counter[str] = Counter()
+        self.units: Counter[tuple[str, str]] = Counter()
         self.grouped = 0
         self.inexact = 0
         self._with_values = values
@@ -175,13 +177,16 @@ class NoteCounts:
             self.limits += sum(_LIMIT.fullmatch(text) is not None for text in texts)
 
     def _add_numbers(self, column: Integer | Real, batch: RawBatch, cells: PlacedCells) -> None:
-        """Counts unreadable texts that are numbers with another decimal sign, and fractions that may be thousands."""
+        """Counts unreadable texts that are numbers in another notation, and fractions that may be thousands."""
         unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
-        others = [sign for sign in ("", *DECIMAL_CHARS) if sign != column.decimal_char]
+        signs = (column.decimal_char, *(sign for sign in ("", *DECIMAL_CHARS) if sign != column.decimal_char))
         for text, count in Counter(batch.texts(column.name, unread)).items() if len(unread) else ():
-            for sign in others:
-                if np.isfinite(parse_number(text, {}, sign)):
+            unit = next((unit for unit in KNOWN if bare(text, unit) != text), "")
+            for sign in signs:
+                if np.isfinite(parse_number(text, {}, sign, column.unit)):
                     self.notations[sign] += count
+                elif unit and np.isfinite(parse_number(text, {}, sign, unit)):
+                    self.units[unit, sign] += count
         if isinstance(column, Integer) and column.decimal_char != "," and batch.holds_texts(column.name):
             moved = batch.texts(column.name, np.flatnonzero(cells.placements == Placement.MOVED))
             self.grouped += sum(has_two_readings(text, ",") for text in moved)

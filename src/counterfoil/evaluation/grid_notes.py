@@ -18,6 +18,7 @@ from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real, digits_for, digits_of
+from counterfoil.schema.unit import bare
 
 _FIRSTS = [Fraction(first) for first in ("1", "1.25", "2", "2.5", "5")]
 _STEPS = sorted((first * Fraction(10) ** power for power in range(-6, 10) for first in _FIRSTS), reverse=True)
@@ -130,7 +131,8 @@ class GridCounts:
     def read(self, texts: Iterable[str]) -> None:
         """Sees texts of cells, of which some were numbers before they were read."""
         sign = self.column.decimal_char
-        pointed = (plain_number(text, sign) for text in texts) if sign else texts
+        numbers = [bare(text, self.column.unit) for text in texts]
+        pointed = [plain_number(text, sign) for text in numbers] if sign else numbers
         plain = (text for text in pointed if _PLAIN.fullmatch(text))
         self._written |= {len(text.partition(".")[2]) for text in plain}
 

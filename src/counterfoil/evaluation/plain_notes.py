@@ -28,7 +28,7 @@ class PlainCounts:
     def __init__(self, column: Integer | Real):
         self._plain = _WHOLE if isinstance(column, Integer) else _DECIMAL
         self._step = column.step if isinstance(column, Integer) else 0
-        self._sign = column.decimal_char
+        self._sign, self._unit = column.decimal_char, column.unit
         self._otherwise = TextTally()
         self._zeros: set[int] = set()
         """How many zeros are after the point; 0 for a whole number in any other notation."""
@@ -58,7 +58,8 @@ class PlainCounts:
         """What is lost."""
         said = f"{self.count:,} of its cells are written in another way than they come back, in plain digits with "
         said += "no separators of thousands, " if self._sign else ""
-        if self._plain is _DECIMAL or self._sign:
+        said += "no unit, " if self._unit else ""
+        if self._plain is _DECIMAL or self._sign or self._unit:
             return f"{said}no plus sign and no exponent"
         codes = "list them as texts in `values`, as categories"
         if self._zeros.isdisjoint({0}) and len(self._zeros) == 1:

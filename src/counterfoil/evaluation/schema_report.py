@@ -51,6 +51,7 @@ class Irregular:
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
         notations: how many are numbers with another `decimal_char`, by each that reads some; "" for none.
         grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
+        units: how many are numbers with a sign of their unit, by the sign and each `decimal_char` that reads some.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
@@ -65,6 +66,7 @@ class Irregular:
     impossible: int = 0
     limits: int = 0
     notations: tuple[tuple[str, int], ...] = ()
+    units: tuple[tuple[tuple[str, str], int], ...] = ()
     grouped: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
@@ -99,6 +101,7 @@ class ColumnReport:
                 impossible=one.impossible,
                 limits=one.limits,
                 notations=dict(one.notations),
+                units=dict(one.units),
             )
         if one.way is Placement.MOVED and one.grouped == one.count:
             return self.words.thousands_remedy()
@@ -279,6 +282,7 @@ class _Cells:
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
                 tuple(self.seen.notations.items()) if way is Placement.UNREADABLE else (),
+                tuple(self.seen.units.items()) if way is Placement.UNREADABLE else (),
                 self.seen.grouped if way is Placement.MOVED else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),

@@ -258,7 +258,8 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     step = {"counterfoil:step": column.step} if isinstance(column, Real) and column.step else {}
     digits = {"counterfoil:digits": column.digits} if isinstance(column, Integer) and column.digits else {}
     comma = _decimal_char(column.decimal_char, notation) if isinstance(column, Real) else {}
-    return {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits}
+    unit = {"counterfoil:unit": column.unit} if isinstance(column, Integer | Real) and column.unit else {}
+    return {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits, **unit}
 
 
 def _decimal_char(sign: str, notation: Notation) -> dict[str, Any]:

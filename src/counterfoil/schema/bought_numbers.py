@@ -88,7 +88,7 @@ def _step(bounds: tuple[float, float], decimals: int | None, given: Mapping[str,
 
 def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integer | Real) -> Facts:
     """The single numbers that stand out and would share a code with others."""
-    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
+    absent = _absent(column, given)
     counts = {number: count for number, count in column.points if number not in absent}
     own = sorted(undivided.in_full(counts).points)
     if not own:
@@ -120,6 +120,12 @@ def _alone(column: DiscoveredColumn) -> Facts:
     return {"confirm": (True, f"bought: {why}; correct the bounds, then delete this line")}
 
 
+def _absent(column: DiscoveredColumn, given: Mapping[str, Any]) -> set[float]:
+    """The numbers that stand for what is missing."""
+    signs = column.decimal_char, str(given.get("unit", ""))
+    return {parse_number(str(text), {}, *signs) for text in given.get("missing_values", ())}
+
+
 _CUT = {"points", "step", "bins", "edges", "resolution"}
 """Facts that say which numbers have codes."""
 
@@ -129,7 +135,7 @@ _OF_NUMBERS = {"kind", "lower", "upper", "step", "bins", "edges", "scale", "digi
 
 def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
     """Integers of which few hold nearly all cells; what is no code is read as missing, so that codes stay integers."""
-    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
+    absent = _absent(column, given)
     listed = {code: count for code, count in column.codes if code not in absent}
     if not listed:
         return BoughtColumn(column.name, {}, NO_RANGE)
@@ -155,8 +161,8 @@ _LEAST_SEPARATED = 1000
 
 def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """Numbers of which few were found as texts and hold nearly all cells; nothing for others."""
-    absent = {parse_number(str(text), {}, column.decimal_char) for text in given.get("missing_values", ())}
-    if any(has_two_readings(text, column.decimal_char) for text, _ in column.categories):
+    absent = _absent(column, given)
+    if given.get("unit") or any(has_two_readings(text, column.decimal_char) for text, _ in column.categories):
         return {}
     counts: dict[float, int] = {}
     for text, count in column.categories:

@@ -49,7 +49,7 @@ _HEAD = """\
 # first of which is written. format = "%d.%m.%Y" is how dates are read and written, "%Y-%m-%dT%H:%M:%S%:z" moments such
 # as 2020-01-31T23:59:59+01:00; zone = "Europe/Zurich" is where the days of instants with an offset begin.
 # Numbers with a decimal comma: decimal_char = "," above the first column or in one. With it, and with ".", separators
-# of thousands are read too.
+# of thousands are read too. unit = "%" is a sign that may stand beside the numbers of a column.
 # Columns to leave out altogether: ignore = ["name", ...] above the first column.
 # Facts that hold for every record: [[rules]] with require = "age >= 0", or with if = "..." and then = "...".
 """

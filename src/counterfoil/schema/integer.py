@@ -35,7 +35,8 @@ class Integer(NumberColumn):
     the grid points of the bin.
 
     With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
-    numbers, which have none. `decimal_char` is as for reals: with "," 1.234 is read as 1234, and written as 1234.
+    numbers, which have none. `decimal_char` and `unit` are as for reals: with "," 1.234 is read as 1234, and
+    written as 1234.
     """
 
     kind: ClassVar[str] = "integer"
@@ -49,6 +50,7 @@ class Integer(NumberColumn):
     digits: int = 0
     points: tuple[int, ...] = ()
     decimal_char: str = ""
+    unit: str = ""
 
     def _check(self) -> None:
         if self.lower > self.upper:
@@ -65,7 +67,7 @@ class Integer(NumberColumn):
         if not 0 <= self.bins <= self._n_points:
             raise self.mistake(f"`bins` must be between 1 and the {self._n_points} values; found {self.bins}")
         self._check_scale()
-        self._check_decimal_char()
+        self._check_texts_of_numbers()
         if not 0 <= self.digits <= MOST_DIGITS:
             raise self.mistake(f"`digits` must be from 1 to {MOST_DIGITS}; found {self.digits}")
         if self.digits and self.lower < 0:
@@ -225,5 +227,5 @@ class Integer(NumberColumn):
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
         extras |= {"scale": self.scale, "digits": self.digits, "points": self.points}
-        extras |= {"decimal_char": self.decimal_char}
+        extras |= {"decimal_char": self.decimal_char, "unit": self.unit}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

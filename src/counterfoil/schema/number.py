@@ -13,6 +13,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError, closest
 from counterfoil.schema.scale import SCALES
+from counterfoil.schema.unit import is_unit
 from counterfoil.schema.values import Values, numbers_of, parse_number
 
 
@@ -87,15 +88,24 @@ class NumberColumn(Column):
         """`decimal_char`; empty where numbers are plain digits with an optional point."""
         return getattr(self, "decimal_char", "")
 
-    def _check_decimal_char(self) -> None:
+    @property
+    def _unit_sign(self) -> str:
+        """`unit`, which may stand beside the numbers of texts; empty where none does."""
+        return getattr(self, "unit", "")
+
+    def _check_texts_of_numbers(self) -> None:
+        if self._unit_sign and not is_unit(self._unit_sign):
+            raise self.mistake(
+                f'`unit` must be a sign or a word that stands beside numbers, such as "%"; found {self._unit_sign!r}'
+            )
         if self._decimal_sign and self._decimal_sign not in DECIMAL_CHARS:
             raise self.mistake(f"`decimal_char` must be a comma or a point; found {self._decimal_sign!r}")
 
     def _parse(self, values: Values) -> np.ndarray:
-        return numbers_of(values, decimal_char=self._decimal_sign)
+        return numbers_of(values, decimal_char=self._decimal_sign, unit=self._unit_sign)
 
     def _parse_text(self, text: str) -> float:
-        return parse_number(text, decimal_char=self._decimal_sign)
+        return parse_number(text, decimal_char=self._decimal_sign, unit=self._unit_sign)
 
     @cached_property
     def _missing_numbers(self) -> np.ndarray:
@@ -182,5 +192,6 @@ class NumberColumn(Column):
         if self._decimal_sign:
             return " (digits with an optional point; commas, spaces or apostrophes separate thousands)"
         return (
-            " (digits with an optional point; `decimal_char` lets decimal commas and separators of thousands be read)"
+            " (digits with an optional point; `decimal_char` lets decimal commas and separators of thousands be read, "
+            "`unit` signs such as %)"
         )

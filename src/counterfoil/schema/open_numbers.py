@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.raw_cell import CLASSES, CODES, LONGEST, RawCells, cells_of, number_codes
+from counterfoil.schema.unit import bare
 from counterfoil.schema.values import NUMBER, Values, texts_of
 
 OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
@@ -56,22 +57,23 @@ class OpenCells(RawCells):
             raise self.mistake(f"its decimal sign is open; found {self.decimal_char!r}")
 
     def _codes(self, values: Values) -> np.ndarray:
-        return _cells_of(values)[0]
+        return _cells_of(values, self.unit)[0]
 
     def numbers(self, values: Values) -> np.ndarray:
-        return _cells_of(values)[1]
+        return _cells_of(values, self.unit)[1]
 
     def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        codes, numbers = _cells_of(values)
+        codes, numbers = _cells_of(values, self.unit)
         return self._as_codes(codes), numbers
 
     def _labels(self) -> list[str]:
         return [*CLASSES, *OPEN_CLASSES]
 
 
-def _cells_of(values: Values) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(values: Values, unit: str) -> tuple[np.ndarray, np.ndarray]:
     """int64 [n], the code of each cell's class, open ones among them, and float64 [n], its number."""
     texts, positions = texts_of(values)
+    texts = [bare(text, unit) for text in texts] if unit else texts
     found = [open_class(text) or _NONE for text in texts]
     rest = [None if code >= 0 else text for (code, _), text in zip(found, texts, strict=True)]
     codes, numbers = cells_of(pa.array([*rest, None], pa.string()))  # the last is what missing cells are

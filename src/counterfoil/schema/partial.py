@@ -35,8 +35,8 @@ _KINDS: Mapping[str, Kind] = {
 }
 _ALONE: Mapping[str, frozenset[str]] = {
     "categorical": frozenset({"missing", "missing_values", "other"}),
-    "integer": frozenset({"missing", "scale", "decimal_char"}),
-    "real": frozenset({"missing", "scale", "decimals", "decimal_char"}),
+    "integer": frozenset({"missing", "scale", "decimal_char", "unit"}),
+    "real": frozenset({"missing", "scale", "decimals", "decimal_char", "unit"}),
     "date": frozenset({"missing", "format", "zone", "resolution"}),
     "datetime": frozenset({"missing", "format", "zone", "resolution"}),
 }
@@ -237,7 +237,8 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
     if kind == "date" and "resolution" not in table:
         example["resolution"] = "1d"  # which bounds, and so which bins, there will be, nobody knows yet
     read_column(name, _ordered(dict(table), example, required), lists)
-    return Stated(_KINDS[kind], decimal_char=str(table.get("decimal_char", "")))
+    sign, unit = (str(table.get(key, "")) for key in ("decimal_char", "unit"))
+    return Stated(_KINDS[kind], decimal_char=sign, unit=unit)
 
 
 def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataType]) -> None:

@@ -124,6 +124,7 @@ class ColumnWords:
         impossible: int = 0,
         limits: int = 0,
         notations: Mapping[str, int] = MappingProxyType({}),
+        units: Mapping[tuple[str, str], int] = MappingProxyType({}),
     ) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
@@ -134,6 +135,7 @@ class ColumnWords:
             impossible: those that are dates in the declared notation, of days that no calendar has.
             limits: those that are limits of detection, such as <0.5, in a column of numbers.
             notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
+            units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
         """
         if offsets:
             return self._offset_remedy(offsets, of)
@@ -141,6 +143,8 @@ class ColumnWords:
             return self._impossible_remedy(impossible, of)
         if self.kind in ("integer", "real") and any(notations.values()):
             return self._sign_remedy(notations, of)
+        if self.kind in ("integer", "real") and units:
+            return self._unit_remedy(units, of)
         if limits and self.kind in ("integer", "real"):
             return self._limit_remedy(limits, of)
         return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
@@ -185,6 +189,15 @@ class ColumnWords:
             "their place, and that it is a limit in a column of its own"
         )
         return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
+
+    def _unit_remedy(self, units: Mapping[tuple[str, str], int], of: int) -> str:
+        (unit, sign), most = max(units.items(), key=lambda one: one[1])
+        which = "they have" if most == of else f"{most:,} of them have"
+        facts = f'`unit = "{unit}"`'
+        if sign != self.decimal_char:
+            facts += f' and `decimal_char = "{sign}"`' if sign else ", and leave `decimal_char` out"
+        said = f"{which} the sign of a unit beside the number: give {facts}"
+        return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
 
     def _sign_remedy(self, notations: Mapping[str, int], of: int) -> str:
         most = max(notations.values())
@@ -237,16 +250,17 @@ class ColumnWords:
     def _numbers(self, *, seen: bool) -> str:
         if self.decimal_char:
             sign = "comma" if self.decimal_char == "," else "point"
-            digits = f"write numbers with a decimal {sign} at most, and without signs such as %"
+            digits = f"write numbers with a decimal {sign} at most, with no other sign than that of `unit`"
         elif seen:
-            digits = "write numbers with a decimal point and without signs such as %"
+            digits = "write numbers with a decimal point and with no other sign than that of `unit`"
         else:
             digits = (
-                'give `decimal_char` (",", or "." with separators of thousands), write numbers without signs such as %'
+                'give `decimal_char` (",", or "." with separators of thousands), `unit` where signs such as % stand '
+                "beside numbers"
             )
         if seen and self.kind == "integer":
             return f'{digits}, declare codes such as 2A004 as kind = "categorical"'
-        return digits if seen else f"{digits}, and times such as 20:05:00 as numbers of one unit"
+        return digits if seen else f"{digits}, and write times such as 20:05:00 as numbers of one unit"
 
 
 def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:

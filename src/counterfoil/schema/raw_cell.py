@@ -32,6 +32,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration
+from counterfoil.schema.unit import bare
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 
 MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>", "n.a.", ".", "..", "...", ":", "k.a.", "k. a.")
@@ -102,8 +103,9 @@ def cell_of(text: str) -> Cell:
     return _cells_of_texts([text], "")[0].item()
 
 
-def _cells_of_texts(texts: Sequence[str], decimal_char: str) -> np.ndarray:
+def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "") -> np.ndarray:
     """`_CELL` [n]: what `cell_of` says of each. Numbers are looked at together: there may be as many as rows."""
+    texts = [bare(text, unit) for text in texts] if unit else texts
     cells = np.empty(len(texts), dtype=_CELL)
     cells["code"], cells["number"] = CODES["text"], math.nan
     short = [place for place, text in enumerate(texts) if len(text) <= LONGEST]
@@ -167,20 +169,21 @@ def _moment(text: str) -> Cell | None:
     return CODES["datetime"], float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
 
 
-def cells_of(values: Values, decimal_char: str = "") -> tuple[np.ndarray, np.ndarray]:
+def cells_of(values: Values, decimal_char: str = "", unit: str = "") -> tuple[np.ndarray, np.ndarray]:
     """uint8 [n], the code of each cell's class, and float64 [n], its number; NaN where it has none.
 
     Args:
         decimal_char: that of texts, as columns of numbers state it; plain notation where empty.
+        unit: what may stand beside numbers of texts.
 
     Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
     """
     stranger = np.array((CODES["stranger"], math.nan), dtype=_CELL)
-    cells = of_each_type(values, lambda array: _read(array, decimal_char), stranger=stranger, dtype=_CELL)
+    cells = of_each_type(values, lambda array: _read(array, decimal_char, unit), stranger=stranger, dtype=_CELL)
     return cells["code"].copy(), cells["number"].copy()
 
 
-def _read(array: pa.Array, decimal_char: str) -> np.ndarray:
+def _read(array: pa.Array, decimal_char: str, unit: str) -> np.ndarray:
     """`_CELL` [n]: the cells of an array of one plain type."""
     kind = array.type
     if is_duration(kind):
@@ -201,7 +204,7 @@ def _read(array: pa.Array, decimal_char: str) -> np.ndarray:
         return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
     texts, positions = distinct_texts(array)
     missing = np.array([(CODES["missing"], math.nan)], dtype=_CELL)
-    return np.concatenate([_cells_of_texts(texts, decimal_char), missing])[positions]
+    return np.concatenate([_cells_of_texts(texts, decimal_char, unit), missing])[positions]
 
 
 def _numbers(values: pa.Array, float_type: str = "f8") -> np.ndarray:
@@ -243,6 +246,7 @@ class RawCells(Column):
     kind: ClassVar[str] = "raw"
 
     decimal_char: str = ""
+    unit: str = ""
 
     @property
     def n_bins(self) -> int:
@@ -267,13 +271,13 @@ class RawCells(Column):
             raise self.mistake(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
 
     def _codes(self, values: Values) -> np.ndarray:
-        return cells_of(values, self.decimal_char)[0].astype(np.int64)
+        return cells_of(values, self.decimal_char, self.unit)[0].astype(np.int64)
 
     def numbers(self, values: Values) -> np.ndarray:
-        return cells_of(values, self.decimal_char)[1]
+        return cells_of(values, self.decimal_char, self.unit)[1]
 
     def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        codes, numbers = cells_of(values, self.decimal_char)
+        codes, numbers = cells_of(values, self.decimal_char, self.unit)
         return self._as_codes(codes.astype(np.int64)), numbers
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
@@ -290,4 +294,4 @@ class RawCells(Column):
         raise self.mistake("no rule can be about a column that is not described")
 
     def facts(self) -> dict[str, Any]:
-        return {"decimal_char": self.decimal_char} if self.decimal_char else {}
+        return {key: fact for key, fact in {"decimal_char": self.decimal_char, "unit": self.unit}.items() if fact}

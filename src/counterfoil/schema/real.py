@@ -51,7 +51,8 @@ class Real(NumberColumn):
     than these values have, says with how many digits they are written.
 
     `decimal_char` is the decimal sign of texts, "," or ".", and lets separators of thousands be read (`decimal_char`);
-    without it texts are digits with an optional point. Values are written with it, and without separators.
+    without it texts are digits with an optional point. `unit`, such as "%" or "€", may stand beside the number. Values
+    are written with the decimal sign, and without separators and units.
     """
 
     kind: ClassVar[str] = "real"
@@ -66,6 +67,7 @@ class Real(NumberColumn):
     decimals: int | None = None
     step: float = 0.0
     decimal_char: str = ""
+    unit: str = ""
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
@@ -77,7 +79,7 @@ class Real(NumberColumn):
         if self.bins < 0 or not 0 <= self.resolution < math.inf:
             raise self.mistake("`bins` and `resolution` must be positive")
         self._check_scale()
-        self._check_decimal_char()
+        self._check_texts_of_numbers()
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             raise self.mistake(f"`decimals` must be from 0 to {_MOST_DECIMALS}; found {self.decimals}")
         if self.decimals and max(abs(self.lower), abs(self.upper)) * 10.0**self.decimals > _EXACT:
@@ -433,8 +435,9 @@ class Real(NumberColumn):
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
         said = {key: fact for key, fact in (extras | {"scale": self.scale, "step": self.step}).items() if fact}
         decimals = {} if self.decimals is None else {"decimals": self.decimals}
-        sign = {"decimal_char": self.decimal_char} if self.decimal_char else {}
-        return {"lower": self.lower, "upper": self.upper} | said | decimals | sign
+        texts = {"decimal_char": self.decimal_char, "unit": self.unit}
+        signs = {key: fact for key, fact in texts.items() if fact}
+        return {"lower": self.lower, "upper": self.upper} | said | decimals | signs
 
 
 def _exact(number: float) -> Fraction:

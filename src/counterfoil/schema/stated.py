@@ -17,6 +17,7 @@ class Stated:
         listed: whether the categories of a text are stated.
         ignored: whether the column is not described at all, an identifier for one.
         decimal_char: the decimal sign of its texts, as columns of numbers state it.
+        unit: what stands beside the numbers of its texts.
     """
 
     kind: Kind | None = None
@@ -24,6 +25,7 @@ class Stated:
     listed: bool = False
     ignored: bool = False
     decimal_char: str = ""
+    unit: str = ""
 
     @property
     def closed(self) -> bool:

@@ -104,7 +104,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Integer,
         _CODED
         | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
-        | {"decimal_char": DECIMAL_CHAR}
+        | {"decimal_char": DECIMAL_CHAR, "unit": TEXT}
         | dict.fromkeys(("edges", "points"), Fact("a list of whole numbers", _list_of(_is_whole))),
         ("lower", "upper"),
     ),
@@ -112,7 +112,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Real,
         _CODED
         | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER, "scale": SCALE, "decimals": WHOLE}
-        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR}
+        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR, "unit": TEXT}
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),
@@ -308,7 +308,7 @@ def _frozen(value: Any) -> Any:
 
 def _refuse_none(place: str, said: Mapping[str, Any]) -> None:
     """Refuses what would be the same as leaving a key out: whoever writes `bins = 0` means something else."""
-    for key in ("bins", "step", "digits", "resolution", "edges", "format", "zone"):
+    for key in ("bins", "step", "digits", "resolution", "edges", "format", "zone", "unit"):
         value = said.get(key)
         if value is not None and (not value or (_is_number(value) and value < 0)):
             expected = "above 0" if _is_number(value) else "something"

@@ -9,7 +9,8 @@ own where it has none. Nothing is ever inferred from several cells.
   optional point, an optional exponent (`39`, `39.0`, `1e3`), `inf`, `nan` (missing), `true`, `false`.
   Infinities and numbers beyond the range of floating point lie beyond every bound.
   Underscores and other scripts' digits are not numbers, nor are durations; decimal commas and separators of thousands
-  are where the column declares its decimal sign (`decimal_char`).
+  are where the column declares its decimal sign (`decimal_char`), and so are signs such as % where it declares them
+  (`unit`).
 * An *instant* may be stored as a date, as a timestamp, or as text or digits in ISO 8601 (what `datetime.fromisoformat`
   reads) or in a declared format (`notation`). With a declared zone, what states an offset is converted to that zone,
   and what states none is what a clock there shows; where none is declared, what states an offset is not understood.
@@ -35,6 +36,7 @@ from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, spell
+from counterfoil.schema.unit import bare
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
 # No text may match in more than one way: one long cell would take time in the square of its length.
@@ -120,11 +122,12 @@ def texts_of(values: Values) -> tuple[list[str], np.ndarray]:
     return texts, of_each_type(values, number, stranger=-1, dtype=np.int64)
 
 
-def parse_number(text: str, words: Mapping[str, float] = TRUTHS, decimal_char: str = "") -> float:
+def parse_number(text: str, words: Mapping[str, float] = TRUTHS, decimal_char: str = "", unit: str = "") -> float:
     """The number that a stripped text stands for; NaN when it is none."""
     word = words.get(text.casefold())
     if word is not None:
         return word
+    text = bare(text, unit)
     if decimal_char:
         text = plain_number(text, decimal_char)
     return float(text) if NUMBER.fullmatch(text) else np.nan
@@ -136,12 +139,14 @@ def has_two_readings(text: str, decimal_char: str) -> bool:
     return not np.isnan(number) and number != parse_number(text, {})
 
 
-def numbers_of(values: Values, words: Mapping[str, float] = TRUTHS, decimal_char: str = "") -> np.ndarray:
+def numbers_of(
+    values: Values, words: Mapping[str, float] = TRUTHS, decimal_char: str = "", unit: str = ""
+) -> np.ndarray:
     """float64 [n]: the number in each cell; NaN where it is missing or is no number."""
-    return of_each_type(values, lambda array: _numbers(array, words, decimal_char), stranger=np.nan)
+    return of_each_type(values, lambda array: _numbers(array, words, decimal_char, unit), stranger=np.nan)
 
 
-def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str) -> np.ndarray:
+def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str, unit: str) -> np.ndarray:
     kind = array.type
     if is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
@@ -151,7 +156,7 @@ def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str) -> 
         array, kind = array_of(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return numpy_of(filled(array.cast(pa.float64(), safe=False), np.nan))
-    return _by_text(array, lambda text: parse_number(text, words, decimal_char))
+    return _by_text(array, lambda text: parse_number(text, words, decimal_char, unit))
 
 
 def instants_of(values: Values, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> np.ndarray:
