@@ -305,7 +305,23 @@ def test_receipts_of_steps_say_what_earlier_versions_advised():
     in_words, _, _ = now.partition(" of rooms")
     former = now.replace(in_words, "About 10% (+- 0.1%)")
     then = [former.partition(": give")[0] + ": give a finer `step`, or leave it out."]
-    assert noisy.former_warnings() == [[former], then, then]
+    intervals = [[warning.replace("About 10% (+- 0.1%)", in_words)] for (warning,) in ([former], then, then)]
+    assert noisy.former_warnings() == [[former], then, then, *intervals]
+
+
+def test_receipts_with_intervals_and_the_advice_of_earlier_versions_hold():
+    document = copy.deepcopy(made(seed=None).receipt.to_json())
+    section = document["schema_check"]
+    former = NoisyPlacements.from_json(section).former_warnings()[-1]
+    changed = [then != now for then, now in zip(former, section["warnings"], strict=True)]
+    assert any(changed) and not all(changed)
+    assert not any("(+- " in warning for warning in former)
+    section["warnings"] = former
+    assert Receipt(document).verify().holds
+    section["warnings"] = former[1:]
+    assert not Receipt(document).verify().holds
+    section["warnings"] = [former[0].replace("About", "Some"), *former[1:]]
+    assert not Receipt(document).verify().holds
 
 
 CLOSED_SECTION = {"share": 0.0, "columns": [], "warnings": []}
