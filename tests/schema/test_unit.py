@@ -81,6 +81,38 @@ def test_cells_that_nobody_described_are_read_with_a_stated_unit() -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "name"),
+    [
+        ("NA", "A", "missing"),
+        ("na", "a", "missing"),
+        ("yes €", "€", "text"),
+        ("3/4/2020 €", "€", "text"),
+        ("2020-01-01 €", "€", "text"),
+        ("5 A", "A", "integer"),
+    ],
+)
+def test_a_unit_is_a_part_of_no_word_and_of_no_date(text: str, unit: str, name: str) -> None:
+    cells = pa.array([text])
+    for column in (RawCells("x", unit=unit), OpenCells("x", unit=unit)):
+        assert column._codes(cells).tolist() == [CODES[name]]
+
+
+def test_keys_of_lookup_tables_have_no_unit() -> None:
+    text = (
+        '[columns.x]\nkind = "integer"\nlower = 0\nupper = 9\nunit = "%"\n[[derived]]\nname = "k"\nkind = "integer"\n'
+    )
+    rows = 'on = ["x"]\nlookup = [["5", 1], ["6", 2]]\n'
+    assert Schema.from_toml(text + rows).derived
+    with pytest.raises(SchemaError, match="found '6 %', which is 6 in the notation of 'x'"):
+        Schema.from_toml(text + rows.replace('"6"', '"6 %"'))
+
+
+def test_a_comparison_with_a_number_and_its_unit_is_refused_with_the_number_alone() -> None:
+    with pytest.raises(SchemaError, match=r"without quotes: 12\.$"):
+        Real("x", 0, 100, unit="%").constant("12 %")
+
+
 def test_bounds_of_numbers_with_a_unit_are_bought(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     path = tmp_path / "rates.csv"

@@ -156,12 +156,12 @@ class Derived:
 
     def _require_one_reading(self, place: int, column: Column) -> None:
         """Refuses keys that are plain digits to a lookup table, and another number in the notation of the column."""
-        sign = getattr(column, "decimal_char", "")
+        sign, unit = getattr(column, "decimal_char", ""), getattr(column, "unit", "")
         for text in (key.strip() for row in self.lookup if isinstance(key := row[place], str)):
-            if text not in column.missing_values and has_two_readings(text, sign):
+            if text not in column.missing_values and has_two_readings(text, sign, unit):
                 raise self.mistake(
                     f"`lookup` must have its keys as plain digits with an optional point; found {text!r}, which is "
-                    f"{parse_number(text, {}, sign):.15g} in the notation of {column.name!r}. Where 1.234 is "
+                    f"{parse_number(text, {}, sign, unit):.15g} in the notation of {column.name!r}. Where 1.234 is "
                     "meant, write 1.2340"
                 )
 

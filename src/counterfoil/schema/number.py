@@ -173,7 +173,8 @@ class NumberColumn(Column):
         number = self._parse_text(text)
         if np.isnan(number):
             return ""
-        return f", without quotes: {f'{number:.15g}' if self._decimal_sign else text}"
+        plain = not (self._decimal_sign or self._unit_sign)
+        return f", without quotes: {text if plain else f'{number:.15g}'}"
 
     @property
     def comparable(self) -> str:

@@ -73,10 +73,9 @@ class OpenCells(RawCells):
 def _cells_of(values: Values, unit: str) -> tuple[np.ndarray, np.ndarray]:
     """int64 [n], the code of each cell's class, open ones among them, and float64 [n], its number."""
     texts, positions = texts_of(values)
-    texts = [bare(text, unit) for text in texts] if unit else texts
-    found = [open_class(text) or _NONE for text in texts]
+    found = [open_class(bare(text, unit)) or _NONE for text in texts]
     rest = [None if code >= 0 else text for (code, _), text in zip(found, texts, strict=True)]
-    codes, numbers = cells_of(pa.array([*rest, None], pa.string()))  # the last is what missing cells are
+    codes, numbers = cells_of(pa.array([*rest, None], pa.string()), unit=unit)  # the last is what missing cells are
     opened = np.array([*found, _NONE], dtype=float)
     is_open = opened[:, 0] >= 0
     codes, numbers = np.where(is_open, opened[:, 0], codes), np.where(is_open, opened[:, 1], numbers)

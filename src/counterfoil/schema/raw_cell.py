@@ -105,14 +105,14 @@ def cell_of(text: str) -> Cell:
 
 def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "") -> np.ndarray:
     """`_CELL` [n]: what `cell_of` says of each. Numbers are looked at together: there may be as many as rows."""
-    texts = [bare(text, unit) for text in texts] if unit else texts
+    digits = [bare(text, unit) for text in texts] if unit else texts  # words and dates have no unit beside them
     cells = np.empty(len(texts), dtype=_CELL)
     cells["code"], cells["number"] = CODES["text"], math.nan
     short = [place for place, text in enumerate(texts) if len(text) <= LONGEST]
     if decimal_char:
-        texts_of_numbers = {place: plain for place in short if (plain := plain_number(texts[place], decimal_char))}
+        texts_of_numbers = {place: plain for place in short if (plain := plain_number(digits[place], decimal_char))}
     else:
-        texts_of_numbers = {place: texts[place] for place in short if NUMBER.fullmatch(texts[place])}
+        texts_of_numbers = {place: digits[place] for place in short if NUMBER.fullmatch(digits[place])}
     numeric = [*texts_of_numbers]
     if numeric:
         cells[numeric] = _numbers(pa.array([*map(float, texts_of_numbers.values())], pa.float64()))

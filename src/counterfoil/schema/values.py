@@ -133,9 +133,9 @@ def parse_number(text: str, words: Mapping[str, float] = TRUTHS, decimal_char: s
     return float(text) if NUMBER.fullmatch(text) else np.nan
 
 
-def has_two_readings(text: str, decimal_char: str) -> bool:
-    """Whether a stripped text is a number with this decimal sign, and not the same one in plain digits."""
-    number = parse_number(text, {}, decimal_char)
+def has_two_readings(text: str, decimal_char: str, unit: str = "") -> bool:
+    """Whether a stripped text is a number with this decimal sign and unit, and not the same one in plain digits."""
+    number = parse_number(text, {}, decimal_char, unit)
     return not np.isnan(number) and number != parse_number(text, {})
 
 
