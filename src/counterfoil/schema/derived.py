@@ -156,7 +156,7 @@ class Derived:
 
     def _require_one_reading(self, place: int, column: Column) -> None:
         """Refuses keys that are plain digits to a lookup table, and another number in the notation of the column."""
-        sign, unit = getattr(column, "decimal_char", ""), getattr(column, "unit", "")
+        sign, unit = getattr(column, "decimal_char", ""), getattr(column, "_unit_sign", "")
         for text in (key.strip() for row in self.lookup if isinstance(key := row[place], str)):
             if text not in column.missing_values and has_two_readings(text, sign, unit):
                 raise self.mistake(

@@ -91,7 +91,8 @@ class NumberColumn(Column):
     @property
     def _unit_sign(self) -> str:
         """`unit`, which may stand beside the numbers of texts; empty where none does."""
-        return getattr(self, "unit", "")
+        unit = getattr(self, "unit", "")
+        return unit if isinstance(unit, str) else ""  # that of dates is a length in seconds
 
     def _check_texts_of_numbers(self) -> None:
         if self._unit_sign and not is_unit(self._unit_sign):
