@@ -84,13 +84,13 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
 
 
 def _about_points(given: Mapping[str, Any]) -> Facts:
-    """A question to whoever knows, where most fractions are written as 1.234 is, and no number tells the sign."""
+    """A question to whoever knows, where numbers are written as 1.234 or 1.000 is, and none tells the sign."""
     if {"lower", "upper", "values"} & set(given):
         return {}
     return {
         "confirm": (
             True,
-            "bought: most of its fractions are written as 1.234 is; where that is a thousand and more, write "
+            "bought: its numbers may be written as 1.234 or 1.000 is; where these are thousands, write "
             'decimal_char = "," and kind = "integer" with such bounds; then delete this line',
         )
     }
