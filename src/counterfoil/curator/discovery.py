@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
@@ -19,6 +17,7 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.discovery_asked import asked_of, open_signs, others_of
 from counterfoil.curator.discovery_need import need_of
 from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
 from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
@@ -29,7 +28,6 @@ from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
-from counterfoil.curator.source_facts import columns_of
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
@@ -38,7 +36,6 @@ from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSig
 from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
 from counterfoil.schema.schema import Schema
-from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
@@ -96,10 +93,10 @@ def discover(
     """
     unit = PrivacyUnit.of(privacy_unit)
     given = stated or {}
-    asked = _asked(source, given, unit.column if unit else None)
+    asked = asked_of(source, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    signs = _open_signs(source, asked)
+    signs = open_signs(source, asked)
     texts = None in opens or "text" in opens
     noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
     if share < 1:
@@ -109,7 +106,7 @@ def discover(
         OpenCells(name, unit=column.unit) if name in signs else RawCells(name, column.decimal_char, column.unit)
         for name, column in asked.items()
     ]
-    schema = Schema(tuple(cells), ignore=_others(source, names, unit))
+    schema = Schema(tuple(cells), ignore=others_of(source, names, unit))
     with ExitStack() as until_done:
         curator = Curator(
             source,
@@ -157,8 +154,8 @@ def need_foreseen(
         ValueError: where nothing is left to ask, or the budget has no delta.
     """
     unit = PrivacyUnit.of(privacy_unit)
-    asked = _asked(source, stated or {}, unit.column if unit else None)
-    noise = plan_discovery(budget, ranges=True, texts=True, signs=bool(_open_signs(source, asked)), share=share).places
+    asked = asked_of(source, stated or {}, unit.column if unit else None)
+    noise = plan_discovery(budget, ranges=True, texts=True, signs=bool(open_signs(source, asked)), share=share).places
     neighbors = Neighbors(NeighboringRelation(relation), unit)
     sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
     return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)
@@ -457,54 +454,3 @@ def _is_written(word: str, votes: Sequence[Votes]) -> bool:
         any(count > vote.least * deviation for count, vote in zip(counts, votes, strict=True))
         or sum(counts) > _TOGETHER * deviation * len(counts) ** 0.5
     )
-
-
-def _asked(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:
-    """The columns that leave something open, with the kinds that their storage or their user states."""
-    columns = columns_of(source)
-    for name in stated:
-        if name not in columns.types:
-            raise ValueError(f"`stated` must name columns of the table. Found {name!r}: correct the name.")
-    asked = {}
-    for name, kind in columns.types.items():
-        given = stated.get(name, Stated())
-        known = given.kind or (_stored_kind(kind) if columns.typed else None)
-        if given.kind is None and known == "text" and given.decimal_char:
-            known = None  # who states the sign of numbers in texts says that they may be numbers
-        whole = replace(given, kind=known)
-        if name != unit and not whole.closed and not has_no_text(kind):
-            asked[name] = whole
-    if not asked:
-        raise ValueError(
-            "Something about the columns must be open to be bought. Found nothing: use the schema as it is."
-        )
-    return asked
-
-
-def _open_signs(source: Any, asked: Mapping[str, Stated]) -> tuple[str, ...]:
-    """The columns that may have decimal commas, and nobody says so: cells that are apart by no commas often have."""
-    columns = columns_of(source)
-    if columns.typed or columns.delimiter in (None, ","):
-        return ()
-    may_be_numbers = (None, "integer", "real")
-    return tuple(name for name, one in asked.items() if not one.decimal_char and one.kind in may_be_numbers)
-
-
-def _others(source: Any, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:
-    return tuple(
-        name for name in columns_of(source).types if name not in names and (unit is None or name != unit.column)
-    )
-
-
-def _stored_kind(kind: pa.DataType) -> Kind:
-    """What the storage says that the cells are."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_boolean(kind):
-        return "boolean"
-    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
-        return "integer"
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "real"
-    if pa.types.is_date(kind):
-        return "date"
-    return "datetime" if pa.types.is_timestamp(kind) else "text"
