@@ -119,13 +119,19 @@ def test_a_run_is_finished_though_its_receipt_was_written(office: Office, monkey
 
 
 def test_the_printed_table_says_that_codes_may_be_noise(office: Office) -> None:
-    """Of a thousand integers that nobody has up to three pass, on average; of texts none does."""
+    """Of a thousand integers that nobody has up to three pass, on average; of texts none does.
+
+    About one purchase in ninety (3 of 264) takes the codes for numbers, all of four with probability below 1e-6.
+    """
     rng = np.random.default_rng(2)
     lines = [f"{rng.choice([1, 5, 111, 600, 888])},{rng.choice(['x', 'y'])}" for _ in range(ROWS)]
     Path("codes.csv").write_text("\n".join(["sector,town", *lines]) + "\n")
-    said = office.run("schema", "codes.csv", "--epsilon", "20", "--out", "codes.toml")
-    assert said.status == 0, said.err
-    assert re.search(r"^sector +categorical ", said.out, re.MULTILINE)
+    for _ in range(4):
+        said = office.run("schema", "codes.csv", "--epsilon", "20", "--out", "codes.toml", "--force")
+        assert said.status == 0, said.err
+        if listed := re.search(r"^sector +categorical ", said.out, re.MULTILINE):
+            break
+    assert listed
     assert re.search(r"some\s+may\s+be\s+noise", said.out[said.out.index("sector") : said.out.index("town ")])
     assert "some" not in said.out[said.out.index("town ") :].split("\n")[0]
 
