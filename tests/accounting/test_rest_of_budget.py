@@ -16,7 +16,7 @@ from counterfoil.accounting.event import ApproximateGaussianEvent, GaussianEvent
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.accounting.rest_of_budget import RestOfBudget
-from counterfoil.curator.discovery_plan import plan_discovery
+from counterfoil.discovery.plan import plan_discovery
 from counterfoil.schema.bought import Bought, ShareOf
 
 budgets = st.builds(Budget, st.floats(0.01, 30.0), st.floats(-14, -3).map(lambda power: 10.0**power))

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from audit_tools import LessNoise, epsilon_lower_bound
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
-from counterfoil.curator.discovery import discover, need_foreseen
-from counterfoil.curator.discovery_plan import SIGNS_SHARE, plan_discovery
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.discovery.discover import discover, need_foreseen
+from counterfoil.discovery.plan import SIGNS_SHARE, plan_discovery
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import Norm

@@ -16,10 +16,10 @@ from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.discovery import discover
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
+from counterfoil.discovery.discover import discover
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.selection import ExponentialSelection

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.curator.discovery import discover
+from counterfoil.discovery.discover import discover
 from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.schema import Integer, Real, Schema

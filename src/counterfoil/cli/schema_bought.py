@@ -178,7 +178,7 @@ def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
         ValueError: where even all questions together would not tell from noise what all of them share, or there are
             none.
     """
-    from counterfoil.curator.discovery_plan import SHARES
+    from counterfoil.discovery.plan import SHARES
 
     if rows < 1:
         raise ValueError(f"`--rows` must be the number of rows of the table, at least 1. Found {rows:,}.")

@@ -19,10 +19,10 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.discovery import discover, need_foreseen
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.release_facts import place_of_source
 from counterfoil.curator.source_facts import columns_of
+from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.curator.discovery import discover
-from counterfoil.curator.discovery_crowded import closed, crowded, opened, opens, singles
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.crowded import closed, crowded, opened, opens, singles
+from counterfoil.discovery.discover import discover
 from counterfoil.schema.raw_cell import CODES
 
 WHOLE = (CODES["integer"],)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.votes import Votes
 from counterfoil.schema.value_grid import places_of
 
 CHANCES = 3.0

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.curator.discovery import discover
-from counterfoil.curator.discovery_codes import codes_of
-from counterfoil.curator.discovery_plan import plan_discovery
-from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from
-from counterfoil.curator.discovery_steps import FEW, next_step
-from counterfoil.curator.discovery_texts import TextRounds
-from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.codes import codes_of
+from counterfoil.discovery.discover import discover
+from counterfoil.discovery.plan import plan_discovery
+from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from
+from counterfoil.discovery.steps import FEW, next_step
+from counterfoil.discovery.texts import TextRounds
+from counterfoil.discovery.votes import Votes
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.open_domain_gaussian import PARTS, OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure_of

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.api import synthesize
-from counterfoil.curator.discovery import discover
-from counterfoil.curator.discovery_points import MOST, TRIED, Points, integers_standing_out
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.discover import discover
+from counterfoil.discovery.points import MOST, TRIED, Points, integers_standing_out
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, shown, sure_of_points
 from counterfoil.receipt.receipt import Receipt

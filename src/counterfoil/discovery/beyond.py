@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from counterfoil.curator.discovery_votes import Votes
+from counterfoil.discovery.votes import Votes
 from counterfoil.schema.discovered import AT_MOST
 from counterfoil.schema.value_grid import CELLS, bounds_of, places_of
 

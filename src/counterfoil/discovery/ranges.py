@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfoil.curator.discovery_beyond import beyond_bounds
-from counterfoil.curator.discovery_codes import codes_among, codes_of, integers_in, reach_of
-from counterfoil.curator.discovery_crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
-from counterfoil.curator.discovery_days import Years
-from counterfoil.curator.discovery_lumps import is_narrow, lumps_in
-from counterfoil.curator.discovery_negatives import negatives_hidden
-from counterfoil.curator.discovery_points import MOST, Points, integers_standing_out, tried
-from counterfoil.curator.discovery_votes import Votes, codes_counted
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.beyond import beyond_bounds
+from counterfoil.discovery.codes import codes_among, codes_of, integers_in, reach_of
+from counterfoil.discovery.crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
+from counterfoil.discovery.days import Years
+from counterfoil.discovery.lumps import is_narrow, lumps_in
+from counterfoil.discovery.negatives import negatives_hidden
+from counterfoil.discovery.points import MOST, Points, integers_standing_out, tried
+from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY

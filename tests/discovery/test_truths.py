@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.curator.discovery import discover
+from counterfoil.discovery.discover import discover
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 

@@ -33,7 +33,7 @@ class DiscoveryPlan:
     Args:
         places: of what the cells are.
         later: of the later questions. Which of them are about texts, and which about numbers, follows from answers
-            (`discovery_steps`); their noise is the same for either.
+            (`steps`); their noise is the same for either.
         shares: of mu**2, by question.
         signs: of the question before all others, which decimal sign a file has; None where that is known.
     """

@@ -17,17 +17,17 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.discovery_asked import asked_of, open_signs, others_of
-from counterfoil.curator.discovery_need import need_of
-from counterfoil.curator.discovery_plan import DiscoveryPlan, plan_discovery
-from counterfoil.curator.discovery_ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
-from counterfoil.curator.discovery_steps import Step, next_step
-from counterfoil.curator.discovery_texts import TextRounds
-from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
+from counterfoil.discovery.asked import asked_of, open_signs, others_of
+from counterfoil.discovery.need import need_of
+from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
+from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
+from counterfoil.discovery.steps import Step, next_step
+from counterfoil.discovery.texts import TextRounds
+from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
@@ -70,9 +70,9 @@ def discover(
     whether its numbers have decimal commas (`DecimalSigns`).
 
     Four questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
-    and where numbers lie on a coarse grid (`ColumnPlaces`); and then, as the answers suggest (`discovery_steps`), where
-    numbers and days lie within what that shows (`ColumnRanges`), or in rounds which texts are frequent among those that
-    are left (`RestOfTexts`). Their noise is fixed before the first answer.
+    and where numbers lie on a coarse grid (`ColumnPlaces`); and then, as the answers suggest (`steps`), where numbers
+    and days lie within what that shows (`ColumnRanges`), or in rounds which texts are frequent among those that are
+    left (`RestOfTexts`). Their noise is fixed before the first answer.
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.

@@ -13,7 +13,6 @@ import pytest
 from audit_tools import LessNoise, epsilon_lower_bound
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
-from counterfoil.curator.discovery_plan import plan_discovery
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
@@ -21,6 +20,7 @@ from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.discovery.plan import plan_discovery
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import PARTS, OpenDomainGaussianNoise, parts_of_a_cell
 from counterfoil.noise.randomness import Randomness, SeededRandomness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.curator.discovery_votes import Votes
+from counterfoil.discovery.votes import Votes
 from counterfoil.schema.discovered import AT_MOST
 from counterfoil.schema.value_grid import REACH, bounds_of
 

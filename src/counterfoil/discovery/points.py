@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.votes import Votes
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.round_numbers import round_numbers
 from counterfoil.schema.value_grid import CELLS, places_of

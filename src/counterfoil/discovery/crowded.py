@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.curator.discovery_points import integers_standing_out
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.points import integers_standing_out
 
 FEW, MANY = 4096, 2**17
 """Integers of a column that are counted one by one, those of the fullest intervals: of most columns, and of those whose

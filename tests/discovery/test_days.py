@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.curator.discovery_days import Years
+from counterfoil.discovery.days import Years
 from counterfoil.noise.shown_counts import sure_of
 from counterfoil.schema.value_grid import year_edges
 

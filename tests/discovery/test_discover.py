@@ -17,12 +17,12 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.discovery import discover, need_foreseen
-from counterfoil.curator.discovery_need import need_of
-from counterfoil.curator.discovery_plan import SHARES, plan_discovery
-from counterfoil.curator.discovery_ranges import _beside
-from counterfoil.curator.discovery_votes import Votes
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
+from counterfoil.discovery.discover import discover, need_foreseen
+from counterfoil.discovery.need import need_of
+from counterfoil.discovery.plan import SHARES, plan_discovery
+from counterfoil.discovery.ranges import _beside
+from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.receipt.receipt import Receipt
