@@ -298,6 +298,7 @@ def buy_schema(
     confirm_delta: float | None = None,
     share: float = 1.0,
     decimal_char: str | None = None,
+    encoding: str | None = None,
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
@@ -318,6 +319,7 @@ def buy_schema(
             adds to what the release costs.
         decimal_char: the decimal sign of the numbers in its texts, "," or "."; with it, separators of thousands are
             read too. Plain digits with an optional point where None.
+        encoding: of a CSV file whose first bytes do not say it, such as "windows-1252"; UTF-8 where None.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
@@ -327,7 +329,15 @@ def buy_schema(
     budget, unit, related = Budget(epsilon, delta), PrivacyUnit.of(privacy_unit), NeighboringRelation(relation)
     require_moderate_delta(budget.delta, confirm_delta)
     purchase = SchemaPurchase.of(
-        source, budget, related.value, unit, stated=stated, name=name, share=share, decimal_char=decimal_char
+        source,
+        budget,
+        related.value,
+        unit,
+        stated=stated,
+        name=name,
+        share=share,
+        decimal_char=decimal_char,
+        encoding=encoding,
     )
     with ExitStack() as opened:
         counting = ledger_given(ledger, opened)

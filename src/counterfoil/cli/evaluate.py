@@ -65,11 +65,12 @@ def evaluate(
     terminal, facts = Terminal(json=json), schema_beside(synthetic, schema)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
-        stack.enter_context(showing_values(real, show=show_values))
+        given = schema_given(facts, source=real)
+        stack.enter_context(showing_values(real, given, show=show_values))
         comparison = compare(
             real,
             rows_of(synthetic),
-            schema_given(facts, source=real),
+            given,
             target=target,
             protected=protected,
             ignore=ignore or (),

@@ -110,11 +110,12 @@ def _compared(
 
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
-        stack.enter_context(showing_values(real, show=show_values))
+        facts = schema_given(schema, source=real)
+        stack.enter_context(showing_values(real, facts, show=show_values))
         comparison = compare(
             real,
             rows_of(release),
-            schema_given(schema, source=real),
+            facts,
             target=target,
             protected=protected,
             ignore=ignore,

@@ -65,6 +65,10 @@ def schema(
         str | None,
         typer.Option("--decimal-char", help="The decimal sign of its numbers, a comma or a point.", metavar="C"),
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", help="Of a CSV file that is not UTF-8, such as windows-1252.", metavar="NAME"),
+    ] = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -107,6 +111,7 @@ def schema(
     from counterfoil.cli.schema_confirm import ask
     from counterfoil.cli.synth_keeping import command_to_finish
     from counterfoil.schema.decimal_char import DECIMAL_CHARS
+    from counterfoil.schema.encoding import UTF_8, encoding_named
 
     options: dict[str, object] = {"delta": delta, "confirm-delta": confirm_delta, "relation": relation}
     options |= {"privacy-unit": privacy_unit, "max-rows": max_rows, "ledger": ledger, "share": share}
@@ -122,6 +127,7 @@ def schema(
         raise ValueError("`--confirm` asks on the terminal, where `--json` prints nothing else. Found both: leave one.")
     if decimal_char is not None and decimal_char not in DECIMAL_CHARS:
         raise ValueError(f"The decimal sign must be a comma or a point. Found {decimal_char!r}.")
+    encoded = UTF_8 if encoding is None else encoding_named(encoding)
     terminal = Terminal(quiet=quiet, json=json)
     if epsilon is not None:
         keeping = KeepingWish(keep, resume, discard_answers, command_to_finish(context))
@@ -139,12 +145,13 @@ def schema(
             keeping,
             1.0 if share is None else share,
             decimal_char,
+            encoding,
         )
         buy(terminal, wish, out, receipt, force=force)
     elif confirm:
-        ask(terminal, source, out, force=force, piped=piped, decimal_char=decimal_char)
+        ask(terminal, source, out, force=force, piped=piped, decimal_char=decimal_char, encoding=encoded)
     else:
-        _draft(terminal, source, out, decimal_char, force=force)
+        _draft(terminal, source, out, decimal_char, encoded, force=force)
 
 
 def _refuse(options: dict[str, object], needed: str) -> None:
@@ -153,17 +160,19 @@ def _refuse(options: dict[str, object], needed: str) -> None:
             raise ValueError(f"`--{option}` goes with {needed}. Found it alone: add it.")
 
 
-def _draft(terminal: Terminal, source: str, out: Path | None, decimal_char: str | None, *, force: bool) -> None:
-    from counterfoil.curator.source_facts import columns_of
+def _draft(
+    terminal: Terminal, source: str, out: Path | None, decimal_char: str | None, encoding: str, *, force: bool
+) -> None:
+    from counterfoil.curator.source_facts import columns_stated
     from counterfoil.files import write_text
     from counterfoil.schema import draft
 
     if out is not None:
         require_schema_file(out, source, force=force)
-    columns = columns_of(source)
+    columns = columns_stated(source, encoding)
     require_names(columns.types)
     note_strange_header(terminal, columns.types)
-    text = draft(columns.types, name=name_of(source), typed=columns.typed, decimal_char=decimal_char)
+    text = draft(columns.types, name=name_of(source), typed=columns.typed, decimal_char=decimal_char, encoding=encoding)
     if out is None and not terminal.json:
         print(inert_toml(text), end="")
         return

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import textwrap
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +82,7 @@ class Wish:
         keep: where its answers are kept until its files are in place.
         share: of the budget, whose rest is for one release; 1 for all of it.
         decimal_char: the decimal sign of the numbers in the file; None where nothing is said.
+        encoding: of the file; None where nothing is said.
     """
 
     source: str
@@ -97,6 +98,7 @@ class Wish:
     keep: KeepingWish = KeepingWish()
     share: float = 1.0
     decimal_char: str | None = None
+    encoding: str | None = None
 
     def purchase(self) -> SchemaPurchase:
         """What is to be bought; nothing but the table's header and types is read for it.
@@ -125,6 +127,7 @@ class Wish:
             name=name,
             share=self.share,
             decimal_char=self.decimal_char,
+            encoding=self.encoding,
         )
 
 
@@ -151,7 +154,7 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
         )
     if wish.rows is not None:
         _foresee(terminal, purchase, wish.rows)
-    if single := _single_column(wish.source):
+    if single := _single_column(wish.source, purchase.names):
         terminal.alarm(textwrap.fill(single, WIDTH))
     keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
     with noted_without_ledger(terminal, wish.ledger):
@@ -159,11 +162,9 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
     report(terminal, made, purchase, place, ledger=wish.ledger, following=_next(wish, place[0]))
 
 
-def _single_column(source: str) -> str:
+def _single_column(source: str, names: Sequence[str]) -> str:
     """A sentence where the first line of a text file names a single column; empty where it names more."""
-    from counterfoil.curator.source_facts import columns_of
-
-    if not source.lower().endswith((".csv", ".csv.gz")) or len(columns_of(source).types) > 1:
+    if not source.lower().endswith((".csv", ".csv.gz")) or len(names) > 1:
         return ""
     return (
         f"WARNING: by its first line {Path(source).name} has a single column. Where that line is a title, remove it: "

@@ -42,7 +42,14 @@ KINDS: Mapping[str, str] = {
 
 
 def ask(
-    terminal: Terminal, source: str, out: Path | None, *, force: bool, piped: bool, decimal_char: str | None = None
+    terminal: Terminal,
+    source: str,
+    out: Path | None,
+    *,
+    force: bool,
+    piped: bool,
+    decimal_char: str | None,
+    encoding: str,
 ) -> None:
     """Asks for everything, and writes the schema when all is answered.
 
@@ -53,12 +60,13 @@ def ask(
         force: whether a file that is there may be replaced.
         piped: whether the answers come from a pipe on purpose.
         decimal_char: the decimal sign of its numbers; None for digits with an optional point.
+        encoding: of a CSV file whose first bytes do not say it.
 
     Raises:
         ValueError: in one sentence, where there is nobody to ask, or the answers end early.
         Stopped: when its user ended it.
     """
-    from counterfoil.curator.source_facts import columns_of
+    from counterfoil.curator.source_facts import columns_stated
     from counterfoil.files import write_text
 
     if out is None:
@@ -69,20 +77,21 @@ def ask(
             "`--confirm` asks on a terminal. Found that the input is none: run it in one, or add --piped if the "
             "answers come from a pipe."
         )
-    columns = columns_of(source)
+    columns = columns_stated(source, encoding)
     note_strange_header(terminal, columns.types)
     try:
-        document = _document(Answers(terminal), columns, name_of(source), decimal_char)
+        document = _document(Answers(terminal), columns, name_of(source), decimal_char, encoding)
         write_text(out, document)
     except KeyboardInterrupt as error:
         raise Stopped("No record was read, and no file was written.") from error
     terminal.say(f"Confirmed {len(columns.types)} columns in {out}.")
 
 
-def _document(answers: Answers, columns: SourceColumns, name: str, decimal_char: str | None) -> str:
+def _document(answers: Answers, columns: SourceColumns, name: str, decimal_char: str | None, encoding: str) -> str:
     """The schema that the answers make, as TOML that was read once."""
     from counterfoil.inert import inert_toml
     from counterfoil.schema import Schema
+    from counterfoil.schema.encoding import UTF_8
     from counterfoil.schema.patterns import is_pattern
     from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
@@ -98,6 +107,7 @@ def _document(answers: Answers, columns: SourceColumns, name: str, decimal_char:
         else:
             tables.append(toml_table(f"[columns.{toml_key(column)}]", facts))
     head = [f"name = {toml_value(name)}"] if name else []
+    head += [] if encoding == UTF_8 else [f"encoding = {toml_value(encoding)}"]
     head += [] if decimal_char is None else [f"decimal_char = {toml_value(decimal_char)}"]
     head += [f"ignore = {toml_value(ignored)}"] if ignored else []
     head += ["exact_names = true"] if any(map(is_pattern, columns.types)) else []

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from counterfoil.schema.errors import UnplacedValue
 
+if TYPE_CHECKING:
+    from counterfoil.schema import Schema
+
 
 @contextmanager
-def showing_values(source: str, *, show: bool) -> Iterator[None]:
+def showing_values(source: str, schema: Schema, *, show: bool) -> Iterator[None]:
     """Adds the value to an `UnplacedValue` raised inside, where `show`; else lets it pass as it is.
+
+    Args:
+        source: the table.
+        schema: its public facts.
+        show: whether its user asked for values.
 
     Raises:
         UnplacedValue: as raised inside.
@@ -23,7 +32,7 @@ def showing_values(source: str, *, show: bool) -> Iterator[None]:
         from counterfoil.curator.source_facts import value_at
 
         place = str(error).partition(": ")[0].partition(", ")[2]
-        shown = error.located(error.row, place, value_at(source, error.column, error.row))
+        shown = error.located(error.row, place, value_at(source, error.column, error.row, schema.encoding))
         for note in getattr(error, "__notes__", ()):
             shown.add_note(note)
         raise shown from None

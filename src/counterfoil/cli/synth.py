@@ -27,7 +27,7 @@ from counterfoil.cli.method_options import (
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
-from counterfoil.cli.synth_advice import other_delimiter, unit_advice
+from counterfoil.cli.synth_advice import other_notation, unit_advice
 from counterfoil.cli.synth_keeping import (
     Keeping,
     command_to_finish,
@@ -429,10 +429,10 @@ def synth(
         terminal.note(advice)
     if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):
         terminal.note(spelling)
-    if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared).typed:
+    if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared, facts.encoding).typed:
         terminal.note(zeros)
-    if delimiters := other_delimiter(source, facts, outputs.table):
-        terminal.note(delimiters)
+    if other := other_notation(source, facts, outputs.table):
+        terminal.note(other)
     note_compiling(terminal)
     synthesis: SyntheticRelease
     if acceptance is None:

@@ -91,7 +91,7 @@ def run_judged(
         without = stack.enter_context(noted_without_ledger(terminal, request.ledger))
         try:
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
-            with showing_values(request.source, show=show_values):
+            with showing_values(request.source, request.schema, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened))
             runs = JudgedRuns(curator, acceptance, without.note)
             terminal.note("Of a release that may be withheld, nothing is shown before it is accepted.")

@@ -13,21 +13,23 @@ if TYPE_CHECKING:
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def other_delimiter(source: str, schema: Schema, table: Path) -> str:
-    """A sentence where the cells of two CSV files are not separated by the same sign; empty where they are."""
+def other_notation(source: str, schema: Schema, table: Path) -> str:
+    """A sentence where two CSV files have other encodings, or other signs between their cells; empty where neither."""
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.synthesis.csv_writing import delimiter_of
 
     if table.suffix.lower() != ".csv" or not source.lower().endswith((".csv", ".csv.gz")):
         return ""
-    sign = columns_of(source, schema.declared).delimiter
-    written = delimiter_of(schema.columns)
-    if sign is None or sign == written:
-        return ""
-    return (
-        f"Cells of the source are separated by {_DELIMITERS[sign]}, and those of the file that is written by "
-        f"{_DELIMITERS[written]}: a program that reads both has to know."
-    )
+    columns = columns_of(source, schema.declared, schema.encoding)
+    read, written = columns.encoding or "", schema.encoding
+    other = [] if read == written else [f"The source is {read.upper()}, and the file that is written {written.upper()}"]
+    sign, between = columns.delimiter or "", delimiter_of(schema.columns)
+    if sign != between:
+        other += [
+            f"Cells of the source are separated by {_DELIMITERS[sign]}, and those of the file that is written by "
+            f"{_DELIMITERS[between]}"
+        ]
+    return f"{'. '.join(other)}: a program that reads both has to know." if other else ""
 
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:

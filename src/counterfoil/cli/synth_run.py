@@ -62,7 +62,7 @@ def run(
         try:
             log = None if keeping is None else keeping.reopened()
             opened = None if request.ledger is None else stack.enter_context(Ledger.open(request.ledger, source=None))
-            with showing_values(request.source, show=show_values):
+            with showing_values(request.source, request.schema, show=show_values):
                 curator = stack.enter_context(curator_of(request, opened, log))
             if keeping is not None:
                 with interrupted_afterwards():  # a file that is made must be known here, so that it is deleted

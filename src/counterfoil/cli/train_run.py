@@ -62,7 +62,8 @@ def fit(request: TrainingRequest, ledger: Ledger | None, terminal: Terminal, *, 
     """Trains the model with progress on the terminal."""
     # Where other rows are read too, a line at fault may be one of theirs.
     show = show_values and "public" not in request.wishes
-    with terminal.progress() as progress, showing_values(request.source, show=show), warnings.catch_warnings():
+    showing = showing_values(request.source, request.schema, show=show)
+    with terminal.progress() as progress, showing, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they are on the receipt, from which the command takes them
         for said in (NoLedgerWarning, UncountedPurchaseWarning, ChangedRowsWarning, ViewWarning):  # printed as notes
             warnings.simplefilter("always", said)

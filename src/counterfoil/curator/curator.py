@@ -105,7 +105,8 @@ class Curator:
                 hint = did_you_mean(name, known)
                 raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
         self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
-        opened = open_source(source, declared=(*schema.declared, privacy_unit.column if privacy_unit else ""))
+        names = (*schema.declared, privacy_unit.column if privacy_unit else "")
+        opened = open_source(source, declared=names, encoding=schema.encoding)
         identity = SourceIdentity(name=opened.name, location=opened.location)
         self.column_names = opened.column_names  # public: a table's header is no record's
         self._warns = ledger is None

@@ -177,7 +177,7 @@ def read_without_privacy(
     """
     facts = schema_for(source, schema)
     facts.require_confirmed()
-    opened = open_source(source, declared=facts.declared)
+    opened = open_source(source, declared=facts.declared, encoding=facts.encoding)
     table = RawTable(opened, facts, ledger)
     if ledger is not None:
         ledger.require_source(SourceIdentity(name=opened.name, location=opened.location))

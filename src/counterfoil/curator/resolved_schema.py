@@ -34,7 +34,7 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
             "column, or declare it an identifier."
         )
     if facts.files or facts.patterns:
-        opened = open_source(source, declared=(*facts.declared, unit))
+        opened = open_source(source, declared=(*facts.declared, unit), encoding=facts.encoding)
         if opened.location != "memory":  # of a schema that was read before its table was known
             for file in facts.files:
                 require_public(Path(file), kept_source(opened.location))

@@ -12,6 +12,7 @@ from counterfoil.curator.sources.file_source import FileSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import value_of
 from counterfoil.ledger.ledger import SourceIdentity
+from counterfoil.schema.encoding import UTF_8
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,28 @@ class SourceColumns:
         types: by name, in order.
         typed: False where the storage has no types of its own, as with CSV.
         delimiter: what stands between the cells of a CSV file; None in other storages.
+        encoding: of a CSV file, as its first bytes say, or else as stated.
     """
 
     types: Mapping[str, pa.DataType]
     typed: bool
     delimiter: str | None = None
+    encoding: str | None = None
+
+    def require_encoding(self, stated: str) -> None:
+        """Refuses an encoding that says nothing about this table, and which could not write what it holds.
+
+        Raises:
+            ValueError: where the table is no CSV file, or its first bytes say another encoding.
+        """
+        if stated == UTF_8 or self.encoding == stated:
+            return
+        if self.encoding is None:
+            raise ValueError(f"An encoding is stated of CSV files. Found `encoding = {stated!r}`: leave it out.")
+        raise ValueError(
+            f"The first bytes of the file say that it is {self.encoding.upper()}. Found `encoding = {stated!r}`: leave "
+            "it out."
+        )
 
 
 def identity_of(source: Any) -> SourceIdentity:
@@ -39,27 +57,42 @@ def identity_of(source: Any) -> SourceIdentity:
     return SourceIdentity(name=opened.name, location=opened.location)
 
 
-def columns_of(source: Any, declared: Collection[str] = ()) -> SourceColumns:
+def columns_of(source: Any, declared: Collection[str] = (), encoding: str = UTF_8) -> SourceColumns:
     """Names and declared types; no record is read.
 
     Args:
         source: the table.
         declared: the names of a schema, where there is one; no other may have line breaks in a CSV file.
+        encoding: of a CSV file whose first bytes do not say it.
 
     Raises:
         ValueError: when there is no such table.
     """
-    opened = open_source(source, declared=declared)
+    opened = open_source(source, declared=declared, encoding=encoding)
     header = opened.header if isinstance(opened, FileSource) else None
     types = {name: opened.column_types[name] for name in opened.column_names}
-    return SourceColumns(types, opened.typed, None if header is None else header.delimiter)
+    text = () if header is None else (header.delimiter, header.encoding)
+    return SourceColumns(types, opened.typed, *text)
 
 
-def value_at(source: Any, column: str, row: int) -> str:
+def columns_stated(source: Any, encoding: str) -> SourceColumns:
+    """The same for whoever states the encoding of the file, under the name that `encoding_named` gives.
+
+    Raises:
+        ValueError: also where this says nothing about the table (`SourceColumns.require_encoding`).
+    """
+    columns = columns_of(source, encoding=encoding)
+    columns.require_encoding(encoding)
+    return columns
+
+
+def value_at(source: Any, column: str, row: int, encoding: str) -> str:
     """The value of one cell, NOT PRIVATE: for the steward's own terminal, never for a log or a report.
 
     Args:
         row: counted from 0.
+        encoding: of a CSV file whose first bytes do not say it.
     """
-    batch = next(open_source(source, declared=None).batches([column], 1, skip_rows=row))
+    opened = open_source(source, declared=None, encoding=encoding)
+    batch = next(opened.batches([column], 1, skip_rows=row))
     return repr(value_of(batch.column(0), 0))

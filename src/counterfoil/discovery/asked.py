@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
 from counterfoil.accounting.neighbors import PrivacyUnit
-from counterfoil.curator.source_facts import columns_of
+from counterfoil.curator.source_facts import SourceColumns
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
 
 
-def asked_of(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:
+def asked_of(columns: SourceColumns, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:
     """The columns that leave something open, with the kinds that their storage or their user states."""
-    columns = columns_of(source)
     for name in stated:
         if name not in columns.types:
             raise ValueError(f"`stated` must name columns of the table. Found {name!r}: correct the name.")
@@ -37,19 +35,16 @@ def asked_of(source: Any, stated: Mapping[str, Stated], unit: str | None) -> dic
     return asked
 
 
-def open_signs(source: Any, asked: Mapping[str, Stated]) -> tuple[str, ...]:
+def open_signs(columns: SourceColumns, asked: Mapping[str, Stated]) -> tuple[str, ...]:
     """The columns that may have decimal commas, and nobody says so: cells that are apart by no commas often have."""
-    columns = columns_of(source)
     if columns.typed or columns.delimiter in (None, ","):
         return ()
     may_be_numbers = (None, "integer", "real")
     return tuple(name for name, one in asked.items() if not one.decimal_char and one.kind in may_be_numbers)
 
 
-def others_of(source: Any, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:
-    return tuple(
-        name for name in columns_of(source).types if name not in names and (unit is None or name != unit.column)
-    )
+def others_of(columns: SourceColumns, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:
+    return tuple(name for name in columns.types if name not in names and (unit is None or name != unit.column))
 
 
 def _stored_kind(kind: pa.DataType) -> Kind:

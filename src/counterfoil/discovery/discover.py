@@ -21,6 +21,7 @@ from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
+from counterfoil.curator.source_facts import columns_of
 from counterfoil.discovery.asked import asked_of, open_signs, others_of
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
@@ -33,6 +34,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Need
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
 from counterfoil.schema.schema import Schema
@@ -57,6 +59,7 @@ def discover(
     ledger: Ledger | str | Path | None = None,
     seed: int | None = None,
     in_memory: bool | None = None,
+    encoding: str = UTF_8,
     ready: Callable[[Curator], None] | None = None,
 ) -> tuple[Discovered, Curator]:
     """Spends `budget`, or a share of it, on what `stated` leaves open; returns it with the open curator, for a receipt.
@@ -84,6 +87,7 @@ def discover(
         ledger: where charges are recorded durably.
         seed: for tests alone: the answers are then NOT PRIVATE.
         in_memory: as for `Curator`.
+        encoding: of a CSV file whose first bytes do not say it.
         ready: called when all that is refused here was accepted, right before the first charge. Commands refuse an
             empty table in it (`Curator.require_rows`).
 
@@ -93,10 +97,11 @@ def discover(
     """
     unit = PrivacyUnit.of(privacy_unit)
     given = stated or {}
-    asked = asked_of(source, given, unit.column if unit else None)
+    table = columns_of(source, encoding=encoding)
+    asked = asked_of(table, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    signs = open_signs(source, asked)
+    signs = open_signs(table, asked)
     texts = None in opens or "text" in opens
     noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
     if share < 1:
@@ -106,7 +111,7 @@ def discover(
         OpenCells(name, unit=column.unit) if name in signs else RawCells(name, column.decimal_char, column.unit)
         for name, column in asked.items()
     ]
-    schema = Schema(tuple(cells), ignore=others_of(source, names, unit))
+    schema = Schema(tuple(cells), ignore=others_of(table, names, unit), encoding=encoding)
     with ExitStack() as until_done:
         curator = Curator(
             source,
@@ -143,19 +148,21 @@ def need_foreseen(
     share: float = 1.0,
     relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
     privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
+    encoding: str = UTF_8,
 ) -> Need:
     """What the noise of the first question of `discover` will hide, of a table of `rows` rows; no record is read.
 
     Args:
-        source, stated, budget, share, relation, privacy_unit: as for `discover`.
+        source, stated, budget, share, relation, privacy_unit, encoding: as for `discover`.
         rows: a public number.
 
     Raises:
         ValueError: where nothing is left to ask, or the budget has no delta.
     """
     unit = PrivacyUnit.of(privacy_unit)
-    asked = asked_of(source, stated or {}, unit.column if unit else None)
-    noise = plan_discovery(budget, ranges=True, texts=True, signs=bool(open_signs(source, asked)), share=share).places
+    table = columns_of(source, encoding=encoding)
+    asked = asked_of(table, stated or {}, unit.column if unit else None)
+    noise = plan_discovery(budget, ranges=True, texts=True, signs=bool(open_signs(table, asked)), share=share).places
     neighbors = Neighbors(NeighboringRelation(relation), unit)
     sensitivity = neighbors.sensitivity(ColumnPlaces(tuple(asked)).l2_sensitivity, neighbors.relation)
     return need_of(float(rows), 0.0, sure(len(asked)) * noise.deviation(sensitivity), budget)

@@ -21,7 +21,7 @@ from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.release_facts import place_of_source
-from counterfoil.curator.source_facts import columns_of
+from counterfoil.curator.source_facts import columns_stated
 from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
@@ -31,7 +31,7 @@ from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
 from counterfoil.schema.header import hint_of_names, require_names
-from counterfoil.schema.partial import NOTHING, Partial, read_partial, require_bounds_can_be_bought
+from counterfoil.schema.partial import NOTHING, Partial, encoding_of, read_partial, require_bounds_can_be_bought
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import read_facts
@@ -94,6 +94,7 @@ class SchemaPurchase:
         name: str = "",
         share: float = 1.0,
         decimal_char: str | None = None,
+        encoding: str | None = None,
     ) -> SchemaPurchase:
         """What is open about the columns of `source`, of which the header and the types are read.
 
@@ -106,19 +107,21 @@ class SchemaPurchase:
             name: as above.
             share: as above.
             decimal_char: the decimal sign of the numbers in its texts, "," or "."; None where nothing is said.
+            encoding: of a CSV file whose first bytes do not say it; UTF-8 where None, if nothing is `stated`.
 
         Raises:
             ValueError: when there is no such table or column, what is stated is wrong, or the share is none.
         """
         require_share(share)
-        columns = columns_of(source)
+        encoded = encoding_of(stated, encoding)
+        columns = columns_stated(source, encoded)
         names = tuple(columns.types)
         if unit is not None and unit.column not in names:
             hint = hint_of_names(unit.column, names)
             raise ValueError(f"The privacy unit must be a column of the table. Found {unit.column!r}.{hint}")
         kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
         partial = NOTHING if stated is None else read_partial(stated, names, sensitive=kept)
-        partial = partial if decimal_char is None else partial.with_decimal_char(decimal_char)
+        partial = (partial if decimal_char is None else partial.with_decimal_char(decimal_char)).with_encoding(encoded)
         require_names(names, (*partial.columns, *partial.facts.get("ignore", ())))
         types = columns.types if columns.typed else {}
         require_bounds_can_be_bought(partial, types)
@@ -145,6 +148,7 @@ class SchemaPurchase:
             share=self.share,
             relation=self.relation,
             privacy_unit=self.unit,
+            encoding=self.partial.encoding,
         )
 
     def facts(self, *, has_ledger: bool) -> dict[str, Any]:
@@ -191,6 +195,7 @@ class SchemaPurchase:
             relation=self.relation,
             privacy_unit=self.unit,
             ledger=ledger,
+            encoding=self.partial.encoding,
             ready=ready,
         )
         try:

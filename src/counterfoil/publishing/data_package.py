@@ -23,6 +23,7 @@ from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
@@ -118,9 +119,9 @@ def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str)
     notation = notation_of(schema, typed=path.suffix == ".parquet")
     columns, delimiter = {column.name: column for column in schema.columns}, delimiter_of(schema.columns)
     fields = [_field(columns[column], notation) for column in names]
-    return _resource(path, name, "synthetic", "The synthetic rows. No row is a real person.", delimiter) | {
-        "schema": {"fields": fields, "missingValues": list(notation.missing)}
-    }
+    return _resource(
+        path, name, "synthetic", "The synthetic rows. No row is a real person.", delimiter, schema.encoding
+    ) | {"schema": {"fields": fields, "missingValues": list(notation.missing)}}
 
 
 def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
@@ -150,7 +151,9 @@ def _noisy_resource(path: Path, name: str) -> dict[str, Any]:
     return _resource(path, name, _slug(Path(name).stem), what) | {"schema": {"fields": fields, "missingValues": []}}
 
 
-def _resource(path: Path, name: str, slug: str, what: str, delimiter: str = ",") -> dict[str, Any]:
+def _resource(
+    path: Path, name: str, slug: str, what: str, delimiter: str = ",", encoding: str = UTF_8
+) -> dict[str, Any]:
     text = path.suffix == ".csv"
     dialect = {"delimiter": delimiter, "lineTerminator": "\n", "quoteChar": '"', "doubleQuote": True, "header": True}
     return {
@@ -160,7 +163,7 @@ def _resource(path: Path, name: str, slug: str, what: str, delimiter: str = ",")
         "description": what,
         "format": path.suffix.removeprefix("."),
         "mediatype": _MEDIA_TYPES[path.suffix],
-        **({"encoding": "utf-8", "dialect": dialect} if text else {}),
+        **({"encoding": encoding, "dialect": dialect} if text else {}),
         "bytes": path.stat().st_size,
         "hash": f"sha256:{sha256_of(path)}",
     }

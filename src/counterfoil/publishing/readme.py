@@ -124,14 +124,14 @@ def _what(contents: Contents, name: str) -> str:
     if not name.endswith(".csv"):
         return "the synthetic rows"
     comma = delimiter_of(contents.schema.columns) == ";"
-    return (
-        f"the synthetic rows{_AS_CSV.format(signs='semicolons' if comma else 'commas', also=_COMMAS if comma else '')}"
-    )
+    encoding = contents.schema.encoding.replace("utf-", "UTF-")
+    signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
+    return f"the synthetic rows{_AS_CSV.format(encoding=encoding, signs=signs, also=also)}"
 
 
 _AS_CSV = (
-    ", as UTF-8 with {signs} between cells{also}; a spreadsheet that expects other signs shows one column or wrong "
-    "letters, and has to import it (in Excel: Data, From Text/CSV)"
+    ", as {encoding} with {signs} between cells{also}; a spreadsheet that expects other signs shows one column or "
+    "wrong letters, and has to import it (in Excel: Data, From Text/CSV)"
 )
 _COMMAS = " and commas in numbers"
 

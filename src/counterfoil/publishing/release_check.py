@@ -129,19 +129,20 @@ def _same_rows(path: Path, release: Synthesis | PointSynthesis) -> bool:
     saved = release.drawn.tables() if isinstance(release, Synthesis) else iter([release.table])
     if path.suffix == ".parquet":
         return _are_equal(parquet_parts(path), saved)
-    if _same_lines(path, saved, notations_of(release.schema)):
+    schema = release.schema
+    if _same_lines(path, saved, notations_of(schema), schema.encoding):
         return True
     # Versions before 0.13 wrote the decimals of derived columns without the zeros at their end.
     decimals = [column for column in release.schema.derived if column.decimals]
     saved = release.drawn.tables() if isinstance(release, Synthesis) else iter([release.table])
     plain = {column.name: column for column in release.schema.synthesized}
-    return bool(decimals) and _same_lines(path, saved, plain)
+    return bool(decimals) and _same_lines(path, saved, plain, schema.encoding)
 
 
-def _same_lines(path: Path, saved: Iterator[pa.Table], columns: Mapping[str, Column | Derived]) -> bool:
+def _same_lines(path: Path, saved: Iterator[pa.Table], columns: Mapping[str, Column | Derived], encoding: str) -> bool:
     with path.open("rb") as file:
         compared = _Comparison(file)
-        write_csv(saved, columns, compared)
+        write_csv(saved, columns, compared, encoding)
         return compared.equal and not file.read(1)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.inert import inert, inert_toml
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.scale import LOG
@@ -74,16 +75,23 @@ _NO_TEXT = """\
 
 
 def draft(
-    columns: Mapping[str, pa.DataType], *, name: str = "", typed: bool = True, decimal_char: str | None = None
+    columns: Mapping[str, pa.DataType],
+    *,
+    name: str = "",
+    typed: bool = True,
+    decimal_char: str | None = None,
+    encoding: str = UTF_8,
 ) -> str:
     """TOML text for the columns of a table, each with `confirm = true`.
 
     `typed` is False where the storage has no types of its own, as with CSV: then no kind is proposed. `decimal_char` is
-    the sign of its numbers, where that is known.
+    the sign of its numbers, where that is known, and `encoding` that of its file.
     """
     parts = [_HEAD + ("" if typed else _UNTYPED)]
     if name:
         parts.append(f"name = {toml_value(name)}\n")
+    if encoding != UTF_8:
+        parts.append(f"encoding = {toml_value(encoding)}\n")
     if decimal_char is not None:
         parts.append(f"decimal_char = {toml_value(decimal_char)}\n")
     if any(map(is_pattern, columns)):  # the names of a table are meant as they stand

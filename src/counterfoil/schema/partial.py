@@ -15,6 +15,7 @@ from counterfoil.kept_files import KeptFile, same_place
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.discovered import Kind
+from counterfoil.schema.encoding import UTF_8, encoding_named
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.notation import text_of
@@ -137,6 +138,23 @@ class Partial:
         )
         return replace(self, facts=facts, top=top)
 
+    @property
+    def encoding(self) -> str:
+        """Of the CSV file."""
+        return encoding_named(str(self.facts.get("encoding", UTF_8)))
+
+    def with_encoding(self, encoding: str) -> Partial:
+        """The same with the encoding of the file; as it is where it says that already.
+
+        Raises:
+            SchemaError: for no such encoding.
+        """
+        name = encoding_named(encoding)
+        if name == self.encoding:
+            return self
+        facts, top = {"encoding": name, **self.facts}, f"encoding = {toml_value(name)}  # stated\n{self.top}"
+        return replace(self, facts=facts, top=top)
+
     def block(self, column: str, added: str) -> str:
         """The words about a column, followed by what was bought about it."""
         own = self.blocks[column].rstrip("\n")
@@ -144,6 +162,30 @@ class Partial:
 
 
 NOTHING = Partial()
+
+
+def encoding_of(source: str | Path | None, stated: str | None) -> str:
+    """The encoding of the file that stated facts are about, which is needed before its columns are known.
+
+    Args:
+        source: the path of a TOML file, or TOML text; None where nothing is stated in one.
+        stated: the same beside it, or None.
+
+    Raises:
+        SchemaError: for no such encoding, and where both say another one. Other mistakes are for `read_partial` to say.
+    """
+    given = UTF_8 if stated is None else encoding_named(stated)
+    if source is None:
+        return given
+    try:
+        facts = tomllib.loads(_read(source, ())[0])
+    except (SchemaError, tomllib.TOMLDecodeError):
+        return given
+    if not isinstance(said := facts.get("encoding"), str):
+        return given
+    if stated is not None and encoding_named(said) != given:
+        raise SchemaError(f"The encoding must be stated once. Found {stated!r} beside `encoding = {toml_value(said)}`.")
+    return encoding_named(said)
 
 
 def read_partial(source: str | Path, names: Sequence[str], *, sensitive: Sequence[KeptFile] = ()) -> Partial:

@@ -15,6 +15,7 @@ from counterfoil.kept_files import KeptFile
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.encoding import UTF_8, encoding_named, require_letters
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean, open_facts
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
@@ -38,7 +39,8 @@ class Schema:
     the lists that were read with the schema, by their absolute paths. Dates whose bins nobody stated get them here, and
     dates and numbers the values that rules and zeros name as bins of their own; not where the schema is `as_released`,
     so that columns say all about their bins. `bought` says what the schema cost, where noisy answers about the table
-    made it: that adds to the cost of every release.
+    made it: that adds to the cost of every release. `encoding` is that of the table's CSV files where their first bytes
+    do not say another one, and of those that are written.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -52,11 +54,13 @@ class Schema:
     confirm: tuple[Unconfirmed, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     bought: Bought | None = None
+    encoding: str = UTF_8
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     as_released: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [*(column.name for column in (*self.columns, *self.patterns)), *self.ignore]
+        object.__setattr__(self, "encoding", encoding_named(self.encoding))
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise SchemaError(f"Column {repeated[0]!r} is declared twice.")
@@ -72,6 +76,8 @@ class Schema:
         if any(zero.all() for zero in self.structural_zeros.values()):
             clique = next(clique for clique, zero in self.structural_zeros.items() if zero.all())
             raise SchemaError(f"The rules on {', '.join(clique)} leave no record possible.")
+        if self.encoding != UTF_8:
+            require_letters(schema_text(self.columns, (), (), name="", ignore=()), self.encoding)
 
     @staticmethod
     def from_toml(source: str | Path, *, sensitive: Sequence[KeptFile] = ()) -> Schema:
@@ -105,7 +111,15 @@ class Schema:
     def to_toml(self) -> str:
         """TOML text that `from_toml` reads back as an equal schema."""
         self.require_confirmed()
-        return schema_text(self.columns, self.rules, self.zeros, name=self.name, ignore=self.ignore, bought=self.bought)
+        return schema_text(
+            self.columns,
+            self.rules,
+            self.zeros,
+            name=self.name,
+            ignore=self.ignore,
+            bought=self.bought,
+            encoding=self.encoding,
+        )
 
     def resolved(self, names: Iterable[str], *, unit: str = "") -> Schema:
         """The schema with a column for each name that its patterns match; itself where it has none.

@@ -19,6 +19,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import SchemaError, Unconfirmed, closest, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Datetime
@@ -135,6 +136,7 @@ _TOP = (
     "rules",
     "zeros",
     "decimal_char",
+    "encoding",
 )
 
 
@@ -230,6 +232,7 @@ def read_facts(facts: Mapping[str, Any], make: Callable[..., Made], lists: CodeL
         bought=Bought.of_facts(facts["bought"]) if "bought" in facts else None,
         files=tuple(dict.fromkeys(lists.read)),
         as_released=released,
+        encoding=_checked("", "encoding", facts.get("encoding", UTF_8), TEXT),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.rules import Rule, Zeros
@@ -51,10 +52,12 @@ def schema_text(
     name: str,
     ignore: tuple[str, ...],
     bought: Bought | None = None,
+    encoding: str = UTF_8,
 ) -> str:
     """A whole schema as TOML text."""
     exact = any(is_pattern(column.name) for column in columns if not isinstance(column, Derived))
     top = {"name": name, "bought": bought and bought.facts(), "ignore": ignore, "exact_names": exact}
+    top |= {} if encoding == UTF_8 else {"encoding": encoding}
     head = "".join(f"{key} = {toml_value(value)}\n" for key, value in top.items() if value)
     parts = (head, *_columns(columns), *_derived(columns), *_rules(rules), *_zeros(zeros))
     return "\n".join(part for part in parts if part)

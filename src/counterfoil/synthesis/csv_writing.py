@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.encoding import UTF_8, codec_of
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.plain_arrays import array_of, filled, scalar_of
 from counterfoil.schema.schema import Schema
@@ -46,13 +47,19 @@ def delimiter_of(columns: Iterable[Column | Derived | Identifier]) -> str:
     return ";" if any(getattr(column, "decimal_char", "") == "," for column in columns) else ","
 
 
-def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Column | Derived], file: Sink) -> None:
+def write_csv(
+    tables: pa.Table | Iterable[pa.Table],
+    columns: Mapping[str, Column | Derived],
+    file: Sink,
+    encoding: str = UTF_8,
+) -> None:
     """Writes all rows, under one header. Lines are made on several threads, some thousand at a time.
 
     Args:
         tables: of single values, at least one, all with the same columns.
         columns: how the values of some of its columns are written; those of others as Arrow spells them.
         file: open for writing.
+        encoding: of the text, which has all letters of the cells.
 
     Raises:
         ArrowInvalid: for values that have no text, such as lists.
@@ -61,17 +68,18 @@ def write_csv(tables: pa.Table | Iterable[pa.Table], columns: Mapping[str, Colum
     first = next(parts)
     names = _quoted(array_of(first.column_names, pa.string()), _IN_NAMES).to_pylist()
     delimiter = delimiter_of(columns.values())
-    file.write((delimiter.join(names) + "\n").encode())
+    codec = codec_of(encoding)
+    file.write((delimiter.join(names) + "\n").encode(codec))
     blocks = (
         table.slice(start, _BLOCK_ROWS)
         for table in chain([first], parts)
         for start in range(0, table.num_rows, _BLOCK_ROWS)
     )
-    for lines in in_order(partial(_lines, columns, delimiter), blocks):
+    for lines in in_order(partial(_lines, columns, delimiter, codec), blocks):
         file.write(lines)
 
 
-def _lines(columns: Mapping[str, Column | Derived], delimiter: str, block: pa.Table) -> bytes:
+def _lines(columns: Mapping[str, Column | Derived], delimiter: str, codec: str, block: pa.Table) -> bytes:
     """The rows of `block`, at least one."""
     # A header of one name has no sign that separates cells, so that a comma is taken for one.
     special = _IN_CELLS[delimiter if block.num_columns > 1 else ","]
@@ -80,7 +88,7 @@ def _lines(columns: Mapping[str, Column | Derived], delimiter: str, block: pa.Ta
     empty = "" if len(cells) > 1 else '""'
     separator = scalar_of(delimiter, pa.large_string())
     lines = pc.binary_join_element_wise(*(filled(texts, empty) for texts in cells), separator)
-    return ("\n".join(lines.to_pylist()) + "\n").encode()
+    return ("\n".join(lines.to_pylist()) + "\n").encode(codec)
 
 
 def _cells(column: Column | Derived | None, values: pa.ChunkedArray, special: str) -> pa.Array:

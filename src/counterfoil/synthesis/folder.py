@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of, write_text
 from counterfoil.json_text import json_file
+from counterfoil.schema.encoding import UTF_8, codec_of
 
 if TYPE_CHECKING:
     from counterfoil.receipt.receipt import Receipt
@@ -245,7 +246,7 @@ def parquet_parts(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def load_csv(path: Path) -> pa.Table:
+def load_csv(path: Path, encoding: str = UTF_8) -> pa.Table:
     """The table in a CSV file that `synth` wrote, its cells as texts; raises ValueError for any other file."""
     from pyarrow import csv
 
@@ -255,9 +256,10 @@ def load_csv(path: Path) -> pa.Table:
             header += more
     # Names that hold a sign that may separate cells stand between quotes.
     parsing = csv.ParseOptions(delimiter=";" if any(b";" in part for part in header.split(b'"')[::2]) else ",")
+    reading = csv.ReadOptions(encoding=codec_of(encoding))
     with path.open("rb") as stream:
-        names = csv.open_csv(stream, parse_options=parsing).schema.names
+        names = csv.open_csv(stream, reading, parsing).schema.names
     # Only an empty cell is null: a category may read NA.
     types = dict.fromkeys(names, pa.string())
     as_texts = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
-    return csv.read_csv(path, parse_options=parsing, convert_options=as_texts)
+    return csv.read_csv(path, reading, parsing, as_texts)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from counterfoil.files import sha256_of
 from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.stated_encoding import encoding_of_receipt
 from counterfoil.receipt.wording import drawn_later
 from counterfoil.synthesis.folder import INDEX, RECEIPT, load_csv, load_parquet
 from counterfoil.synthesis.point_synthesis import POINTS_FORMAT, PointSynthesis
@@ -93,7 +94,9 @@ def load_table(path: Path, receipt: Receipt, *, remedy: str = "") -> pa.Table:
     """
     require_receipts_table(path, receipt, remedy=remedy)
     try:
-        return load_parquet(path) if path.suffix == ".parquet" else load_csv(path)
+        return (
+            load_parquet(path) if path.suffix == ".parquet" else load_csv(path, encoding_of_receipt(receipt.document))
+        )
     except (ValueError, pa.ArrowException) as error:
         raise ValueError(f"{path} can't be read as a table that synth wrote: {type(error).__name__}.") from None
 

@@ -113,8 +113,8 @@ def write_parts(
     """Write tables of the same columns, one after another, as one CSV or Parquet file, whole or not at all.
 
     With a schema, the cells of a CSV file are in the notation that it states: the words for missing values, formats of
-    dates, labels. Parquet has types of its own, and holds the table as it is. With a receipt, its metadata say that
-    the rows are synthetic (see `parquet_label`); a CSV file has no place for that.
+    dates, labels, the encoding. Parquet has types of its own, and holds the table as it is. With a receipt, its
+    metadata say that the rows are synthetic (see `parquet_label`); a CSV file has no place for that.
 
     The rows go to a temporary file in the same folder, which then takes the path's name. At most one part more than
     there are threads is held at a time.
@@ -131,7 +131,8 @@ def write_parts(
     check_suffix(path)
     with replacing(path) as file:
         if Path(path).suffix.lower() == ".csv":
-            write_csv(parts, notations_of(schema) if schema else {}, file)
+            notation = (notations_of(schema), file, schema.encoding) if schema else ({}, file)
+            write_csv(parts, *notation)
         else:
             write_parquet(parts if receipt is None else (labeled_table(part, receipt) for part in parts), file)
 

@@ -36,7 +36,8 @@ def coded_rows(
     """
     wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
     source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
-    schema = _only(features.schema, [*wanted], present=[*columns_of(source, features.schema.declared).types])
+    present = columns_of(source, features.schema.declared, features.schema.encoding).types
+    schema = _only(features.schema, [*wanted], present=[*present])
     ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
     with Curator(source, schema, budget=Budget(1.0)) as curator:

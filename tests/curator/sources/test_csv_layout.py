@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources import csv_text
+from counterfoil.curator.sources import csv_text, text_encoding
 from counterfoil.curator.sources.csv_text import layout_of, read_header
 from counterfoil.curator.sources.file_source import FileSource, identifier
 from counterfoil.curator.sources.opening import open_source
@@ -45,7 +45,7 @@ def random_text(rnd: random.Random) -> str:
 def test_a_text_is_divided_as_the_standard_library_does(
     block: int, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_text, "_BLOCK", block)
+    monkeypatch.setattr(text_encoding, "_BLOCK", block)
     monkeypatch.setattr(csv_text, "_FEW", few)
     rnd = random.Random(block)
     path, broken = tmp_path / "t.csv", 0
@@ -117,7 +117,7 @@ def test_a_text_is_divided_as_one_thread_of_duckdb_does(seed: int, tmp_path: Pat
     path.write_bytes("\n".join(lines).encode())
     source = open_source(path)
     assert isinstance(source, FileSource)
-    found = list(source._scanned(source.in_one_thread, ", ".join(map(identifier, source.internal)), 0, 2048))
+    found = list(source._scanned(", ".join(map(identifier, source.internal)), 0, 2048, in_parallel=False))
     assert layout_of(path, read_header(path)) == csv_text.CSVLayout(sum(one.num_rows for one in found), True)
     assert sum(batch.rows.num_rows for batch in source.batches(["a", "b", "c"])) == 300
 

@@ -173,10 +173,14 @@ def test_csv_agrees_with_the_standard_library_to_the_line(
         ),
         (b",,\n1,2,3\n", "t.csv: column 1 has no name. Give every column a name"),
         (b'"a\n1,2\n', "the header is not a line of CSV"),
-        (b"\xff\xfea\x00", 't.csv: the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8" in place of'),
-        (b"\xfe\xff\x00a\x00,\x00b", "Unicode text, or as with iconv -f UTF-16 -t UTF-8"),
-        (b"a\x00;\x00b\x00\r\x00\n\x001\x00;\x002\x00", "or as with iconv -f UTF-16 -t UTF-8"),
-        (b"stra\xdfe,b\n", 'in Excel as "CSV UTF-8", or as with iconv -f WINDOWS-1252 -t UTF-8 (WINDOWS-1250 where'),
+        (b"\xff\xfea\x00,", "t.csv: the text is not UTF-16, as its first bytes say. Save it again, as UTF-8."),
+        (b"\xfe\xff\x00a\xd8\x00\x00,\x00b", "t.csv: the text is not UTF-16"),
+        (b"a\x00;\x00b\x00\r\x00\n\x001\x00;\x002\x00", "t.csv: the text is UTF-16 without its first mark, or no text"),
+        (b"\xff\xfe\x00\x00a\x00\x00\x00,\x00\x00\x00", "t.csv: the text is UTF-16 without its first mark, or no text"),
+        (
+            b"stra\xdfe,b\n",
+            "t.csv: the text is not UTF-8; state its encoding, for a new schema as in --encoding windows",
+        ),
         (b"a,b\n1,zebra\n1\n", "line 3: expected 2 fields, found 1. Correct the line, or remove it where it is a note"),
         (
             b"Statistik, 2020\na;b;c\n1;2;3\n",

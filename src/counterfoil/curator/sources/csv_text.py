@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
-import io
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
 from counterfoil.compiled import compiled
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import unique_names
+from counterfoil.curator.sources.text_encoding import (
+    BROKEN_GZIP,
+    encoding_of,
+    no_text,
+    open_text,
+    utf_8_blocks,
+)
+from counterfoil.schema.encoding import UTF_8
 
 DELIMITERS = ",;\t|"
 _LONGEST = 2**22
 """Letters of a cell; DuckDB reads 2 MB. Behind a quote that is not closed, no more of a file is kept in memory."""
-_BLOCK = 2**18
 _FEW = 2**18
 """Bytes of a file that are looked at without Numba: Python takes less than a tenth of a second for them, and importing
 Numba and the loop .4."""
@@ -29,32 +31,19 @@ _FEED, _RETURN, _QUOTE, _SPACE = b'\n\r" '
 _START, _CELL, _SPACED, _PLAIN, _QUOTED, _CLOSED = range(6)
 """Where a text is: at the beginning of a line, or of another cell, or one space behind that, in a cell without quotes,
 in one with quotes, and behind a quote in it, which closes it unless another one follows."""
-NO_UTF_8 = (
-    'the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8", or as with iconv -f WINDOWS-1252 -t UTF-8 '
-    "(WINDOWS-1250 where it is Polish or Czech)"
-)
-UTF_16 = (
-    'the text is not UTF-8; save the file as UTF-8, in Excel as "CSV UTF-8" in place of Unicode text, or as with '
-    "iconv -f UTF-16 -t UTF-8"
-)
-_BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
 class CSVHeader:
-    """The column names, and the delimiter: of comma, semicolon, tab and bar the one that the header uses most."""
+    """The column names, the delimiter (of comma, semicolon, tab and bar the one that the header uses most), and the
+    encoding of the file."""
 
     names: tuple[str, ...]
     delimiter: str
+    encoding: str = UTF_8
 
 
-def _open(path: Path, errors: str = "strict") -> TextIO:
-    if path.name.lower().endswith(".gz"):
-        return io.TextIOWrapper(gzip.GzipFile(path), encoding="utf-8-sig", errors=errors, newline="")
-    return path.open(encoding="utf-8-sig", errors=errors, newline="")
-
-
-def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
+def read_header(path: Path, declared: Collection[str] | None = (), stated: str = UTF_8) -> CSVHeader:
     """Read the first record and nothing else.
 
     A quote in the header that is not closed makes records part of a name, up to the next quote. So the name of a column
@@ -63,23 +52,26 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
     Args:
         path: of the file.
         declared: the names that may have line breaks; None where all may, because no name is shown.
+        stated: the encoding, where the first bytes do not say it.
 
     Raises SourceError for a file that is empty, not text, or whose columns have no or equal names, or one that breaks
     its line and is not declared; of such a name nothing is said.
     """
+    encoding = encoding_of(path, stated)
     try:
-        # The reader looks ahead of the header: bytes that are no text further down are DuckDB's to report.
-        with _open(path, "surrogateescape") as stream:
+        # The reader looks ahead of the header: bytes that are no text further down are reported later.
+        with open_text(path, encoding, strict=False) as stream:
             line = stream.readline()
             delimiter = _delimiter(line)
             stream.seek(0)
             read: list[str] = []
             names = next(csv.reader(_noted(stream, read), delimiter=delimiter, strict=True), [])
-    except _BROKEN_GZIP:
+    except BROKEN_GZIP:
         raise SourceError(f"{path.name}: the file is not a complete gzip file.") from None
     except csv.Error:
         raise SourceError(f"{path.name}: the header is not a line of CSV: check its quotes.") from None
-    _require_text(read, path.name)
+    if declared is not None:
+        _require_text("".join(read), path.name, encoding)
     if not names:
         raise SourceError(f"{path.name} has no header: its first line must name the columns.")
     if len({line[len(line.rstrip("\r\n")) :] for line in read} - {""}) > 1:
@@ -97,16 +89,16 @@ def read_header(path: Path, declared: Collection[str] | None = ()) -> CSVHeader:
                 "header is not closed and records are taken for a name. Close the quote; where the name is meant, "
                 "rename the column, or declare it in the schema with its line breaks."
             )
-    return CSVHeader(unique_names(stripped, path.name), delimiter)
+    return CSVHeader(unique_names(stripped, path.name), delimiter, encoding)
 
 
-def _require_text(lines: Sequence[str], where: str) -> None:
-    """Refuses lines that are no UTF-8, and those with zero bytes, which are half of the letters of UTF-16."""
-    text = "".join(lines)
-    if "\0" in text or text.encode("utf-8", "surrogateescape").startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SourceError(f"{where}: {UTF_16}.")
-    if any("\udc80" <= letter <= "\udcff" for letter in text):
-        raise SourceError(f"{where}: {NO_UTF_8}.")
+def _require_text(header: str, where: str, encoding: str) -> None:
+    """Refuses a header that is no text of the encoding, and one with zero bytes, which are half of the letters of
+    UTF-16: without its mark at the beginning, or in UTF-32."""
+    if "\0" in header:
+        raise SourceError(f"{where}: the text is UTF-16 without its first mark, or no text. Save it as UTF-8.")
+    if any("\udc80" <= letter <= "\udcff" if encoding == UTF_8 else letter == "\ufffd" for letter in header):
+        raise no_text(where, encoding)
 
 
 def _require_names_to_the_end(names: Sequence[str], where: str) -> None:
@@ -155,18 +147,16 @@ def layout_of(path: Path, header: CSVHeader) -> CSVLayout:
     open cell ends a record. Where a text is no CSV, these are numbers without a meaning: DuckDB reads every cell
     strictly, and refuses it.
 
-    Raises SourceError for a file that can't be read, or a gzip file that is cut short or damaged: DuckDB before 2.0
-    reads one that was cut short as a shorter table, and no release of it compares the checksum.
+    Raises SourceError for a file that can't be read or is not in its encoding, or a gzip file that is cut short or
+    damaged: DuckDB before 2.0 reads one that was cut short as a shorter table, and no release of it compares the
+    checksum.
     """
-    gzipped, seen = path.name.lower().endswith(".gz"), [0] * 5
+    seen, before = [0] * 5, 0
     try:
-        with gzip.open(path) if gzipped else path.open("rb") as stream:
-            before, block = 0, stream.read(_BLOCK).removeprefix(codecs.BOM_UTF8)
-            while block:
-                before += len(block)
-                seen = _seen(block, ord(header.delimiter), seen, interpreted=before <= _FEW)
-                block = stream.read(_BLOCK)
-    except _BROKEN_GZIP:
+        for block in utf_8_blocks(path, header.encoding):
+            before += len(block)
+            seen = _seen(block, ord(header.delimiter), seen, interpreted=before <= _FEW)
+    except BROKEN_GZIP:
         raise SourceError(
             f"{path.name}: the file is not a complete gzip file: it was cut short or damaged. Copy it again."
         ) from None
@@ -227,12 +217,11 @@ def _walk(block: np.ndarray, delimiter: int, seen: np.ndarray) -> None:  # pragm
 
 def line_at_fault(path: Path, header: CSVHeader) -> int | None:
     """The line, from 1, on which the first record begins that is none: with a quote that is misplaced or not closed, or
-    another number of fields than the header. None where the file is CSV from end to end; bytes that are no text are
-    DuckDB's to report."""
+    another number of fields than the header. None where the file is CSV from end to end, be its bytes text or not."""
     longest = csv.field_size_limit(_LONGEST)
     line, width = 1, len(header.names)
     try:
-        with _open(path, "surrogateescape") as stream:
+        with open_text(path, header.encoding, strict=False) as stream:
             reader = csv.reader(stream, delimiter=header.delimiter, strict=True)
             next(reader)
             line = reader.line_num + 1
@@ -241,7 +230,7 @@ def line_at_fault(path: Path, header: CSVHeader) -> int | None:
                     return line
                 line = reader.line_num + 1
             return None
-    except (csv.Error, OSError, *_BROKEN_GZIP):
+    except (csv.Error, OSError, *BROKEN_GZIP):
         return line
     finally:
         csv.field_size_limit(longest)
@@ -261,7 +250,7 @@ def lines_of_records(path: Path, header: CSVHeader, records: Iterable[int]) -> d
     """The same for several records, in one pass; those that can't be determined are left out."""
     wanted, found = set(records), dict[int, int]()
     try:
-        with _open(path) as stream:
+        with open_text(path, header.encoding) as stream:
             reader = csv.reader(stream, delimiter=header.delimiter)
             next(reader)
             before, seen = reader.line_num, -1
@@ -273,6 +262,6 @@ def lines_of_records(path: Path, header: CSVHeader, records: Iterable[int]) -> d
                 if len(found) == len(wanted):
                     break
                 before = reader.line_num
-    except (csv.Error, OSError, UnicodeDecodeError, *_BROKEN_GZIP):
+    except (csv.Error, OSError, UnicodeDecodeError, *BROKEN_GZIP):
         return found
     return found

@@ -17,7 +17,6 @@ from pyarrow import parquet
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.csv_text import (
-    NO_UTF_8,
     CSVHeader,
     CSVLayout,
     layout_of,
@@ -26,6 +25,8 @@ from counterfoil.curator.sources.csv_text import (
     read_header,
 )
 from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
+from counterfoil.curator.sources.text_encoding import NO_UTF_8, readable
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.spelling import is_duration
 
@@ -96,10 +97,11 @@ def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
 class FileSource:
     """One relation that DuckDB can scan. `internal` are its own column names, which it folds and makes distinct.
 
-    In parallel, DuckDB begins to read a CSV file at every 8 MB. Within a quoted cell of several lines it takes these
-    for records: one record would then be counted as many, in place of others. So a file with such a cell is read by
-    `in_one_thread`, a relation that does so. In all others a line is a record, wherever reading begins. Either way the
-    records are counted: one thread leaves out in silence a last record whose quote is not closed.
+    A CSV file has a `header`, and no `relation`. In parallel, DuckDB begins to read it at every 8 MB. Within a quoted
+    cell of several lines it takes these for records: one record would then be counted as many, in place of others. So a
+    file with such a cell is read in one thread. In all others a line is a record, wherever reading begins. Either way
+    the records are counted: one thread leaves out in silence a last record whose quote is not closed. What is not UTF-8
+    comes through a pipe, which one thread reads.
 
     Where rows also lie in files beside it, such as a log of what was written last, `beside` names them: a change there
     is a change of the rows, which are kept or not kept of their units by their places.
@@ -114,7 +116,6 @@ class FileSource:
     relation: str
     setup: str = ""
     header: CSVHeader | None = None
-    in_one_thread: str = ""
     beside: tuple[Path, ...] = ()
     _layout: CSVLayout | None = field(init=False, default=None)
     _opened: tuple[tuple[int, int], ...] = field(init=False)
@@ -138,10 +139,10 @@ class FileSource:
             if is_duration(kind) or (pa.types.is_decimal(kind) and kind.precision > _MOST_DIGITS):
                 raise unreadable(name, self.name, kind, pa.ArrowNotImplementedError())
         chosen = ", ".join(identifier(self.internal[self.column_names.index(name)]) for name in names)
-        relation, records = self._divided()
+        in_parallel, records = self._divided()
         past = skip_rows
         try:
-            for rows in self._scanned(relation, chosen, past, batch_rows):
+            for rows in self._scanned(chosen, past, batch_rows, in_parallel=in_parallel):
                 past += rows.num_rows
                 yield TableBatch(rows.rename_columns(list(names)))
         except failures() as error:
@@ -162,20 +163,20 @@ class FileSource:
     def _stamps(self) -> tuple[tuple[int, int], ...]:
         return tuple(stamp(path) for path in (self.path, *self.beside))
 
-    def _divided(self) -> tuple[str, int | None]:
-        """The relation by which all records are read as they are, and how many there are; None where rows are stored.
+    def _divided(self) -> tuple[bool, int | None]:
+        """Whether several threads read all records as they are, and how many there are; None where rows are stored.
 
-        Which relation it is follows from the text before any of it is read as records: what was read in one way is not
-        continued in another.
+        This follows from the text before any of it is read as records: what was read in one way is not continued in
+        another.
         """
         if self.header is None:
-            return self.relation, None
+            return True, None
         if self._layout is None:
             self._layout = layout_of(self.path, self.header)
-        return self.in_one_thread if self._layout.breaks_lines else self.relation, self._layout.records
+        return not self._layout.breaks_lines and self.header.encoding == UTF_8, self._layout.records
 
-    def _scanned(self, relation: str, chosen: str, skip_rows: int, batch_rows: int) -> Iterator[pa.Table]:
-        with connection() as opened:
+    def _scanned(self, chosen: str, skip_rows: int, batch_rows: int, *, in_parallel: bool) -> Iterator[pa.Table]:
+        with self._relation(in_parallel=in_parallel) as relation, connection() as opened:
             # Texts of a batch may be longer together than offsets of 32 bits can count.
             opened.execute("SET arrow_large_buffer_size = true")
             if self.setup:
@@ -183,6 +184,15 @@ class FileSource:
             rows = opened.sql(f"SELECT {chosen} FROM {relation} OFFSET {skip_rows}")
             for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
                 yield batch.rows
+
+    @contextmanager
+    def _relation(self, *, in_parallel: bool) -> Iterator[str]:
+        """What DuckDB scans."""
+        if self.header is None:
+            yield self.relation
+            return
+        with readable(self.path, self.header.encoding) as place:
+            yield _csv_relation(place, self.header.delimiter, self.internal, in_parallel=in_parallel)
 
     def _explained(self, error: Exception, chosen: str) -> SourceError:
         """Our own sentence for a failure, with the line at fault.
@@ -193,7 +203,7 @@ class FileSource:
         if self.header is None or not _about_text(error):
             return explained(error, self.name)
         try:
-            for _ in self._scanned(self.in_one_thread, chosen, 0, BATCH_ROWS):
+            for _ in self._scanned(chosen, 0, BATCH_ROWS, in_parallel=False):
                 pass
         except failures() as found:
             return explained(found, self.name, line_at_fault(self.path, self.header))
@@ -214,34 +224,30 @@ class FileSource:
         return f"row {row + 1} of {self.name}"
 
 
-def open_csv(path: Path, declared: Collection[str] | None = ()) -> FileSource:
-    """A CSV file with a header; every cell is read as text, quotes strictly. For `declared`, see `read_header`."""
-    header = read_header(path, declared)
+def open_csv(path: Path, declared: Collection[str] | None = (), encoding: str = UTF_8) -> FileSource:
+    """A CSV file with a header; every cell is read as text, quotes strictly. For the arguments, see `read_header`."""
+    header = read_header(path, declared, encoding)
+    _require_plain(path)
     internal = tuple(f"c{i}" for i in range(len(header.names)))
+    types = dict.fromkeys(header.names, pa.string())
+    return FileSource(path, path.name, str(path), header.names, types, internal, relation="", header=header)
+
+
+def _csv_relation(place: Path, delimiter: str, internal: Sequence[str], *, in_parallel: bool) -> str:
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in internal)
-    gzipped = path.name.lower().endswith(".gz")
-    reading = (
-        f"read_csv({literal(_plain(path))}, header=true, auto_detect=false, columns={{{columns}}},"
-        f" delim={literal(header.delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
-        f" ignore_errors=false, compression={literal('gzip' if gzipped else 'none')}"
-    )
-    return FileSource(
-        path,
-        path.name,
-        str(path),
-        header.names,
-        {name: pa.string() for name in header.names},
-        internal,
-        f"{reading})",
-        header=header,
-        in_one_thread=f"{reading}, parallel=false)",
+    compression = "gzip" if place.name.lower().endswith(".gz") else "none"
+    return (
+        f"read_csv({literal(str(place))}, header=true, auto_detect=false, columns={{{columns}}},"
+        f" delim={literal(delimiter)}, quote='\"', escape='\"', strict_mode=true, null_padding=false,"
+        f" ignore_errors=false, compression={literal(compression)}{'' if in_parallel else ', parallel=false'})"
     )
 
 
 def open_parquet(path: Path) -> FileSource:
     """One Parquet file."""
+    _require_plain(path)
     # Where a folder above the file is called `sex=F`, DuckDB would put that into the cells of a column `sex`.
-    relation = f"read_parquet({literal(_plain(path))}, hive_partitioning=false)"
+    relation = f"read_parquet({literal(str(path))}, hive_partitioning=false)"
     try:
         stored = parquet.read_schema(path)
         with connection() as opened:
@@ -364,10 +370,9 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _plain(path: Path) -> str:
+def _require_plain(path: Path) -> None:
     if re.search(r"[*?\[\]{}]", str(path)):
         raise SourceError(f"The path {path} has one of * ? [ ] {{ }}, which DuckDB reads as a pattern. Rename it.")
-    return str(path)
 
 
 def stamp(path: Path) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from counterfoil.curator.sources.source import Source
 from counterfoil.curator.sources.spark_source import SparkSource, is_spark_frame, open_spark_parquet
 from counterfoil.curator.sources.sqlite_source import SQLiteSource
 from counterfoil.kept_files import SPARK
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import closest
 from counterfoil.table_url import TableURL, is_table_url
 
@@ -33,7 +34,11 @@ _DUCKDB_MAGIC = b"DUCK"
 
 
 def open_source(
-    table: Any, *, column_names: Sequence[str] | None = None, declared: Collection[str] | None = ()
+    table: Any,
+    *,
+    column_names: Sequence[str] | None = None,
+    declared: Collection[str] | None = (),
+    encoding: str = UTF_8,
 ) -> Source:
     """A source for a path (CSV, also gzipped; Parquet; `file.db::table` of DuckDB or SQLite), for a table or view
     of PostgreSQL (`postgresql://host/database::schema.table`), or for a frame.
@@ -42,7 +47,8 @@ def open_source(
     `column_names`, or else x0, x1, … A DataFrame of Spark, or `spark+parquet://` before a path, is read by Spark.
 
     The header of a CSV file has names with line breaks only where they are among `declared`, those of a schema, or
-    where that is None, for callers that show no name (`read_header`).
+    where that is None, for callers that show no name (`read_header`). It is in `encoding`, by the name that
+    `encoding_named` gives, where its first bytes do not say another one.
 
     Raises SourceError in one sentence: what is wrong and what to do.
     """
@@ -52,7 +58,7 @@ def open_source(
         return open_spark_parquet(table)
     if isinstance(table, str | Path):
         text = str(table)
-        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text, declared)
+        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text, declared, encoding)
     return FrameSource.of(table, column_names)
 
 
@@ -71,7 +77,7 @@ def _like(path: Path) -> str:
         return ""
 
 
-def _open_path(text: str, declared: Collection[str] | None) -> Source:
+def _open_path(text: str, declared: Collection[str] | None, encoding: str) -> Source:
     file, separator, table = text.rpartition("::")
     path = Path(file if separator else text).expanduser().absolute()
     if path.is_dir():
@@ -93,7 +99,7 @@ def _open_path(text: str, declared: Collection[str] | None) -> Source:
         raise SourceError(f"The file {path} is empty: it has not even a header.")
     if separator:
         return _open_database(path, table, head)
-    return _open_file(path, head, declared)
+    return _open_file(path, head, declared, encoding)
 
 
 def _looks_like_an_address(text: str) -> bool:
@@ -101,10 +107,10 @@ def _looks_like_an_address(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) is not None
 
 
-def _open_file(path: Path, head: bytes, declared: Collection[str] | None) -> Source:
+def _open_file(path: Path, head: bytes, declared: Collection[str] | None, encoding: str) -> Source:
     name = path.name.lower()
     if name.endswith((".csv", ".csv.gz")):
-        return open_csv(path, declared)
+        return open_csv(path, declared, encoding)
     if name.endswith(".parquet"):
         return open_parquet(path)
     if head == _SQLITE_MAGIC or head[8:12] == _DUCKDB_MAGIC:

@@ -1,0 +1,187 @@
+"""CSV files in other encodings than UTF-8: what is read is what Python's own codecs and its csv module read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources import text_encoding
+from counterfoil.curator.sources.file_source import open_csv
+from counterfoil.curator.sources.text_encoding import encoding_of, readable
+from counterfoil.schema.encoding import _CODECS, UTF_8, codec_of
+
+OTHERS = [name for name in _CODECS if name != UTF_8]
+
+
+def letters(encoding: str) -> str:
+    """All that its bytes from 128 on mean, alone or followed by another one, and some of ASCII."""
+    codec = codec_of(encoding)
+    pairs = [bytes([one, other]) for one in range(128, 256) for other in range(64, 256)]
+    alone = [bytes([one]) for one in range(128, 256)]
+    found = "".join(text.decode(codec, "ignore") for text in (*alone, *pairs))
+    return "".join(dict.fromkeys(found)) + "ab ,;'\t|"
+
+
+def rows_of(path: Path, encoding: str = UTF_8, *, batch_rows: int = 7) -> list[list[str | None]]:
+    source = open_csv(path, None, encoding)
+    found = []
+    for batch in source.batches(source.column_names, batch_rows):
+        found += [list(row.values()) for row in batch.rows.to_pylist()]
+    return found
+
+
+def text_of(rows: list[list[str]], end: str = "\r\n") -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=";", lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    return out.getvalue()
+
+
+def written(path: Path, data: bytes) -> Path:
+    with gzip.open(path, "wb") if path.suffix == ".gz" else path.open("wb") as stream:
+        stream.write(data)
+    return path
+
+
+@pytest.mark.parametrize("encoding", OTHERS)
+def test_what_an_encoding_reads_it_can_write(encoding: str) -> None:
+    """So that a schema that was bought of a file can always be written in the file's encoding."""
+    text = letters(encoding)
+    assert text.encode(codec_of(encoding)).decode(codec_of(encoding)) == text
+    assert len(text) > 60
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("encoding", OTHERS)
+def test_cells_are_those_that_python_reads(encoding: str, suffix: str, tmp_path: Path) -> None:
+    known = letters(encoding)
+
+    @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.lists(st.lists(st.text(st.sampled_from(known + '"\n'), max_size=6), min_size=2, max_size=2), max_size=20))
+    def check(rows: list[list[str]]) -> None:
+        path = written(tmp_path / f"t{suffix}", text_of([["first", "second"], *rows], "\n").encode(codec_of(encoding)))
+        expected = [[cell or None for cell in row] for row in rows]
+        found = [[cell or None for cell in row] for row in rows_of(path, encoding)]
+        assert found == expected
+
+    check()
+
+
+@pytest.mark.parametrize("stated", [UTF_8, "windows-1252"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize(
+    ("mark", "codec"),
+    [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF8, "utf-8")],
+)
+def test_the_first_bytes_say_more_than_what_is_stated(
+    mark: bytes, codec: str, suffix: str, stated: str, tmp_path: Path
+) -> None:
+    rows = [["Köln", "€ 5"], ["𝄞", "two\r\nlines"], ["", "x"]]
+    path = written(tmp_path / f"t{suffix}", mark + text_of([["Straße", "Wert"], *rows]).encode(codec))
+    assert open_csv(path, (), stated).column_names == ("Straße", "Wert")
+    assert [[cell or "" for cell in row] for row in rows_of(path, stated)] == rows
+
+
+def test_names_are_read_in_the_encoding_and_places_are_lines(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", 'Größe;b\nü;1\n"zwei\nZeilen";2\nä;3\n'.encode("cp1252"))
+    source = open_csv(path, (), "windows-1252")
+    assert source.column_names == ("Größe", "b")
+    assert source.place(2) == "line 5 of t.csv"
+    last = next(source.batches(["Größe"], 1, skip_rows=2))
+    assert last.rows.to_pylist() == [{"Größe": "ä"}]
+
+
+def test_whoever_shows_no_name_needs_no_encoding(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "Größe;Größe €\nü;1\n".encode("cp1252"))
+    assert open_csv(path, None).name == "t.csv"
+    with pytest.raises(SourceError, match="not UTF-8; state its encoding"):
+        open_csv(path)
+
+
+@pytest.mark.parametrize("block", [1, 5, 2**18])
+@pytest.mark.parametrize(
+    ("encoding", "data", "message"),
+    [
+        ("windows-1252", b"a;b\nzebra;1\n\x81;2\n", "t.csv, line 3: the text is not windows-1252. State the encoding"),
+        ("shift_jis", b"a;b\r\nzebra;1\r\nz\x81 ;2\r\n", "t.csv, line 3: the text is not shift_jis"),
+        ("euc-kr", b"a;b\nzebra;\xb0", "t.csv, line 2: the text is not euc-kr"),
+        (UTF_8, b"\xff\xfea\x00;\x00b\x00\n\x00z\x00;\x00\n\x00z\x00;", "t.csv, line 3: the text is not UTF-16"),
+        (UTF_8, b"\xff\xfea\x00;\x00b\x00\n\x00z\x00\x00\xd8z\x00", "t.csv, line 2: the text is not UTF-16"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused_with_their_line_and_not_shown(
+    encoding: str, data: bytes, message: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_encoding, "_BLOCK", block)
+    path = written(tmp_path / "t.csv", data)
+    with pytest.raises(SourceError) as caught:
+        rows_of(path, encoding)
+    assert message in str(caught.value)
+    assert "z" not in str(caught.value).partition(":")[2]
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_what_is_no_csv_is_explained_as_ever(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", 'ä;b\n1;2\n"ü"x;3\n'.encode("cp1252"))
+    with pytest.raises(SourceError, match=r"t\.csv, line 3: a quoted value is not closed, or is followed by text"):
+        rows_of(path, "windows-1252")
+
+
+def feeders() -> int:
+    return sum(thread.name.startswith("counterfoil reads") for thread in threading.enumerate())
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+@pytest.mark.parametrize("failure", [None, KeyboardInterrupt])
+def test_a_reader_who_leaves_early_leaves_nothing_behind(failure: type[BaseException] | None, tmp_path: Path) -> None:
+    """A pipe holds 64 KB or so: when nobody reads on, its writer waits, and must not wait forever."""
+    path = written(tmp_path / "t.csv", b"a;b\n" + b"\xfc;zebra\n" * 400_000)
+    before = open_files()
+    with suppress(KeyboardInterrupt), readable(path, "windows-1252") as place:
+        reader = place.open("rb", buffering=0)
+        assert reader.read(7) == "a;b\nü;".encode()
+        assert feeders() == 1
+        if failure is not None:
+            raise failure
+    assert feeders() == 0
+    reader.close()
+    assert open_files() == before
+
+
+def test_a_source_that_is_read_twice_and_left_once_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", b"a;b\n" + b"\xfc;zebra\n" * 400_000)
+    before, source = open_files(), open_csv(path, (), "windows-1252")
+    assert sum(batch.rows.num_rows for batch in source.batches(["a"])) == 400_000
+    batches = source.batches(["a"], 10)
+    assert next(batches).rows.to_pylist() == [{"a": "ü"}] * 10
+    batches.close()
+    assert feeders() == 0
+    assert open_files() == before
+
+
+def test_without_such_pipes_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_encoding, "_PIPES", tmp_path / "none")
+    path = written(tmp_path / "t.csv", "a;b\nü;1\n".encode("cp1252"))
+    with pytest.raises(SourceError, match="this system reads UTF-8 alone, and the text is windows-1252"):
+        rows_of(path, "windows-1252")
+
+
+def test_a_text_in_utf_8_is_read_from_its_own_place(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", b"a;b\n")
+    assert encoding_of(path, UTF_8) == UTF_8
+    with readable(path, UTF_8) as place:
+        assert place == path
