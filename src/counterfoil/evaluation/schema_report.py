@@ -15,6 +15,7 @@ from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCou
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.follower_notes import FollowerCounts
+from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
 from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.sum_notes import SumCounts
@@ -33,7 +34,7 @@ from counterfoil.schema.shared_values import shared_values
 FIRST_ROWS = 5
 TOP_VALUES = 5
 REASON = "a check of the schema against the table"
-_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | AbsentCounts
+_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | NumberOrderCounts | AbsentCounts
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,7 @@ def check_without_privacy(
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
-    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, AbsentCounts)
+    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, NumberOrderCounts, AbsentCounts)
     related = [kind(table.schema) for kind in kinds]
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
