@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from counterfoil.alike import columns_named, grouped
+from counterfoil.alike import grouped
+from counterfoil.cli.alike_notes import note_key, said_of
 from counterfoil.cli.terminal import WIDTH, Terminal
 
 if TYPE_CHECKING:
@@ -44,11 +45,10 @@ def show_notes(terminal: Terminal, report: SchemaReport) -> None:
     if not report.notes:
         return
     terminal.say("\nWorth a look:")
-    for notes in grouped(report.notes, lambda note: None if note.values else (note.kind, note.text)):
-        note, named = notes[0], columns_named([one.column for one in notes])
-        terminal.say(_wrapped(f"{named}: {note.text}", "  "))
-        if note.values:
-            listed = ", ".join(f"{text!r} ({count:,})" for text, count in note.values)
+    for notes in grouped(report.notes, note_key):
+        terminal.say(_wrapped(said_of(notes), "  "))
+        if notes[0].values:
+            listed = ", ".join(f"{text!r} ({count:,})" for text, count in notes[0].values)
             terminal.say(_wrapped(f"most often {listed}", "    "))
 
 

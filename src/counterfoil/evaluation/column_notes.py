@@ -65,6 +65,7 @@ class ColumnNote:
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.
+        source: for "follows", the column that says the value.
     """
 
     column: str
@@ -73,6 +74,7 @@ class ColumnNote:
     count: int
     stated: tuple[str, ...] = ()
     values: tuple[tuple[str, int], ...] = ()
+    source: str = ""
 
 
 class NoteCounts:

@@ -88,7 +88,8 @@ class FollowerCounts:
             ]
             if sources:
                 closest = min(sources, key=lambda one: (self._values(one), order[one]))
-                yield ColumnNote(name, "follows", _text(closest, self._values(closest)), self._values(closest))
+                values = self._values(closest)
+                yield ColumnNote(name, "follows", _text(closest, values), values, source=closest)
 
     def _is_no_chance(self, pair: tuple[str, str]) -> bool:
         """Whether records are so many that it is no chance: also of those that have not the most frequent value."""
