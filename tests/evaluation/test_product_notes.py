@@ -72,6 +72,12 @@ def test_a_multiple_is_named_with_its_constant():
     assert expressions(table) == {"yearly": "amount", "inches": "round(0.453592 * amount, 3)"}
 
 
+def test_a_column_that_is_another_one_is_not_rounded():
+    table = pd.DataFrame({"price": np.random.default_rng(0).integers(1, 10**9, 300) / 10**8})
+    table["again"] = table["price"]
+    assert expressions(table) == {"again": "price"}
+
+
 def test_a_share_in_percent_is_named_with_its_hundred():
     table = loans()[["months", "amount"]]
     table["share"] = np.round(100 * table["months"] / table["amount"], 3)

@@ -164,7 +164,15 @@ class ProductCounts:
             for place in (relation.one, relation.other)
         )
         both = f"{one} {relation.sign} {other}" if other else one
+        if both == as_named(self._names[relation.one]) and relation.factor == "{}" and self._has_digits_of(relation):
+            return both
         return self._rounded(relation.factor.format(both), relation.target)
+
+    def _has_digits_of(self, relation: _Relation) -> bool:
+        """Whether a column that equals another one has the digits of it, so that nothing was rounded."""
+        kept, own = self._digits[relation.target], self._digits[relation.one]
+        is_whole = isinstance(self._columns[self._names[relation.target]], Integer)
+        return not is_whole and kept is not None and own is not None and own <= kept
 
     def _rounded(self, text: str, target: int) -> str:
         """An expression with the digits that the column has; empty for one that no schema may state."""
