@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Office, make_office
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.cli.synth_advice import unit_advice
 from counterfoil.methods.method import DEFAULT_DELTA
 from counterfoil.methods.registry import method_names, method_type
@@ -238,3 +239,14 @@ def test_csv_files_have_commas_and_a_source_with_others_is_told(office: Office, 
     assert ("separated by" in made.err, bool(word)) in [(True, True), (False, False)]
     assert f"separated by {word}" in made.err or not word
     assert "separated by" not in office.run(*words, "--out", "copy.parquet").err
+
+
+def test_a_copied_column_with_the_name_of_an_identifier_may_be_the_person() -> None:
+    """A purchase takes the id of repeated measures for whole numbers, and no column was an identifier to ask about."""
+    columns = '[columns.id]\nkind = "integer"\nlower = 1\nupper = 316\n'
+    schema = Schema.from_toml(columns + '[columns.valid]\nkind = "boolean"\n')
+    advice = str(unit_advice(schema, None))
+    assert "id is copied as any other column" in advice
+    assert "--privacy-unit id --max-rows K" in advice
+    assert unit_advice(schema, PrivacyUnit("id", 24)) is None
+    assert unit_advice(Schema.from_toml('[columns.valid]\nkind = "boolean"\n'), None) is None

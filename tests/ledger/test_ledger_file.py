@@ -364,7 +364,10 @@ def _passable(folder: Path) -> ExitStack:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: None, "There is no ledger at .*Create one"),
+        (
+            lambda path: None,
+            "There is no ledger at .*Create one, `counterfoil ledger create .* --source TABLE --epsilon E --delta D`",
+        ),
         (lambda path: path.mkdir(), "can't be opened. It must be a file"),
         (lambda path: path.write_text("age,sex\n31,F\n" * 100), "is not a ledger. Correct the path"),
         (lambda path: path.write_text("age"), "is not a ledger. Correct the path"),

@@ -36,9 +36,11 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
     from counterfoil.schema import Identifier
 
-    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
-    if unit is not None or not named:
+    if unit is not None:
         return None
+    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
+    if not named:
+        return _copied_advice(schema)
     if schema.bought is not None and (bought := schema.bought.unit) is not None:
         return (
             f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
@@ -50,4 +52,23 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     return (
         "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
         f"--privacy-unit {column} --max-rows K{which}."
+    )
+
+
+def _copied_advice(schema: Schema) -> str | None:
+    """The same where a column is copied whose name is one that identifiers have, as the `id` of repeated measures."""
+    from counterfoil.schema.categorical import Categorical
+    from counterfoil.schema.drafting import may_name_somebody
+    from counterfoil.schema.integer import Integer
+
+    kinds = (Categorical, Integer)
+    named = [
+        column.name for column in schema.synthesized if isinstance(column, kinds) and may_name_somebody(column.name)
+    ]
+    if not named:
+        return None
+    return (
+        f"Each row is protected by itself, and {named[0]} is copied as any other column. If its values are persons, of "
+        "whom several rows may be, protect all of them: "
+        f'--privacy-unit {shlex.quote(named[0])} --max-rows K, with kind = "identifier" in its table.'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,7 +59,8 @@ def _explain(name: str, path: Path | None, timeout: float, error: sqlite3.Error)
         case sqlite3.SQLITE_READONLY:
             return LedgerUnwritable(f"{name} can't be written. Grant permission to write the file and its folder.")
         case sqlite3.SQLITE_CANTOPEN if path is not None and not path.exists():
-            return NotALedger(f"There is no ledger at {name}. Create one, or correct the path.")
+            create = f"counterfoil ledger create {shlex.quote(str(path))} --source TABLE --epsilon E --delta D"
+            return NotALedger(f"There is no ledger at {name}. Create one, `{create}`, or correct the path.")
         case sqlite3.SQLITE_CANTOPEN:
             return NotALedger(
                 f"{name} can't be opened. It must be a file that you may read, in a folder you may write."
