@@ -250,3 +250,9 @@ def test_a_copied_column_with_the_name_of_an_identifier_may_be_the_person() -> N
     assert "--privacy-unit id --max-rows K" in advice
     assert unit_advice(schema, PrivacyUnit("id", 24)) is None
     assert unit_advice(Schema.from_toml('[columns.valid]\nkind = "boolean"\n'), None) is None
+
+
+@pytest.mark.parametrize(("name", "upper", "asks"), [("customer", 99, True), ("student", 1, False), ("age", 99, False)])
+def test_a_number_with_the_name_of_persons_may_be_the_person(name: str, upper: int, asks: bool) -> None:
+    advice = unit_advice(Schema.from_toml(f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = {upper}\n'), None)
+    assert (advice is not None) == asks

@@ -55,6 +55,7 @@ def test_digits_that_can_not_be_written_are_refused(lower: int, digits: int, mes
         *("zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10", "branch_no"),
         *("region", "district_home", "MUNICIPALITY", "ISCO08", "ward", "stateOfBirth"),
         *("Store Nr", "Kundennr.", "Filialnummer", "employee_number", "storeNumber", "Invoice No.", "provnum"),
+        *("id", "patientID", "person_id", "customer", "Kunde"),
     ],
 )
 def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -> None:
@@ -70,6 +71,7 @@ def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -
     [
         *("age", "unzipped", "encoded", "decoder", "Telemetry", "escape", "mean", "reward", "statement", "soccer"),
         *("number_of_children", "NumberOfRooms", "answered_no", "casino", "n", "num", "enrolled"),
+        *("valid", "member_since", "customer_age", "patients", "bid"),
     ],
 )
 def test_other_names_are_none(name: str) -> None:

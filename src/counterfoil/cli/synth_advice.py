@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,12 @@ if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.schema import Schema
 
+_PERSON = re.compile(
+    r"(^|[_\W])(person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde)$",
+    re.I,
+)
+_FEWEST_PERSONS = 20
+"""Codes: fewer may be kinds of them."""
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -56,14 +63,17 @@ def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
 
 
 def _copied_advice(schema: Schema) -> str | None:
-    """The same where a column is copied whose name is one that identifiers have, as the `id` of repeated measures."""
+    """The same where a column is copied whose name is that of identifiers or persons, as the `id` of repeated
+    measures."""
     from counterfoil.schema.categorical import Categorical
     from counterfoil.schema.drafting import may_name_somebody
     from counterfoil.schema.integer import Integer
 
-    kinds = (Categorical, Integer)
     named = [
-        column.name for column in schema.synthesized if isinstance(column, kinds) and may_name_somebody(column.name)
+        column.name
+        for column in schema.synthesized
+        if (isinstance(column, Categorical | Integer) and may_name_somebody(column.name))
+        or (isinstance(column, Integer) and column.size > _FEWEST_PERSONS and _PERSON.search(column.name))
     ]
     if not named:
         return None
