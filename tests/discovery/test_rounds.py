@@ -197,6 +197,8 @@ def test_sparse_integers_are_codes_and_rare_ones_beyond_the_bounds_are_among_the
         (np.arange(60_000) % 90, (0, 89), "ages"),
         (np.append(np.zeros(57_000), np.arange(1400, 2600).repeat(3)), (0, 2600), "amounts, of which most are zero"),
         (np.append(np.repeat([40, 200], 25_000), np.arange(1, 99).repeat(150)), (1, 200), "hours"),
+        (np.repeat([0, 1], [58_000, 150]), (0, 15), "a flag that few have, of which 0 alone shows"),
+        (np.append(np.arange(1, 13).repeat(4500), np.zeros(150)), (0, 24), "months, however wide the bounds are"),
     ],
 )
 def test_other_integers_are_not_taken_for_codes(numbers, ends, why):

@@ -29,6 +29,13 @@ DOUBT = 3.0
 
 _SHOWS = 2.0
 
+_FEWEST = 2
+"""Integers that surely show. Beside a single one, as of a flag that few have, nobody knows what the others are."""
+
+_MEASURED = 8
+"""Integers that surely show, at least half of those between them: they follow one another as a measure's do, of which
+rarer ones are values as well."""
+
 MOST = 100
 """Codes; a longer list is none that a code book has."""
 
@@ -66,7 +73,9 @@ def codes_of(
     # The others' counts may be noise that was chosen for being large, and would seem to hold what others do.
     certain = held > least * deviation
     between = int((certain & (codes >= ends[0]) & (codes <= ends[1])).sum())
-    if not certain.any() or len(codes) > MOST or 2 * between >= ends[1] - ends[0] + 1:
+    if certain.sum() < _FEWEST or len(codes) > MOST or 2 * between >= ends[1] - ends[0] + 1:
+        return ()
+    if _follow(codes[certain]):
         return ()
     if not _are_all(codes[certain], held[certain], deviation, ends, vote, records):
         return ()
@@ -87,6 +96,11 @@ def codes_among(
     if not 0 < len(found) <= MOST or not _are_all(codes, held, deviation, ends, vote, records):
         return ()
     return tuple((int(code), count) for code, count in found)
+
+
+def _follow(codes: np.ndarray) -> bool:
+    """Whether ascending integers follow one another as months or counts do, however far the bounds are."""
+    return len(codes) >= _MEASURED and 2 * len(codes) >= codes[-1] - codes[0] + 1
 
 
 def _are_all(
