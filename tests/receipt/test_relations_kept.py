@@ -86,3 +86,19 @@ def test_a_pair_that_was_left_out_is_said_where_most_were_counted():
 )
 def test_where_no_pair_is_left_out_nothing_is_said(document):
     assert pairs_left_out(document) == ""
+
+
+def test_sets_that_a_workload_names_and_that_were_left_out_are_named():
+    """To ask for those that matter, by the file that was given, is no advice."""
+    asked = [["job", "pay"], ["age", "job"], ["age"]]
+    said = pairs_left_out(receipt("aim", COLUMNS, PAIRS, workload=asked))
+    assert "left out 1 of the 2 sets of the workload: job with pay. `--method direct --workload FILE` counts" in said
+    assert "asks for those" not in said
+    all_counted = pairs_left_out(receipt("aim", COLUMNS, PAIRS, workload=PAIRS))
+    assert all_counted.endswith("All sets of the workload are among them.")
+
+
+def test_of_many_sets_that_were_left_out_the_first_are_named():
+    said = pairs_left_out(receipt("aim", WIDE, CHAIN[:1], workload=CHAIN))
+    assert "left out 18 of the 19 sets of the workload: q1 with q2; " in said
+    assert "q5 with q6 and 13 more." in said

@@ -8,6 +8,10 @@ from typing import Any
 
 from counterfoil.curator.queries.marginal import MarginalCounts
 
+_MATTER = "asks for those that matter."
+_MOST_NAMED = 5
+"""Sets that were left out."""
+
 
 def three_columns(document: Mapping[str, Any]) -> str:
     """That relations of three columns follow from those of two, and what would buy them; empty where that is not so.
@@ -50,7 +54,25 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
     together = "1 was" if pairs == 1 else f"{pairs:,} were"
     return (
         f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
-        f"imply, and may be far weaker than in the table. {flags[name]} asks for those that matter."
+        f"imply, and may be far weaker than in the table. {_sets_left_out(document) or f'{flags[name]} {_MATTER}'}"
+    )
+
+
+def _sets_left_out(document: Mapping[str, Any]) -> str:
+    """Which sets of a workload that names its sets were not counted; empty where it names none."""
+    workload = document.get("method", {}).get("parameters", {}).get("workload")
+    if not isinstance(workload, list):
+        return ""
+    counted = [set(clique) for clique in _counted(document)]
+    asked = [list(clique) for clique in workload if len(set(clique)) > 1]
+    left = [clique for clique in asked if not any(set(clique) <= columns for columns in counted)]
+    if not left:
+        return "All sets of the workload are among them."
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return (
+        f"Noisy scores left out {len(left):,} of the {len(asked):,} sets of the workload: "
+        f"{'; '.join(' with '.join(clique) for clique in left[:_MOST_NAMED])}{more}. `--method direct --workload FILE` "
+        "counts the sets that it lists."
     )
 
 
