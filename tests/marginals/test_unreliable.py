@@ -198,6 +198,17 @@ def test_many_categories_that_noise_hides_are_named():
     assert hidden_categories([few], 80.0) == [], "rows that are spread over four categories are near all of them"
 
 
+def test_shares_of_few_categories_that_noise_hides_are_said():
+    """A set of three columns, one of many values, leaves nothing of the sex within it: 27% were neither M nor F."""
+    sex = NoisyMarginal(("sex",), np.array([2219.0, 1838.0, -1682.0]), 1875.0)
+    ward = NoisyMarginal(("ward",), np.array([3000.0, 2000.0, 784.0]), 200.0)
+    (one,) = hidden_categories([sex, ward], 5784.0)
+    assert "how the rows of sex are divided: a count is off by up to 3,675, of about 5,784 rows" in one
+    assert hidden_categories([ward], 5784.0) == []
+    many = NoisyMarginal(("code",), np.random.default_rng(4).normal(0.1, 10, 10_000), 10.0)
+    assert len(hidden_categories([many, sex], 5784.0)) == 2
+
+
 def test_numbers_that_nearly_all_share_a_cell_are_named():
     schema = Schema.from_toml(
         '[columns.tiny]\nkind = "real"\nlower = 0\nupper = 1\n[columns.sex]\nkind = "boolean"\n'

@@ -16,6 +16,12 @@ _HIDDEN = 0.25
 _MANY = 20
 """Where no more categories than that are hidden, rows are spread over few."""
 
+_LOOSE = 0.25
+"""Where counts of few categories are off by more of the rows, with probability 95%, nothing is known of them."""
+
+_STANDARD_ERRORS = 1.96
+"""Of a normal distribution, which holds 95% within."""
+
 
 def hidden_categories(
     marginals: Sequence[NoisyMarginal], total: float, grouped: Collection[str] = frozenset()
@@ -27,7 +33,7 @@ def hidden_categories(
         total: the number of records, as noise leaves it.
         grouped: those whose categories have groups, within which rows are spread.
     """
-    hidden, all_grouped = [], True
+    loose, hidden, all_grouped = _loose_shares(marginals, total), [], True
     for one in marginals:
         counts = one.counts.ravel()
         least = deviations_to_stand_out(len(counts)) * one.scale
@@ -39,7 +45,7 @@ def hidden_categories(
             hidden.append((share, f"{share:.0%} of the rows of {name} ({values})", least))
             all_grouped &= name in grouped
     if not hidden:
-        return []
+        return loose
     hidden.sort(key=lambda found: -found[0])
     named = first_few([text for _, text, _ in hidden])
     over = "all of their group" if all_grouped else "all of them"
@@ -47,5 +53,19 @@ def hidden_categories(
     return [
         f"Noise hides in which categories {named} are: those of fewer than about {max(row[2] for row in hidden):,.0f} "
         f"rows do not stand out, and rows are spread over {over}, also over those that no record has. {remedy} or more "
-        "epsilon help."
+        "epsilon help.",
+        *loose,
+    ]
+
+
+def _loose_shares(marginals: Sequence[NoisyMarginal], total: float) -> list[str]:
+    """What is said of columns of few categories, of which noise leaves no share: rows are not near all of them then."""
+    few = [(_STANDARD_ERRORS * one.scale, one.clique[0]) for one in marginals if 1 < one.counts.size <= _MANY]
+    loose = [(off, name) for off, name in sorted(few, reverse=True) if off > _LOOSE * max(total, 1.0)]
+    if not loose:
+        return []
+    return [
+        f"Noise hides how the rows of {first_few([name for _, name in loose])} are divided: a count is off by up to "
+        f"{loose[0][0]:,.0f}, of about {total:,.0f} rows, with probability 95%. More epsilon helps, and so do counts "
+        "of such a column by itself."
     ]
