@@ -260,7 +260,12 @@ class ColumnWords:
             )
         if seen and self.kind == "integer":
             return f'{digits}, declare codes such as 2A004 as kind = "categorical"'
-        return digits if seen else f"{digits}, and write times such as 20:05:00 as numbers of one unit"
+        if seen:
+            return digits
+        return (
+            f"{digits}, write times such as 20:05:00 as numbers of one unit, and limits such as <5 as numbers, with a "
+            "column that says where"
+        )
 
 
 def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:
