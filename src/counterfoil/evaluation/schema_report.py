@@ -19,6 +19,7 @@ from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
 from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.sum_notes import SumCounts
+from counterfoil.evaluation.unique_notes import UniqueCounts
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
@@ -34,7 +35,7 @@ from counterfoil.schema.shared_values import shared_values
 FIRST_ROWS = 5
 TOP_VALUES = 5
 REASON = "a check of the schema against the table"
-_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | NumberOrderCounts | AbsentCounts
+_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | NumberOrderCounts | AbsentCounts | UniqueCounts
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def check_without_privacy(
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
-    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, NumberOrderCounts, AbsentCounts)
+    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, NumberOrderCounts, AbsentCounts, UniqueCounts)
     related = [kind(table.schema) for kind in kinds]
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
