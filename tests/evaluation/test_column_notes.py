@@ -250,7 +250,7 @@ def test_the_remedy_for_texts_with_an_offset_is_a_zone(text_format):
 
 
 def test_the_remedy_for_times_among_numbers_is_another_kind():
-    report = checked(Integer("at", 0, 9, missing=True), ["20:05:00", "7:30", "3", "n/a"])
+    report = checked(Integer("at", 0, 9, missing=True), ["20:05:00", "7:30", "3", "late"])
     (cells,) = report.columns[0].irregular
     assert (cells.way, cells.count, cells.clocks) == (Placement.UNREADABLE, 3, 2)
     remedy = report.columns[0].remedy(cells)
@@ -424,6 +424,19 @@ def test_limits_of_detection_are_told_from_words_for_missing():
     assert "For the others, write numbers with a decimal point" in crp.remedy(cells)
     (all_of_them,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5"]).columns
     assert all_of_them.remedy(all_of_them.found[0]).startswith("they are limits")
+
+
+def test_words_for_missing_that_many_tables_have_are_called_that():
+    """Of a table of numbers 41% of the cells were NA, and a decimal point was advised."""
+    (wage,) = checked(Real("wage", 0, 9, missing=True), ["3.1", "NA", "NA"]).columns
+    listed = "list theirs in `missing_values`, as it is written"
+    assert wage.remedy(wage.found[0]) == f"they are words that many tables have for missing, such as NA: {listed}"
+    (some,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "NA", "<0.5", "n.d."]).columns
+    said = some.remedy(some.found[0])
+    assert said.startswith("1 of them are words that many tables have for missing")
+    assert "Of the others: 1 of them are limits, as <5 is" in said
+    (kind,) = checked(Categorical("country", ("CH", "DE"), missing=True), ["CH", "NA"]).columns
+    assert "many tables" not in kind.remedy(kind.found[0]), "Namibia"
 
 
 def test_percent_signs_are_named_where_numbers_are_not_read():

@@ -32,6 +32,7 @@ from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.plain_arrays import array_of
+from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
 from counterfoil.schema.unit import KNOWN, bare
 from counterfoil.schema.values import has_two_readings, parse_number
@@ -91,6 +92,7 @@ class NoteCounts:
         self.clocks = 0
         self.impossible = 0
         self.limits = 0
+        self.words = 0
         self.notations: Counter[str] = Counter()
         self.units: Counter[tuple[str, str]] = Counter()
         self.grouped = 0
@@ -177,6 +179,7 @@ class NoteCounts:
             texts = batch.texts(self.column.name, unread)
             self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
             self.limits += sum(_LIMIT.fullmatch(text) is not None for text in texts)
+            self.words += sum(map(is_missing_word, texts))
 
     def _add_numbers(self, column: Integer | Real, batch: RawBatch, cells: PlacedCells) -> None:
         """Counts unreadable texts that are numbers in another notation, and fractions that may be thousands."""

@@ -51,6 +51,7 @@ class Irregular:
         clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
+        words: how many are words that many tables have for missing, such as NA.
         notations: how many are numbers with another `decimal_char`, by each that reads some; "" for none.
         grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
         units: how many are numbers with a sign of their unit, by the sign and each `decimal_char` that reads some.
@@ -67,6 +68,7 @@ class Irregular:
     clocks: int = 0
     impossible: int = 0
     limits: int = 0
+    words: int = 0
     notations: tuple[tuple[str, int], ...] = ()
     units: tuple[tuple[tuple[str, str], int], ...] = ()
     grouped: int = 0
@@ -102,6 +104,7 @@ class ColumnReport:
                 clocks=one.clocks,
                 impossible=one.impossible,
                 limits=one.limits,
+                words=one.words,
                 notations=dict(one.notations),
                 units=dict(one.units),
             )
@@ -283,6 +286,7 @@ class _Cells:
                 self.seen.clocks if way is Placement.UNREADABLE else 0,
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
+                self.seen.words if way is Placement.UNREADABLE else 0,
                 tuple(self.seen.notations.items()) if way is Placement.UNREADABLE else (),
                 tuple(self.seen.units.items()) if way is Placement.UNREADABLE else (),
                 self.seen.grouped if way is Placement.MOVED else 0,

@@ -123,6 +123,7 @@ class ColumnWords:
         clocks: int = 0,
         impossible: int = 0,
         limits: int = 0,
+        words: int = 0,
         notations: Mapping[str, int] = MappingProxyType({}),
         units: Mapping[tuple[str, str], int] = MappingProxyType({}),
     ) -> str:
@@ -134,9 +135,25 @@ class ColumnWords:
             clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
             impossible: those that are dates in the declared notation, of days that no calendar has.
             limits: those that are limits of detection, such as <0.5, in a column of numbers.
+            words: those that many tables have for missing, such as NA.
             notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
             units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
         """
+        if words and self.kind != "categorical":  # NA may be Namibia
+            listed = f"{self._listed('theirs')}, as it is written"
+            if words == of:
+                return f"they are words that many tables have for missing, such as NA: {listed}"
+            known = f"{words:,} of them are words that many tables have for missing, such as NA: {listed}"
+            rest = self.seen_remedy(
+                of - words,
+                offsets=offsets,
+                clocks=clocks,
+                impossible=impossible,
+                limits=limits,
+                notations=notations,
+                units=units,
+            )
+            return f"{known}. Of the others: {rest}"
         if offsets:
             return self._offset_remedy(offsets, of)
         if impossible:
@@ -231,11 +248,13 @@ class ColumnWords:
         listed = 'list them in `missing_values` after the word to write, such as ["", "inf", "-inf"]'
         return listed if self.missing else f"declare `missing = true`, and {listed}"
 
+    def _listed(self, what: str) -> str:
+        listed = f"list {what} in `missing_values`"
+        return listed if self.missing else f"declare `missing = true` and {listed}"
+
     def _notation(self, *, seen: bool = False) -> str:
         """What to change about unreadable cells, whatever they are, or that have no offsets and no colons: `seen`."""
-        words = "list the words that mean missing in `missing_values`"
-        if not self.missing:
-            words = f"declare `missing = true` and {words}"
+        words = self._listed("the words that mean missing")
         if self.kind in ("date", "datetime"):
             example = "%d.%m.%Y" if self.kind == "date" else "%d.%m.%Y %H:%M"
             now = f", which is {self.format!r} now" if self.format else f', such as "{example}"'
@@ -245,7 +264,9 @@ class ColumnWords:
             return f"add them to `values`, declare `other = true`, or {words}"
         if self.kind == "boolean":
             return f"give the two words as the labels `true` and `false`, declare categories, or {words}"
-        return f"{self._numbers(seen=seen)}, or {words}"
+        if seen:
+            return f"{self._numbers(seen=True)}, or {words}"
+        return f"{self._listed('the words that mean missing, such as NA,')}, or {self._numbers(seen=False)}"
 
     def _numbers(self, *, seen: bool) -> str:
         if self.decimal_char:
