@@ -52,9 +52,10 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
     if name not in flags or not 0 < pairs < possible:
         return ""
     together = "1 was" if pairs == 1 else f"{pairs:,} were"
+    remedy = _sets_left_out(document) or f"{flags[name]} {_MATTER}"
     return (
         f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
-        f"imply, and may be far weaker than in the table. {_sets_left_out(document) or f'{flags[name]} {_MATTER}'}"
+        f"imply, and may be far weaker than in the table, or show where it has none. {remedy}"
     )
 
 
