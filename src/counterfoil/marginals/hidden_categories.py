@@ -67,5 +67,5 @@ def _loose_shares(marginals: Sequence[NoisyMarginal], total: float) -> list[str]
     return [
         f"Noise hides how the rows of {first_few([name for _, name in loose])} are divided: a count is off by up to "
         f"{loose[0][0]:,.0f}, of about {total:,.0f} rows, with probability 95%. More epsilon helps, and so do counts "
-        "of such a column by itself."
+        "of such a column by itself where it was counted with others alone."
     ]
