@@ -1,9 +1,12 @@
-"""All columns counted two or three times, because most cells of a column of many hold fewer records than the noise.
+"""All columns counted two to four times, because most cells of a column of many hold fewer records than the noise.
 
 A first measurement shows which neighbors stand out only together, and the next one measures the sums of these. A single
 code that stands out, and each category, is measured each time, as exactly together as once with all of the budget where
 columns share it equally; the last measurement gives more to columns of which noise hides more (`column_weights`). The
 sum of k cells has a deviation smaller by up to sqrt(k / 2) than that of k noisy counts.
+
+Where noise hides much of the columns at first, it also hides which neighbors stand out. All cells are then counted once
+more, at the cost of the last measurement.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from counterfoil.curator.account import Account
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, estimate_total
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.graphical_model.runs import MANY, Runs, joined_again, joined_for_another
 from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.column_sums import MOST_SHARE, ColumnSum, SumBuyer, part_of
@@ -35,6 +38,8 @@ _FIRST_OF_THREE = 0.2
 """The part for the first where there are three: enough for the single cells that many records share."""
 LONG = 64
 """A column of numbers with more codes is measured repeatedly also by itself, and the numbers may be added up."""
+_ONCE_MORE = 0.2
+"""The most that the first measurement gets besides, where noise hides the columns; the last one gets that much less."""
 _LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
 """Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
 
@@ -69,7 +74,10 @@ def measured_repeatedly(
     """
     domain, before = schema.domain, 1 - _LAST
     thrice = any(len(widths) >= MANY for widths in spans.values())
-    marginals = measure(account, domain, columns, part_of(noise, _FIRST_OF_THREE if thrice else before))
+    first = _FIRST_OF_THREE if thrice else before
+    marginals = measure(account, domain, columns, part_of(noise, first))
+    if again := _ONCE_MORE * max(2 * hidden_by_noise(marginals, first, public) - 1, 0.0):
+        marginals = [*combine(domain, [*marginals, *measure(account, domain, columns, part_of(noise, again))])]
     runs, buyer = runs_of_columns(schema, marginals, spans), SumBuyer(schema, account, noise)
     if thrice:
         second = part_of(noise, before - _FIRST_OF_THREE)
@@ -78,7 +86,7 @@ def measured_repeatedly(
     # A last measurement of as much noise halves the variances.
     wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5) if has_long(spans) else {}
     share = min(sum(wanted.values()), MOST_SHARE)
-    last = _LAST - share + hidden_by_noise(marginals, before, public) * more
+    last = _LAST - again - share + hidden_by_noise(marginals, before + again, public) * more
     marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs, by_need=by_need)
     smoothed = smoothed_columns(schema, runs, marginals, public)
     sums = buyer.ask({name: smoothed[name] for name in wanted}, share)

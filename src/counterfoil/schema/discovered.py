@@ -161,7 +161,7 @@ class Need:
         """What this means, for who bought it."""
         within = f" ({count_range(self.rows, self.error)})" if self.error else ""
         seen = f"about {max(self.rows, 0):,.0f} rows{within}"
-        known = f"The noise hides what fewer than {self.hidden:,.0f} of {seen} share."
+        known = f"The noise hides what fewer than {math.ceil(self.hidden):,} of {seen} share."
         if self.epsilon is None:
             return known
         if self.rows < self.error:  # `epsilon` is for as many rows as there may well be
