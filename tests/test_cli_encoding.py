@@ -129,3 +129,15 @@ def test_the_value_at_fault_is_shown_in_its_encoding(office: Office) -> None:
     hidden = office.run(*arguments)
     assert hidden.status == 2
     assert "zwölf" not in hidden.err
+
+
+def test_a_model_is_applied_to_rows_in_the_encoding_of_its_schema(office: Office) -> None:
+    pytest.importorskip("torch")
+    places = '[columns."Größe"]\nkind = "categorical"\nvalues = ["Köln", "Düsseldorf", "Zürich – Süd"]\n'
+    Path("s.toml").write_text(f'encoding = "cp1252"\nignore = ["Lohn €"]\n{places}{AGE}', encoding="utf-8")
+    wished = ("--target", "Größe", "--epsilon", "1", "--delta", "1e-6", "--iterations", "2", "--out", "model")
+    done(office, "train", "dp-sgd", "leute.csv", "--schema", "s.toml", *wished)
+    done(office, "predict", "model", "leute.csv", "--out", "said.parquet")
+    said = parquet.read_table("said.parquet")
+    assert said.num_rows == ROWS
+    assert set(said["predicted_Größe"].to_pylist()) <= set(PLACES)

@@ -56,7 +56,7 @@ def predict(
     require_free([out], force=force)
     trained = loaded_model(model, device)
     require_harmless([out], table_of(trained.receipt, out))
-    with showing_values(rows, trained.schema, show=show_values), _noting_changed() as found:
+    with showing_values(rows, trained.features_.schema, show=show_values), _noting_changed() as found:
         table = predictions(trained, rows)
     write_table(table, out)
     changed = next(iter(found), None)
