@@ -101,6 +101,15 @@ def test_names_are_read_in_the_encoding_and_places_are_lines(tmp_path: Path) -> 
     assert last.rows.to_pylist() == [{"Größe": "ä"}]
 
 
+@pytest.mark.parametrize("header", ["ポスト番号,サンポ\r\n", '"ポ",ポ,ポ\n', "ソ\n"])
+def test_bytes_of_letters_that_look_like_separators_need_no_encoding_where_no_name_is_shown(
+    header: str, tmp_path: Path
+) -> None:
+    """ポ is the bytes 0x83 and 0x7C, a bar."""
+    path = written(tmp_path / "t.csv", header.encode("cp932"))
+    assert open_csv(path, None).column_names == ()
+
+
 def test_whoever_shows_no_name_needs_no_encoding(tmp_path: Path) -> None:
     path = written(tmp_path / "t.csv", "Größe;Größe €\nü;1\n".encode("cp1252"))
     assert open_csv(path, None).name == "t.csv"

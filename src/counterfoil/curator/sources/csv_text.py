@@ -36,7 +36,7 @@ in one with quotes, and behind a quote in it, which closes it unless another one
 @dataclass(frozen=True)
 class CSVHeader:
     """The column names, the delimiter (of comma, semicolon, tab and bar the one that the header uses most), and the
-    encoding of the file."""
+    encoding of the file. There are no names where the file is in another encoding, and none was to be shown."""
 
     names: tuple[str, ...]
     delimiter: str
@@ -63,6 +63,9 @@ def read_header(path: Path, declared: Collection[str] | None = (), stated: str =
         with open_text(path, encoding, strict=False) as stream:
             line = stream.readline()
             delimiter = _delimiter(line)
+            if declared is None and _is_no_text(line, encoding):
+                # In the bytes of Japanese and Chinese letters may be those of separators: it can't be divided.
+                return CSVHeader((), delimiter, encoding)
             stream.seek(0)
             read: list[str] = []
             names = next(csv.reader(_noted(stream, read), delimiter=delimiter, strict=True), [])
@@ -97,8 +100,13 @@ def _require_text(header: str, where: str, encoding: str) -> None:
     UTF-16: without its mark at the beginning, or in UTF-32."""
     if "\0" in header:
         raise SourceError(f"{where}: the text is UTF-16 without its first mark, or no text. Save it as UTF-8.")
-    if any("\udc80" <= letter <= "\udcff" if encoding == UTF_8 else letter == "\ufffd" for letter in header):
+    if _is_no_text(header, encoding):
         raise no_text(where, encoding)
+
+
+def _is_no_text(read: str, encoding: str) -> bool:
+    """Whether bytes that are no text of the encoding are among the letters that `open_text` read of them."""
+    return any("\udc80" <= letter <= "\udcff" if encoding == UTF_8 else letter == "\ufffd" for letter in read)
 
 
 def _require_names_to_the_end(names: Sequence[str], where: str) -> None:
