@@ -12,8 +12,10 @@ from pyarrow import parquet
 
 import counterfoil
 from command_line import Office, make_office
+from counterfoil.accounting.budget import Budget
 from counterfoil.curator.source_facts import columns_stated
 from counterfoil.evaluation.comparison import compare
+from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.schema import Schema
 
 ROWS = 3000
@@ -141,3 +143,23 @@ def test_a_model_is_applied_to_rows_in_the_encoding_of_its_schema(office: Office
     said = parquet.read_table("said.parquet")
     assert said.num_rows == ROWS
     assert set(said["predicted_Größe"].to_pylist()) <= set(PLACES)
+
+
+def test_a_purchase_is_not_finished_in_another_encoding(office: Office) -> None:
+    """Its file names the encoding only where one is stated, so that files of earlier versions are what they were."""
+    Path("ascii.csv").write_text("a;b\n1;x\n", encoding="ascii")
+    facts = {
+        encoding: SchemaPurchase.of("ascii.csv", Budget(1.0, 1e-9), "add_or_remove_one", encoding=encoding).facts(
+            has_ledger=False
+        )
+        for encoding in (None, "utf-8", "latin1", "cp1252", "cp1250")
+    }
+    assert facts[None] == facts["utf-8"]
+    assert "encoding" not in facts[None]
+    assert facts["latin1"] == facts["cp1252"] == {**facts[None], "encoding": "windows-1252"}
+    assert facts["cp1250"]["encoding"] == "windows-1250"
+
+
+def test_a_ledger_of_a_table_needs_no_encoding(office: Office) -> None:
+    Path("jp.csv").write_bytes("ポスト番号,サンポ\n1,ポ\n".encode("cp932"))
+    done(office, "ledger", "create", "jp.ledger", "--source", "jp.csv", "--epsilon", "1", "--delta", "1e-6")

@@ -30,6 +30,7 @@ from counterfoil.schema.bought import Bought, ShareOf
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
+from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.header import hint_of_names, require_names
 from counterfoil.schema.partial import NOTHING, Partial, encoding_of, read_partial, require_bounds_can_be_bought
 from counterfoil.schema.schema import Schema
@@ -169,6 +170,7 @@ class SchemaPurchase:
             "time limit": None,
             "ledger": "in a file" if has_ledger else "none",
             **({} if self.share == 1 else {"share": self.share}),
+            **({} if self.partial.encoding == UTF_8 else {"encoding": self.partial.encoding}),
         }
 
     def _stated(self) -> dict[str, Stated]:
