@@ -126,6 +126,7 @@ def test_whoever_shows_no_name_needs_no_encoding(tmp_path: Path) -> None:
         ("euc-kr", b"a;b\nzebra;\xb0", "t.csv, line 2: the text is not euc-kr"),
         (UTF_8, b"\xff\xfea\x00;\x00b\x00\n\x00z\x00;\x00\n\x00z\x00;", "t.csv, line 3: the text is not UTF-16"),
         (UTF_8, b"\xff\xfea\x00;\x00b\x00\n\x00z\x00\x00\xd8z\x00", "t.csv, line 2: the text is not UTF-16"),
+        ("gb18030", b"a;b\nzebra;\x81\x30\x81\x30\nz\x81\x30z\x30;1\n", "t.csv, line 3: the text is not gb18030"),
     ],
 )
 def test_bytes_that_are_no_text_are_refused_with_their_line_and_not_shown(
@@ -139,6 +140,17 @@ def test_bytes_that_are_no_text_are_refused_with_their_line_and_not_shown(
     assert "z" not in str(caught.value).partition(":")[2]
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("block", [16, 50, 2**18])
+@pytest.mark.parametrize(("mark", "codec"), [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")])
+def test_lines_are_counted_in_either_order_of_bytes(
+    mark: bytes, codec: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_encoding, "_BLOCK", block)
+    path = written(tmp_path / "t.csv", mark + ("a\n" + "1\n" * 40).encode(codec) + b"\xd8" * 4)
+    with pytest.raises(SourceError, match="line 42: the text is not UTF-16"):
+        rows_of(path, UTF_8)
 
 
 def test_what_is_no_csv_is_explained_as_ever(tmp_path: Path) -> None:

@@ -74,12 +74,15 @@ def utf_8_blocks(path: Path, encoding: str) -> Iterator[bytes]:
             return
         decoder, lines = codecs.getincrementaldecoder(_codec(encoding))(), _Lines()
         while True:
-            block = stream.read(_BLOCK)
+            block, before = stream.read(_BLOCK), decoder.getstate()
             try:
                 text = decoder.decode(block, final=not block)
                 yield text.encode()
             except UnicodeDecodeError as error:
-                lines.see(error.object[: error.start].decode(_codec(encoding), "replace"), last=True)
+                # The bytes that the block before ended with come first in what was decoded.
+                sound = error.object[len(before[0]) : error.start]
+                decoder.setstate(before)
+                lines.see(decoder.decode(sound), last=True)
                 raise no_text(f"{path.name}, line {lines.ended + 1}", encoding) from None
             lines.see(text)
             if not block:
