@@ -71,6 +71,21 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 @contextmanager
+def left_to_other_threads() -> Iterator[None]:
+    """Signals that Python handles do not break what this thread waits for, nor what threads that it starts wait for.
+
+    A library in C that reads from a pipe takes a read that a signal broke for a failure. The signal goes to another
+    thread, and where there is none, it comes at the end; Python handles it in the main thread either way.
+    """
+    handled = {number for number in signal.valid_signals() if callable(signal.getsignal(number))}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _never_lost() -> Iterator[None]:
     """Tries an interrupt again that was raised where nothing can be: in a finalizer, or in what a library calls back.
 

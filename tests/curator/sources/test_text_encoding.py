@@ -7,8 +7,11 @@ import csv
 import gzip
 import io
 import os
+import signal
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from hypothesis import strategies as st
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import text_encoding
-from counterfoil.curator.sources.file_source import open_csv
+from counterfoil.curator.sources.file_source import FileSource, open_csv
 from counterfoil.curator.sources.text_encoding import encoding_of, readable
 from counterfoil.schema.encoding import _CODECS, UTF_8, codec_of
 
@@ -192,6 +195,59 @@ def test_a_source_that_is_read_twice_and_left_once_leaves_nothing_behind(tmp_pat
     batches.close()
     assert feeders() == 0
     assert open_files() == before
+
+
+@pytest.fixture
+def slow_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileSource:
+    """A table of 2,000 records whose text comes so slowly that whoever reads it waits."""
+    source = open_csv(written(tmp_path / "t.csv", b"a;b\n" + b"\xfc;zebra\n" * 2000), (), "windows-1252")
+    assert sum(batch.rows.num_rows for batch in source.batches(["a"])) == 2000
+    blocks = text_encoding.utf_8_blocks
+
+    def slowly(path: Path, encoding: str) -> Iterator[bytes]:
+        for block in blocks(path, encoding):
+            time.sleep(0.03)
+            yield block
+
+    monkeypatch.setattr(text_encoding, "_BLOCK", 2**10)
+    monkeypatch.setattr(text_encoding, "utf_8_blocks", slowly)
+    return source
+
+
+@contextmanager
+def sent(number: int, *, times: int) -> Iterator[None]:
+    def send() -> None:
+        for _ in range(times):
+            time.sleep(0.05)
+            os.kill(os.getpid(), number)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield
+    finally:
+        with suppress(KeyboardInterrupt):
+            sender.join()
+
+
+def test_signals_that_a_program_handles_do_not_break_the_reading(slow_text: FileSource) -> None:
+    """A read from a pipe ends with an error where a signal comes meanwhile, and DuckDB does not try again."""
+    seen: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
+    try:
+        with sent(signal.SIGUSR1, times=8):
+            assert sum(batch.rows.num_rows for batch in slow_text.batches(["a"])) == 2000
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(seen) == 8
+
+
+def test_an_interrupt_ends_the_reading_as_what_it_is(slow_text: FileSource) -> None:
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt), sent(signal.SIGINT, times=1):
+            list(slow_text.batches(["a"]))
+        assert feeders() == 0
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_without_such_pipes_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from counterfoil.curator.sources.csv_text import (
 )
 from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
 from counterfoil.curator.sources.text_encoding import NO_UTF_8, readable
+from counterfoil.interrupts import left_to_other_threads
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.spelling import is_duration
@@ -176,13 +177,16 @@ class FileSource:
         return not self._layout.breaks_lines and self.header.encoding == UTF_8, self._layout.records
 
     def _scanned(self, chosen: str, skip_rows: int, batch_rows: int, *, in_parallel: bool) -> Iterator[pa.Table]:
-        with self._relation(in_parallel=in_parallel) as relation, connection() as opened:
+        piped = self.header is not None and self.header.encoding != UTF_8
+        with self._relation(in_parallel=in_parallel) as relation, _connection_to(piped=piped) as opened:
             # Texts of a batch may be longer together than offsets of 32 bits can count.
             opened.execute("SET arrow_large_buffer_size = true")
             if self.setup:
                 opened.execute(self.setup)
             rows = opened.sql(f"SELECT {chosen} FROM {relation} OFFSET {skip_rows}")
-            for batch in even_batches(rows.to_arrow_reader(batch_rows), batch_rows):
+            with _reading(piped=piped):
+                reader = rows.to_arrow_reader(batch_rows)
+            for batch in even_batches(_each(reader, piped=piped), batch_rows):
                 yield batch.rows
 
     @contextmanager
@@ -222,6 +226,31 @@ class FileSource:
             line = line_of_record(self.path, self.header, row)
             return f"line {line} of {self.name}" if line else f"record {row + 1} of {self.name}"
         return f"row {row + 1} of {self.name}"
+
+
+def _reading(*, piped: bool) -> AbstractContextManager[None]:
+    """What DuckDB does while it reads: from a pipe, no signal breaks it."""
+    return left_to_other_threads() if piped else nullcontext()
+
+
+@contextmanager
+def _connection_to(*, piped: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection whose own threads read as `_reading` has it."""
+    with ExitStack() as stack:
+        with _reading(piped=piped):
+            opened = stack.enter_context(connection())
+        yield opened
+
+
+def _each(batches: Iterable[pa.RecordBatch], *, piped: bool) -> Iterator[pa.RecordBatch]:
+    """Each of the batches, which are read as `_reading` has it."""
+    following = iter(batches)
+    while True:
+        with _reading(piped=piped):
+            batch = next(following, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def open_csv(path: Path, declared: Collection[str] | None = (), encoding: str = UTF_8) -> FileSource:
