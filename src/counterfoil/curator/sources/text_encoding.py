@@ -122,12 +122,28 @@ NO_UTF_8 = (
 )
 
 
+_fed: set[int] = set()
+"""The ends of pipes that are written to."""
+
+
+def _leave_to_parent() -> None:
+    """Closes them in a process that was forked meanwhile, before whose end no reader would see the end of the text."""
+    while _fed:
+        with suppress(OSError):
+            os.close(_fed.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 @contextmanager
 def readable(path: Path, encoding: str) -> Iterator[Path]:
     """Where the text can be read as UTF-8: the file itself, or a pipe, which is read once and in order.
 
     Raises:
-        SourceError: on a system without such pipes.
+        SourceError: on a system without such pipes, and at the end where a text came to no end: of what was cut off
+            within the last record, the number of records does not tell.
     """
     if encoding == UTF_8:
         yield path
@@ -135,10 +151,11 @@ def readable(path: Path, encoding: str) -> Iterator[Path]:
     if not _PIPES.is_dir():
         raise SourceError(f"{path.name}: this system reads UTF-8 alone, and the text is {encoding}. Save it as UTF-8.")
     end, start = os.pipe()
-    left = Event()
+    left, failed = Event(), Event()
     feeder = Thread(
-        target=_feed, args=(path, encoding, start, left), name=f"counterfoil reads {path.name}", daemon=True
+        target=_feed, args=(path, encoding, start, left, failed), name=f"counterfoil reads {path.name}", daemon=True
     )
+    _fed.add(start)
     feeder.start()
     try:
         yield _PIPES / str(end)
@@ -149,15 +166,23 @@ def readable(path: Path, encoding: str) -> Iterator[Path]:
             pass
         os.close(end)
         feeder.join()
+    if failed.is_set():
+        raise SourceError(
+            f"{path.name} was read to its end before, and can't be now: it has changed, or its disk fails."
+        )
 
 
-def _feed(path: Path, encoding: str, start: int, left: Event) -> None:
-    """Writes the text into a pipe until it ends, or nobody reads it. What can't be read is cut off, and the reader, who
-    knows how many records there are, notices."""
-    with os.fdopen(start, "wb", buffering=0) as pipe, suppress(OSError, SourceError, *BROKEN_GZIP):
-        for block in utf_8_blocks(path, encoding):
-            rest = memoryview(block)
-            while rest and not left.is_set():
-                rest = rest[pipe.write(rest) :]
-            if left.is_set():
-                return
+def _feed(path: Path, encoding: str, start: int, left: Event, failed: Event) -> None:
+    """Writes the text into a pipe until it ends, or nobody reads it."""
+    with os.fdopen(start, "wb", buffering=0) as pipe:
+        try:
+            for block in utf_8_blocks(path, encoding):
+                rest = memoryview(block)
+                while rest and not left.is_set():
+                    rest = rest[pipe.write(rest) :]
+                if left.is_set():
+                    return
+        except Exception:  # it may quote the text, and the reader has a sentence of its own
+            failed.set()
+        finally:
+            _fed.discard(start)
