@@ -155,6 +155,14 @@ def test_only_empty_cells_are_null_again(tmp_path: Path) -> None:
     assert load_csv(tmp_path / "t.csv").column("c").to_pylist() == ["NA", "null", "nan", None]
 
 
+def test_cells_of_several_lines_are_read_wherever_a_block_of_the_file_ends(tmp_path: Path) -> None:
+    """Arrow reads 1 MB at a time: here its first block ends between the two signs that end a line within a cell."""
+    rows = ["aaa", *"a" * 262_141, "\r\n", "a", *["a\nb"] * 400_000]
+    write_table(pa.table({"c": rows, "d": ["b"] * len(rows)}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes()[2**20 - 1 : 2**20 + 1] == b"\r\n"
+    assert load_csv(tmp_path / "t.csv").column("c").to_pylist() == rows
+
+
 def test_cells_are_quoted_as_they_must_be(tmp_path: Path) -> None:
     texts = ["plain", 'a "b"', "a,b", "a\nb", "a\rb", "a;b", '"', None]
     write_table(pa.table({'x"y': texts, "z|": texts[::-1]}), tmp_path / "t.csv")

@@ -35,6 +35,9 @@ _READERS = {
     "counterfoil.pate": "PATEClassifier.load",
 }
 
+_BLOCK, _LARGEST_BLOCK = 2**20, 2**31 - 1
+"""Bytes that Arrow reads at a time by default, and at most."""
+
 
 @dataclass(frozen=True)
 class ReleaseFolder:
@@ -255,11 +258,24 @@ def load_csv(path: Path, encoding: str = UTF_8) -> pa.Table:
         while header.count(b'"') % 2 and (more := stream.readline()):
             header += more
     # Names that hold a sign that may separate cells stand between quotes.
-    parsing = csv.ParseOptions(delimiter=";" if any(b";" in part for part in header.split(b'"')[::2]) else ",")
+    delimiter = ";" if any(b";" in part for part in header.split(b'"')[::2]) else ","
+    parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     reading = csv.ReadOptions(encoding=codec_of(encoding))
     with path.open("rb") as stream:
         names = csv.open_csv(stream, reading, parsing).schema.names
     # Only an empty cell is null: a category may read NA.
     types = dict.fromkeys(names, pa.string())
     as_texts = csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
+    reading.block_size = _block_bytes(path)
     return csv.read_csv(path, reading, parsing, as_texts)
+
+
+def _block_bytes(path: Path) -> int:
+    """How much of a CSV file that `synth` wrote Arrow is to read at a time: all of it where a cell has a carriage
+    return, for Arrow drops the line feed behind one where a block begins with it."""
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            if b"\r" in block:
+                # A byte of another encoding is three of UTF-8 at most.
+                return min(3 * path.stat().st_size + 1, _LARGEST_BLOCK)
+    return _BLOCK
