@@ -186,6 +186,24 @@ def test_a_reader_who_leaves_early_leaves_nothing_behind(failure: type[BaseExcep
     assert open_files() == before
 
 
+def test_a_second_interrupt_while_the_first_is_followed_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: int) -> bytes:
+        raise KeyboardInterrupt
+
+    path, before = written(tmp_path / "t.csv", b"a;b\n" + b"\xfc;zebra\n" * 400_000), open_files()
+    monkeypatch.setattr(os, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt), readable(path, "windows-1252"):
+        raise KeyboardInterrupt
+    for _ in range(100):
+        if not feeders():
+            break
+        time.sleep(0.05)
+    assert feeders() == 0
+    assert open_files() == before
+
+
 def test_a_source_that_is_read_twice_and_left_once_leaves_nothing_behind(tmp_path: Path) -> None:
     path = written(tmp_path / "t.csv", b"a;b\n" + b"\xfc;zebra\n" * 400_000)
     before, source = open_files(), open_csv(path, (), "windows-1252")

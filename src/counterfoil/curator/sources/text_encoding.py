@@ -162,9 +162,11 @@ def readable(path: Path, encoding: str) -> Iterator[Path]:
     finally:
         # A reader that left early may hold its end open, and a full pipe would hold the feeder.
         left.set()
-        while os.read(end, _BLOCK):
-            pass
-        os.close(end)
+        try:
+            while os.read(end, _BLOCK):
+                pass
+        finally:
+            os.close(end)
         feeder.join()
     if failed.is_set():
         raise SourceError(
