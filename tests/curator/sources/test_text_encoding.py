@@ -113,6 +113,19 @@ def test_bytes_of_letters_that_look_like_separators_need_no_encoding_where_no_na
     assert open_csv(path, None).column_names == ()
 
 
+def test_a_name_that_another_program_could_not_read_is_a_name(tmp_path: Path) -> None:
+    """Such programs write U+FFFD for what they do not know."""
+    path = written(tmp_path / "t.csv", "Stra\ufffde;b\nü;1\n".encode("utf-16"))
+    assert open_csv(path).column_names == ("Stra\ufffde", "b")
+    for data, encoding in (
+        (b"\xff\xfea\x00\x00\xd8;\x00", UTF_8),
+        (b"a;\x81\n1;2\n", "windows-1252"),
+        (b"a;\xb0\n", "euc-kr"),
+    ):
+        with pytest.raises(SourceError, match="the text is not"):
+            open_csv(written(tmp_path / "t.csv", data), (), encoding)
+
+
 def test_whoever_shows_no_name_needs_no_encoding(tmp_path: Path) -> None:
     path = written(tmp_path / "t.csv", "Größe;Größe €\nü;1\n".encode("cp1252"))
     assert open_csv(path, None).name == "t.csv"

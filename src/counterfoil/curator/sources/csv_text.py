@@ -63,7 +63,7 @@ def read_header(path: Path, declared: Collection[str] | None = (), stated: str =
         with open_text(path, encoding, strict=False) as stream:
             line = stream.readline()
             delimiter = _delimiter(line)
-            if declared is None and _is_no_text(line, encoding):
+            if declared is None and _is_no_text(line):
                 # In the bytes of Japanese and Chinese letters may be those of separators: it can't be divided.
                 return CSVHeader((), delimiter, encoding)
             stream.seek(0)
@@ -100,13 +100,13 @@ def _require_text(header: str, where: str, encoding: str) -> None:
     UTF-16: without its mark at the beginning, or in UTF-32."""
     if "\0" in header:
         raise SourceError(f"{where}: the text is UTF-16 without its first mark, or no text. Save it as UTF-8.")
-    if _is_no_text(header, encoding):
+    if _is_no_text(header):
         raise no_text(where, encoding)
 
 
-def _is_no_text(read: str, encoding: str) -> bool:
-    """Whether bytes that are no text of the encoding are among the letters that `open_text` read of them."""
-    return any("\udc80" <= letter <= "\udcff" if encoding == UTF_8 else letter == "\ufffd" for letter in read)
+def _is_no_text(read: str) -> bool:
+    """Whether bytes that are no text of the encoding are among what `open_text` made of them."""
+    return any("\udc80" <= letter <= "\udcff" for letter in read)
 
 
 def _require_names_to_the_end(names: Sequence[str], where: str) -> None:

@@ -49,11 +49,15 @@ def open_text(path: Path, encoding: str, *, strict: bool = True) -> TextIO:
     Args:
         path: of the file.
         encoding: as `encoding_of` has it.
-        strict: whether bytes that are no text raise UnicodeDecodeError; else they stand as surrogates where they should
-            be UTF-8, and as U+FFFD in other encodings.
+        strict: whether bytes that are no text raise UnicodeDecodeError; else they stand as surrogates, which are in no
+            text: U+FFFD may be.
     """
-    errors = "strict" if strict else "surrogateescape" if encoding == UTF_8 else "replace"
+    errors = "strict" if strict else "surrogateescape" if encoding == UTF_8 else _MARKED
     return io.TextIOWrapper(open_bytes(path), encoding=_codec(encoding), errors=errors, newline="")
+
+
+_MARKED = "counterfoil.marked"
+codecs.register_error(_MARKED, lambda error: ("\udcff", error.end))  # type: ignore[attr-defined]
 
 
 def _codec(encoding: str) -> str:
