@@ -12,6 +12,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.marginals.one_way import OneWay, measure_one_way
+from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.schema import Schema
 
@@ -66,23 +67,33 @@ def what_columns_cost(copies: int, bins: int, more: float) -> tuple[OneWay, list
 
 @pytest.mark.parametrize("bins", [5, 100])
 def test_columns_cost_more_where_noise_hides_them(bins):
-    """Of 600 people noise hides 5 to 10%, of 60,000 less than .1%; shares of the second query have the mean 1."""
-    _, planned = what_columns_cost(1, bins, 0.0)
-    _, clear = what_columns_cost(100, bins, 0.5)
-    hidden, costs = what_columns_cost(1, bins, 0.5)
+    """Of 600 people noise hides 5 to 10%, of 60,000 less than .1%; shares of the last query have the mean 1."""
+    _, planned = what_columns_cost(1, bins, NO_MORE)
+    _, clear = what_columns_cost(100, bins, More(0.5, 0.5))
+    hidden, costs = what_columns_cost(1, bins, More(0.5, 0.5))
     assert math.fsum(planned) == pytest.approx(1.0, rel=1e-6)
     assert math.fsum(clear) == pytest.approx(1.0, rel=1e-6)
     assert 1.2 < math.fsum(costs) <= 1.5 * (1 + 1e-9)
-    assert len(costs) == 2
+    assert len(clear) == 2
+    assert len(costs) == 3
+    assert 0 < costs[1] <= 0.2 * (1 + 1e-9)
     whole = 2 * NOISE.noise_multiplier  # in each cell of four columns
     precisions = [one.scale**-2 for one in hidden.estimator.measurements]
     assert math.fsum(precisions) == pytest.approx(4 * math.fsum(costs) / whole**2, rel=0.03)
 
 
-def test_two_questions_for_all_columns():
+@pytest.mark.parametrize(
+    ("error", "part"), [(1e-4, 0.0), (0.01, 0.0), (0.0316, 0.25), (0.1, 0.5), (0.3, 0.8), (1.9, 0.8)]
+)
+def test_what_columns_get_besides_follows_from_their_error(error, part):
+    assert More(0.5, 0.8).where(error) == pytest.approx(part, abs=1e-3)
+    assert NO_MORE.where(error) == 0
+
+
+def test_three_questions_for_all_columns_where_noise_hides_some():
     one_way, charges = measured()
-    assert [charge.parameters["cliques"] for charge in charges] == [[["color"], ["age"], ["size"]]] * 2
-    assert "weights" not in charges[0].parameters
+    assert [charge.parameters["cliques"] for charge in charges] == [[["color"], ["age"], ["size"]]] * 3
+    assert ["weights" in charge.parameters for charge in charges] == [False, False, True]
     assert one_way.model.marginal(("color",)) == pytest.approx([300, 290, 5, 5], abs=60)
     assert one_way.model.total == one_way.estimator.counted
     assert one_way.estimator.total_error > 0

@@ -230,21 +230,21 @@ def test_aim_finds_the_links_of_a_chain_of_more_columns_than_its_rounds_had_choi
 def test_what_a_wide_table_has_no_pairs_for_measures_its_columns_again():
     """36 independent columns: with this seed some choice ends the tree.
 
-    The second query is as large as the first, and what columns get besides because noise hides them. A tree of 35 pairs
-    was to take the place of all rounds but one, with 35 parts of 39 of the rest; so much of it as was not used is what
-    columns cost in their third.
+    The first query is half of what was planned for columns, and the others are more, because noise hides them. A tree
+    of 35 pairs was to take the place of all rounds but one, with 35 parts of 39 of the rest; so much of it as was not
+    used is what columns cost in the query behind the choices.
     """
     columns = 36
     domain = Domain(tuple(f"c{i:02d}" for i in range(columns)), (2,) * columns)
     rows = np.random.default_rng(6).integers(0, 2, (2000, columns))
     made = released(AIM(), domain, list(map(tuple, rows.tolist())), budget=Budget(0.3, 1e-6), draw=5)
     charges, shares = charges_of(made), Shares()
-    first, more, again, *marginals = charges_of(made, "marginal_counts")
-    for charge in (first, more, again):
+    first, once, more, again, *marginals = charges_of(made, "marginal_counts")
+    for charge in (first, once, more, again):
         assert charge["parameters"]["cliques"] == [[name] for name in domain.attributes]
     edges = charges.index(again) - charges.index(more) - 2  # the last choice was to end
     planned = 2 * mu_squared_of(first)
-    left = shares.marginals * planned / shares.columns - (mu_squared_of(more) - mu_squared_of(first))
+    left = shares.marginals * planned / shares.columns - (sum(map(mu_squared_of, (first, once, more))) - planned)
     assert mu_squared_of(again) == pytest.approx((35 - edges) / 39 * left, rel=1e-6)
     measured = math.fsum(mu_squared_of(charge) for charge in marginals)
     assert measured == pytest.approx((edges + 4) / 39 * left, rel=1e-6)
@@ -257,10 +257,10 @@ def test_what_other_tables_have_no_pairs_for_is_left_to_rounds():
     rows = np.random.default_rng(6).integers(0, 2, (2000, 20))
     made = released(AIM(), domain, list(map(tuple, rows.tolist())), budget=Budget(0.3, 1e-6), draw=5)
     charges = charges_of(made)
-    first, more, *marginals = charges_of(made, "marginal_counts")
+    first, once, more, *marginals = charges_of(made, "marginal_counts")
     assert charges.index(marginals[0]) - 2 < 19, "choices come before what they choose is measured"
     assert all(len(charge["parameters"]["cliques"]) == 1 for charge in marginals)
-    measured = math.fsum(mu_squared_of(charge) for charge in (first, more, *marginals))
+    measured = math.fsum(mu_squared_of(charge) for charge in (first, once, more, *marginals))
     assert measured == pytest.approx((Shares().marginals / Shares().columns + 1) * 2 * mu_squared_of(first), rel=1e-6)
 
 

@@ -129,13 +129,13 @@ def _arrow(table: pd.DataFrame):
 
 @pytest.mark.parametrize("method", [AIM(), MST()], ids=["aim", "mst"])
 def test_a_lost_answer_about_columns_that_leaves_nothing_ends_in_a_sentence(tmp_path, monkeypatch, method):
-    """Killed between the second charge for columns and its answer: paid again, it leaves nothing for relations."""
+    """Killed between the last charge for columns and its answer: paid again, it leaves nothing for relations."""
     table, budget = people(300), Budget(0.3, 1e-6)
     add, asked = GaussianNoise.add, []
 
     def killed(self, *given):
         asked.append(self)
-        if len(asked) == 2:
+        if len(asked) == 3:
             raise KeyboardInterrupt
         return add(self, *given)
 

@@ -14,7 +14,7 @@ What differs from the published algorithm (`aim_published`), and why:
   regularized towards entropy does not follow noise into empty cells. The published penalty, the same for every cell,
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
-  marginal's error contains those of its columns, and half as much again where noise hides them.
+  marginal's error contains those of its columns, and up to nearly twice as much where noise hides them.
 - With a focus, the columns are followed by the pairs of that column with each other one, in one query, because a model
   that predicts the column learns from these pairs. Nothing is spent on choosing them. Rounds then choose among the
   marginals of the focus with two and three other columns too.
@@ -49,6 +49,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure, measure_b
 from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
+from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
@@ -86,7 +87,7 @@ CLEAR_ERROR = 0.03
 """Marginals of three columns and more that nobody named may be chosen where their noise, if the fewest rounds shared
 the budget, is at most this part of the records (L1, of 2)."""
 
-MORE_FOR_COLUMNS = 0.5
+MORE_FOR_COLUMNS = More(much=0.5, most=0.875)
 """What columns may get besides, as a part of their share, where noise hides them; not with a focus, whose pairs tell of
 all columns."""
 
@@ -177,7 +178,7 @@ class BatchedAIM:
         capacity = account.divisible
         self.pace.step("measuring columns", 0.0)
         noise = account.noise(self.shares.columns * capacity)
-        before, more = account.spent, MORE_FOR_COLUMNS if self.focus is None else 0.0
+        before, more = account.spent, MORE_FOR_COLUMNS if self.focus is None else NO_MORE
         one_way = measure_one_way(
             self.curator,
             account,

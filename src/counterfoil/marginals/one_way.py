@@ -37,7 +37,7 @@ from counterfoil.marginals.heaps import heaps
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
-from counterfoil.marginals.repeated_measurement import LONG, has_long, measured_repeatedly
+from counterfoil.marginals.repeated_measurement import LONG, NO_MORE, More, has_long, measured_repeatedly
 from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
@@ -135,7 +135,7 @@ def measure_one_way(
     account: Account,
     noise: CountNoise,
     *,
-    more: float = 0.0,
+    more: More = NO_MORE,
     by_need: bool = True,
     entropy_weight: float | None = None,
     rows: int | None = None,
@@ -169,7 +169,7 @@ def measure_one_way(
     estimator = WarmEstimator(domain, schema.structural_zeros, total, entropy_weight, wanted=rows, watch=watch)
     columns: list[Clique] = [(name,) for name in domain.attributes]
     # Where the number of records would be noise, so are all counts: columns have all that they may, in equal parts.
-    most = part_of(noise, 1 + more) if more and isinstance(noise, GaussianNoise) else noise
+    most = part_of(noise, 1 + more.most) if more.most and isinstance(noise, GaussianNoise) else noise
     require_total(curator, account, [(columns, most), *later], rows)
     spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
     if isinstance(noise, GaussianNoise) and (has_long(spans) or (by_need and len(columns) > 1)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,8 +41,31 @@ LONG = 64
 """A column of numbers with more codes is measured repeatedly also by itself, and the numbers may be added up."""
 _ONCE_MORE = 0.2
 """The most that the first measurement gets besides, where noise hides the columns; the last one gets that much less."""
-_LITTLE_NOISE, _MUCH_NOISE = 0.01, 0.1
-"""Expected errors of columns (L1, of 2), by their mean, from which on they get more of the budget, and all of it."""
+_LITTLE_NOISE, _MUCH_NOISE, _MOST_NOISE = 0.01, 0.1, 0.3
+"""Expected errors of columns (L1, of 2), by their mean: from the first on they get more of the budget (`More`)."""
+_HALF_HIDDEN = math.sqrt(_LITTLE_NOISE * _MUCH_NOISE)
+"""From this mean error on they are counted once more at first, and with all of `_ONCE_MORE` from `_MUCH_NOISE` on."""
+
+
+@dataclass(frozen=True)
+class More:
+    """What columns may get besides, as a part of their share, the more the more of them noise hides.
+
+    Args:
+        much: where the mean error is `_MUCH_NOISE`.
+        most: where it is `_MOST_NOISE`, or larger.
+    """
+
+    much: float = 0.0
+    most: float = 0.0
+
+    def where(self, error: float) -> float:
+        """The part where columns are this far off (L1, of 2), linear in its logarithm between the three places."""
+        places = np.log([_LITTLE_NOISE, _MUCH_NOISE, _MOST_NOISE])
+        return float(np.interp(math.log(error), places, [0.0, self.much, self.most]))
+
+
+NO_MORE = More()
 
 
 def measured_repeatedly(
@@ -52,7 +76,7 @@ def measured_repeatedly(
     spans: Mapping[str, np.ndarray],
     public: float | None,
     *,
-    more: float,
+    more: More,
     by_need: bool,
 ) -> tuple[list[NoisyMarginal], dict[str, Runs], dict[str, Smoothed], dict[str, ColumnSum]]:
     """All columns counted repeatedly, and the numbers of those added up whose means the counts leave in doubt.
@@ -76,7 +100,7 @@ def measured_repeatedly(
     thrice = any(len(widths) >= MANY for widths in spans.values())
     first = _FIRST_OF_THREE if thrice else before
     marginals = measure(account, domain, columns, part_of(noise, first))
-    if again := _ONCE_MORE * max(2 * hidden_by_noise(marginals, first, public) - 1, 0.0):
+    if again := _once_more(error_by_noise(marginals, first, public)):
         marginals = [*combine(domain, [*marginals, *measure(account, domain, columns, part_of(noise, again))])]
     runs, buyer = runs_of_columns(schema, marginals, spans), SumBuyer(schema, account, noise)
     if thrice:
@@ -86,7 +110,7 @@ def measured_repeatedly(
     # A last measurement of as much noise halves the variances.
     wanted = buyer.wishes(smoothed_columns(schema, runs, marginals, public), better=0.5) if has_long(spans) else {}
     share = min(sum(wanted.values()), MOST_SHARE)
-    last = _LAST - again - share + hidden_by_noise(marginals, before + again, public) * more
+    last = _LAST - again - share + more.where(error_by_noise(marginals, before + again, public))
     marginals, runs = measured_again(account, domain, part_of(noise, last), marginals, runs, by_need=by_need)
     smoothed = smoothed_columns(schema, runs, marginals, public)
     sums = buyer.ask({name: smoothed[name] for name in wanted}, share)
@@ -100,8 +124,13 @@ def has_long(spans: Mapping[str, np.ndarray]) -> bool:
     return any(len(widths) > LONG for widths in spans.values())
 
 
-def hidden_by_noise(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
-    """How much of the columns the noise of their whole budget hides: 0 for `_LITTLE_NOISE`, 1 for `_MUCH_NOISE`.
+def _once_more(error: float) -> float:
+    """The part of the budget for counting all codes once more, where columns are this far off (L1, of 2)."""
+    return float(np.interp(math.log(error), np.log([_HALF_HIDDEN, _MUCH_NOISE]), [0.0, _ONCE_MORE]))
+
+
+def error_by_noise(marginals: Sequence[NoisyMarginal], part: float, public: float | None) -> float:
+    """How far off the columns would be by the noise of their whole budget: L1 of normalized counts, the mean; above 0.
 
     Args:
         marginals: noisy counts of columns.
@@ -110,8 +139,7 @@ def hidden_by_noise(marginals: Sequence[NoisyMarginal], part: float, public: flo
     """
     total = max(estimate_total(marginals)[0] if public is None else public, 1.0)
     errors = [expected_error(one.counts, one.scale * math.sqrt(part)) for one in marginals]
-    share = math.log(max(float(np.mean(errors)), 1.0) / (_LITTLE_NOISE * total)) / math.log(_MUCH_NOISE / _LITTLE_NOISE)
-    return min(max(share, 0.0), 1.0)
+    return max(float(np.mean(errors)), 1.0) / total
 
 
 def measured_again(

@@ -18,6 +18,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import left_for_pairs, left_without_lost, measure_one_way
+from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.spanning_tree import choose_tree
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
@@ -32,7 +33,7 @@ from counterfoil.synthesis.time_limit import TimeLimit
 
 _LAST_GAP = 2e-3
 
-MORE_FOR_COLUMNS = 0.3
+MORE_FOR_COLUMNS = More(much=0.3, most=0.3)
 """What columns may get of the pairs' budget, as a part of their share, where noise hides them."""
 
 
@@ -94,7 +95,7 @@ class MST(Method):
         pace.step("measuring columns", 0.0)
         alone = columns == 1
         noise = account.noise((1 - self.error_bars if alone else self.columns) * capacity)
-        before, more = account.spent, 0.0 if alone else MORE_FOR_COLUMNS
+        before, more = account.spent, NO_MORE if alone else MORE_FOR_COLUMNS
         one_way = measure_one_way(curator, account, noise, more=more, rows=rows, watch=pace)
         left = 0.0 if alone else left_for_pairs(account, before, (self.columns + self._pairs) * capacity)
         estimator = one_way.coarse_estimator()
