@@ -121,7 +121,7 @@ def test_a_column_of_many_kinds_is_merged_as_without_zeros() -> None:
 def test_what_a_rule_ties_to_a_column_keeps_its_share() -> None:
     """Ages are merged around the one from which people are asked; those without an answer stay as many as they are.
 
-    Seeds are fixed. Without `kept_apart` the three counts are off by 120 to 141.
+    Seeds are fixed. Without `kept_apart` the three counts are off by 90 to 162.
     """
     rng = np.random.default_rng(5)
     age = np.minimum(rng.gamma(4, 9, 10_000), 99).astype(int)
@@ -133,6 +133,6 @@ def test_what_a_rule_ties_to_a_column_keeps_its_share() -> None:
         '[[rules]]\nif = "age >= 17"\nthen = "state is not missing"\n'
     )
     frame, schema = pd.DataFrame({"age": age, "state": state}), counterfoil.Schema.from_toml(text)
-    for seed in range(3):
+    for seed in range(2, 5):
         made = counterfoil.synthesize(frame, schema, epsilon=0.3, method="mst", seed=seed)
         assert abs(made.model.marginal(("state",))[-1] - (age < 17).sum()) < 60

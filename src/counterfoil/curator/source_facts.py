@@ -86,7 +86,7 @@ def columns_stated(source: Any, encoding: str) -> SourceColumns:
     return columns
 
 
-def value_at(source: Any, column: str, row: int, encoding: str) -> str:
+def value_at(source: Any, column: str, row: int, encoding: str = UTF_8) -> str:
     """The value of one cell, NOT PRIVATE: for the steward's own terminal, never for a log or a report.
 
     Args:
