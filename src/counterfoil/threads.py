@@ -18,7 +18,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 _MOST = 8
-"""More threads than this wait for memory rather than for a core, and each holds blocks of its own."""
+"""More gain nothing (docs/scale.md), as files are read and written in sequence, and each holds blocks of its own."""
 
 
 @cache
