@@ -39,6 +39,7 @@ def test_each_order_is_said_with_its_rule_and_none_that_follows_from_two():
     assert list(found) == ["operated", "discharged"]
     assert 'require = "admitted <= operated"' in found["operated"]
     assert 'require = "operated <= discharged"' in found["discharged"]
+    assert '`between = ["operated", "discharged"]`' in found["discharged"]
 
 
 def test_the_rules_that_are_advised_end_the_notes():
@@ -47,6 +48,21 @@ def test_the_rules_that_are_advised_end_the_notes():
         for one, other in (("admitted", "operated"), ("operated", "discharged"), ("admitted", "discharged"))
     )
     assert orders(stays(), rules) == {}
+
+
+def test_lengths_that_are_counted_in_place_of_the_later_dates_end_the_notes_and_are_right():
+    derived = "".join(
+        f'[columns.{name}]\nkind = "integer"\nbetween = ["{first}", "{last}"]\nlower = 0\nupper = 40\n'
+        f'[[derived]]\nname = "{last}"\nkind = "date"\nexpression = "{text}"\n'
+        for name, first, last, text in (
+            ("wait", "admitted", "operated", "admitted + wait"),
+            ("rest", "operated", "discharged", "admitted + wait + rest"),
+        )
+    )
+    schema = Schema.from_toml(f'name = "t"\n[columns.admitted]\nkind = "date"\n{BOUNDS}{derived}')
+    report = check_without_privacy(stays(), schema)
+    assert report.holds
+    assert not [note for note in report.notes if note.kind in ("order", "derived", "notation")]
 
 
 @pytest.mark.parametrize("place", [0, 299])

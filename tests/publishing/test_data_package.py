@@ -266,3 +266,22 @@ def test_decimal_commas_are_declared_where_texts_have_them(tmp_path: Path) -> No
         fields[name] = {field["name"]: field.get("decimalChar") for field in made["resources"][0]["schema"]["fields"]}
     assert fields["synthetic.csv"] == {"x": ",", "n": None, "y": ","}
     assert fields["synthetic.parquet"] == {"x": None, "n": None, "y": None}
+
+
+def test_moments_that_follow_from_others_are_read_by_their_notation(tmp_path: Path) -> None:
+    text = (
+        '[columns.pickup]\nkind = "datetime"\nlower = 2024-01-01T00:00:00\nupper = 2024-03-31T00:00:00\nbins = 9\n'
+        '[columns.ride]\nkind = "integer"\nbetween = ["pickup", "dropoff"]\nlower = 0\nupper = 7200\n'
+        '[[derived]]\nname = "dropoff"\nkind = "datetime"\nexpression = "pickup + ride"\n'
+    )
+    for more in ("", 'format = "%d.%m.%Y %H:%M:%S"\n'):
+        schema = Schema.from_toml(text + more)
+        table = drawn(schema)
+        resource = package(schema, table, tmp_path)["resources"][0]
+        fields = resource["schema"]["fields"]
+        assert (
+            fields[1]["description"]
+            == "From pickup to dropoff: in days between two dates, in seconds between two datetimes."
+        )
+        assert fields[2]["type"] == "datetime"
+        assert [row[2] for row in read(tmp_path, resource)] == table.column("dropoff").to_pylist()

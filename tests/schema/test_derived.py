@@ -209,7 +209,7 @@ BASE = '[columns.n]\nkind = "integer"\nlower = 0\nupper = 3\n[[derived]]\n'
         ('name = "d"\nkind = "real"\nexpresion = "n"', "unknown key `expresion`. Did you mean 'expression'"),
         ('name = "d"\nkind = "real"\nexpression = "m"', "no synthesized column 'm'"),
         ('name = "d"\nkind = "integer"\nexpression = "n / 2"', "may give fractions. Use `round"),
-        ('name = "d"\nkind = "date"\nexpression = "n"', "an expression gives numbers, true or false"),
+        ('name = "d"\nkind = "date"\nexpression = "n"', "`n`: it gives a number, not a date"),
         ('name = "d"\nkind = "boolean"\nexpression = "n + 1"', "made of comparisons"),
         ('name = "n"\nkind = "real"\nexpression = "n"', "Column 'n' is declared twice"),
         ('name = "d"\nkind = "real"\nexpression = "n"\nafter = "m"', "`after` must name a column or pattern.*'m'"),

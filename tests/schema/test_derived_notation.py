@@ -76,9 +76,12 @@ def test_labels_are_the_values_of_every_storage() -> None:
         ({"digits": 19}, "`digits` must be from 1 to 18; found 19"),
         ({"digits": 2, "lookup": (("A", -1),)}, "goes with numbers from 0 on"),
         ({"result": "boolean", "lookup": (("A", True),), "true": "yes"}, "give the labels `true` and `false` together"),
-        ({"result": "date", "lookup": (("A", date(2020, 1, 31)),), "format": "%m.%Y"}, "must tell all days apart"),
+        ({"result": "date", "lookup": (("A", date(2020, 1, 31)),), "format": "%m.%Y"}, "must tell all values apart"),
         ({"result": "date", "lookup": (("A", date(2020, 1, 31)),), "format": "%d.%q"}, "can be read and written"),
-        ({"result": "date", "lookup": (("A", date(2020, 1, 31)),), "format": "%d.%m.%Y%z"}, "must be one of days"),
+        (
+            {"result": "date", "lookup": (("A", date(2020, 1, 31)),), "format": "%d.%m.%Y%z"},
+            "must be one without an offset",
+        ),
     ],
 )
 def test_keys_that_contradict_the_column_are_refused(facts: dict[str, Any], message: str) -> None:

@@ -180,3 +180,20 @@ def test_a_file_is_read_and_neither_it_nor_a_list_is_the_table(tmp_path: Path) -
     facts.write_text('[columns.a]\nkind = "categorical"\nvalues_from = "codes.csv"\n')
     partial = read_partial(facts, ["a"], sensitive=kept)
     assert (partial.folder, len(partial.files)) == (tmp_path, 1)
+
+
+def test_a_column_between_two_dates_is_stated_in_full_and_need_not_be_in_the_table() -> None:
+    """So that a purchase keeps the lengths of stays: the later date is derived, and nothing is asked about it."""
+    text = (
+        '[columns.admitted]\nkind = "date"\nlower = 2020-01-01\nupper = 2020-12-31\n'
+        '[columns.stay]\nkind = "integer"\nbetween = ["admitted", "discharged"]\nlower = 0\nupper = 90\n'
+        '[[derived]]\nname = "discharged"\nkind = "date"\nexpression = "admitted + stay"\n'
+    )
+    names = ("admitted", "discharged", "ward")
+    known = read_partial(text, names)
+    assert {name for name, one in known.stated(names).items() if one.ignored} == {"admitted", "discharged"}
+    assert any("[columns.stay]" in block for block in known.others)
+    with pytest.raises(SchemaError, match="no column 'stay'"):
+        read_partial(text.replace('between = ["admitted", "discharged"]\n', ""), names)
+    with pytest.raises(SchemaError, match="`between` goes with `upper`\\. State `upper` too"):
+        read_partial(text.replace("upper = 90\n", ""), names)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.silence import silent
+from counterfoil.curator.sources.computed_source import with_computed
 from counterfoil.curator.sources.csv_text import lines_of_records
 from counterfoil.curator.sources.file_source import FileSource
 from counterfoil.curator.sources.opening import open_source
@@ -96,7 +97,7 @@ class RawTable:
         """
         held = self.held if derived else ()
         names = (*self.schema.domain.attributes, *(column.name for column in held))
-        row, parts = 0, self._source.batches(names, BATCH_ROWS)
+        row, parts = 0, with_computed(self._source, self.schema).batches(names, BATCH_ROWS)
         while (part := self._next(parts)) is not None:
             yield self._read(part, row, held)
             row += part.num_rows

@@ -15,10 +15,10 @@ from counterfoil.evaluation.column_notes import TOP_TEXTS, ColumnNote
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.arithmetic import near, round_to
 from counterfoil.schema.derived import Derived
+from counterfoil.schema.derived_instants import FORMATS
 from counterfoil.schema.derived_notation import DerivedNotation
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.notation import format_of, moment_of
-from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.rounded_lookups import decimals_needed
 from counterfoil.schema.toml_text import toml_value
 
@@ -104,14 +104,19 @@ def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str,
         yield "digits", "", len(text)
     elif column.result == "real" and (found := _DECIMALS.fullmatch(text)):
         yield "decimals", "", len(found[1])
-    elif column.result == "date":
-        day = moment_of(written, column.format).date()
-        yield from (("format", "", one) for one in (format_of(text), *DATE_FORMATS) if one and _reads(text, one, day))
+    elif column.result in FORMATS:
+        moment, formats = _stated(written, column.format, column), (format_of(text), *FORMATS[column.result])
+        yield from (("format", "", one) for one in formats if one and _reads(text, one, moment, column))
 
 
-def _reads(text: str, text_format: str, day: date) -> bool:
+def _stated(text: str, text_format: str, column: Derived) -> date:
+    moment = moment_of(text, text_format)
+    return moment if column.result == "datetime" else moment.date()
+
+
+def _reads(text: str, text_format: str, moment: date, column: Derived) -> bool:
     try:
-        return moment_of(text, text_format).date() == day
+        return _stated(text, text_format, column) == moment
     except ValueError:
         return False
 

@@ -15,6 +15,7 @@ from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.schema import Schema
 from counterfoil.schema.date_order import dates_without_rule, order_rule
 from counterfoil.schema.instant import Instant
+from counterfoil.schema.toml_text import toml_value
 
 FEWEST = 20
 """Records in which one date comes strictly first, from which on it is no chance that none has the other order."""
@@ -50,11 +51,13 @@ class OrderCounts:
         for (first, last), count in found.items():
             if any((first, other) in found and (other, last) in found for other in self._units):
                 continue
-            yield ColumnNote(last, "order", _text(first, order_rule(self._schema, first, last)), count)
+            yield ColumnNote(last, "order", _text(first, last, self._schema), count)
 
 
-def _text(first: str, rule: str) -> str:
+def _text(first: str, last: str, schema: Schema) -> str:
+    alike = schema[first].comparable == schema[last].comparable
+    between = f", or, where lengths matter, count `between = {toml_value([first, last])}` in its place" if alike else ""
     return (
         f"in no record does it come before {first}, and noise knows no order: many rows of a copy will break it. Where "
-        f"none can, as no discharge before its admission, add the rule {rule}."
+        f"none can, as no discharge before its admission, add the rule {order_rule(schema, first, last)}{between}."
     )

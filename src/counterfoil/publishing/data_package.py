@@ -52,7 +52,14 @@ _KEY_WORDS = {
 }
 _MOST_HEADER = 1000
 _ISO_DATETIME = "%Y-%m-%d %H:%M:%S"
-_DERIVED = {"categorical": "string", "boolean": "boolean", "integer": "integer", "real": "number", "date": "date"}
+_DERIVED = {
+    "categorical": "string",
+    "boolean": "boolean",
+    "integer": "integer",
+    "real": "number",
+    "date": "date",
+    "datetime": "datetime",
+}
 
 
 @dataclass(frozen=True)
@@ -235,8 +242,9 @@ def _derived(column: Derived, notation: Notation) -> dict[str, Any]:
     described: dict[str, Any] = {"type": _DERIVED[column.result]}
     if column.notation.labels is not None:
         described = _boolean(column.notation.labels)
-    if column.format and not notation.typed:
-        described["format"] = of_python(column.format)
+    text_format = of_python(column.format) or (_ISO_DATETIME if column.result == "datetime" else "")
+    if text_format and not notation.typed:
+        described["format"] = text_format
     if column.digits:
         described["counterfoil:digits"] = column.digits
     if column.result == "real":
@@ -262,7 +270,16 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     digits = {"counterfoil:digits": column.digits} if isinstance(column, Integer) and column.digits else {}
     comma = _decimal_char(column.decimal_char, notation) if isinstance(column, Real) else {}
     unit = {"counterfoil:unit": column.unit} if isinstance(column, Integer | Real) and column.unit else {}
-    return {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits, **unit}
+    described = {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits, **unit}
+    return described | _between(column)
+
+
+def _between(column: Column) -> dict[str, Any]:
+    """What a column computed from two dates counts."""
+    if not isinstance(column, Integer) or not column.between:
+        return {}
+    first, last = column.between
+    return {"description": f"From {first} to {last}: in days between two dates, in seconds between two datetimes."}
 
 
 def _decimal_char(sign: str, notation: Notation) -> dict[str, Any]:

@@ -4,8 +4,9 @@ Columns are named as in rules, between backticks where a name is not an identifi
 down) and `%` (with the sign of the divisor), parentheses, `min`, `max`, `abs`, and `round` with an optional number of
 decimals (a half goes to the even neighbor). A boolean column counts as 0 and 1; of two dates there is the difference
 in days, of two datetimes that in seconds, and of either the whole years from one to the other, `years(last, first)`. A
-day that is the same in all rows stands between quotes: `years("2023-12-31", born)`. Text is parsed with Python's own
-grammar and only these nodes are accepted; nothing is ever executed.
+date and a whole number of days make a date, a datetime and a whole number of seconds a datetime. A day that is the
+same in all rows stands between quotes: `years("2023-12-31", born)`. Text is parsed with Python's own grammar and only
+these nodes are accepted; nothing is ever executed.
 
 What is computed with a missing value is missing, and so is what is no number: a division by zero, an overflow.
 
@@ -50,6 +51,7 @@ _SIGNS: Mapping[type, str] = {
 _INSTANTS = ("date", "datetime", "datetime with a zone")
 _UNITS_OF_A_DAY: Mapping[str, int] = {"date": 1, "datetime": SECONDS_PER_DAY}
 """Whose years are counted, and in which part of a day they are. With a zone, the day is another one elsewhere."""
+_UNIT_WORDS: Mapping[str, str] = {"date": "days", "datetime": "seconds", "datetime with a zone": "seconds"}
 _FEWEST_DAYS = 365
 
 
@@ -74,12 +76,13 @@ class Term:
 
 
 class Arithmetic:
-    """One parsed expression that gives a number.
+    """One parsed expression that gives a number, or a date or datetime where these are asked for.
 
-    Raises SchemaError when the text can't be parsed, names an unknown column, or computes with what is no number.
+    Raises SchemaError when the text can't be parsed, names an unknown column, computes with what is no number, or gives
+    a date where a number is asked for, or the reverse.
     """
 
-    def __init__(self, text: str, columns: Mapping[str, Column], *, place: str):
+    def __init__(self, text: str, columns: Mapping[str, Column], *, place: str, instant: str = ""):
         self.text = text
         self._known = columns
         self._place = place
@@ -90,8 +93,12 @@ class Arithmetic:
             self({name: np.ones(1) for name in columns})  # what is too deep for Python is so before any row is seen
         except RecursionError:
             raise self._mistake("it is nested too deeply.") from None
-        if self._term.kind in _INSTANTS:
-            raise self._mistake("it gives a date. Subtract another one, which gives a number.")
+        if self._term.kind in _INSTANTS and not instant:
+            raise self._mistake(
+                "it gives a date. Subtract another one, which gives a number, or declare it with that kind."
+            )
+        if instant and self._term.kind != instant:
+            raise self._mistake(f"it gives {_gift(self._term.kind)}, not a {instant}.")
         if not self._used:
             raise self._mistake("it must name a column.")
 
@@ -181,8 +188,8 @@ class Arithmetic:
         term = self._read(node)
         if term.kind in _INSTANTS:
             raise self._mistake(
-                f"there is no arithmetic on `{ast.unparse(node)}` ({term.kind}) but the difference"
-                f"{slip(self.text) or '.'}"
+                f"there is no arithmetic on `{ast.unparse(node)}` ({term.kind}) but the difference, and adding a whole "
+                f"number of {_UNIT_WORDS[term.kind]}{slip(self.text) or '.'}"
             )
         return term
 
@@ -190,6 +197,8 @@ class Arithmetic:
         left, right, sign = self._read(node.left), self._read(node.right), _SIGNS[type(node.op)]
         if left.kind in _INSTANTS and left.kind == right.kind and sign == "-":
             return Term("integer", left.most + right.most, 1.0, lambda rows: left.values(rows) - right.values(rows), 0)
+        if (later := self._later(left, right, sign)) is not None:
+            return later
         left, right = self._number(node.left), self._number(node.right)
         if sign in ("/", "//", "%") and right.most == 0:
             raise self._mistake("it divides by 0.")
@@ -207,6 +216,15 @@ class Arithmetic:
         return self._bounded(
             Term(kind, most, least, lambda rows: work(left.values(rows), right.values(rows)), decimals)
         )
+
+    def _later(self, left: Term, right: Term, sign: str) -> Term | None:
+        """A date and a whole number of days, or a datetime and one of seconds; None for other terms."""
+        if sign == "+" and right.kind in _INSTANTS:
+            left, right = right, left
+        if left.kind not in _INSTANTS or right.kind != "integer" or sign not in ("+", "-"):
+            return None
+        work = _WORK[sign]
+        return Term(left.kind, left.most + right.most, 1.0, lambda rows: work(left.values(rows), right.values(rows)), 0)
 
     def _call(self, name: str, nodes: list[ast.expr]) -> Term:
         if name not in _FUNCTIONS:
@@ -268,6 +286,10 @@ class Arithmetic:
                 "Narrow the bounds, or multiply by 1.0 for reals."
             )
         return term
+
+
+def _gift(kind: str) -> str:
+    return f"a {kind}" if kind in _INSTANTS else "a number"
 
 
 def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from counterfoil.schema.arithmetic import Arithmetic, round_to
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived_instants import INSTANT_RESULTS, instants_at
 from counterfoil.schema.derived_notation import DerivedNotation, Label
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.expression import Expression, Range
@@ -28,6 +29,7 @@ RESULTS: Mapping[str, pa.DataType] = {
     "integer": pa.int64(),
     "real": pa.float64(),
     "date": pa.date32(),
+    "datetime": pa.timestamp("us"),
 }
 """What a derived column can hold, and how a table stores it."""
 
@@ -36,12 +38,12 @@ RESULTS: Mapping[str, pa.DataType] = {
 class Derived:
     """A column that is never read and has no codes: each synthetic row gets the value that its other values imply.
 
-    Either `expression` gives it, an arithmetic one for numbers (`schema.arithmetic`) and a condition in the language of
-    rules for booleans, or `lookup` does: a public table with one row for each combination of values of the columns
-    `on`, its last entry the result (`schema.lookup` says which row values have). A row is given no value where one that
-    an expression depends on is missing, where the lookup table does not have it, and where the result is no number. A
-    real result is written with `decimals` digits after the point; without it with as many as follow from those of its
-    columns and constants (`Arithmetic.decimals`), where they do.
+    Either `expression` gives it, an arithmetic one for numbers and dates (`schema.arithmetic`) and a condition in the
+    language of rules for booleans, or `lookup` does: a public table with one row for each combination of values of the
+    columns `on`, its last entry the result (`schema.lookup` says which row values have). A row is given no value where
+    one that an expression depends on is missing, where the lookup table does not have it, and where the result is no
+    number and no date. A real result is written with `decimals` digits after the point; without it with as many as
+    follow from those of its columns and constants (`Arithmetic.decimals`), where they do.
 
     Args:
         name: of the column.
@@ -52,7 +54,7 @@ class Derived:
         decimals: digits after the point of a real; None for those that follow.
         true: the label of true, of a boolean.
         false: that of false.
-        format: of a date.
+        format: of a date or datetime.
         digits: of an integer, leading zeros included.
         decimal_char: the decimal sign of a number in a text, "," or ".", as of columns.
 
@@ -82,8 +84,10 @@ class Derived:
             raise self.mistake("give either `expression`, or `lookup` with `on`")
         if bool(self.on) != bool(self.lookup):
             raise self.mistake("`lookup` and `on` belong together: the table, and the columns that it is about")
-        if self.expression and self.result not in ("boolean", "integer", "real"):
-            raise self.mistake(f"an expression gives numbers, true or false; for {self.result!r} use `lookup`")
+        if self.expression and self.result == "categorical":
+            raise self.mistake("an expression gives numbers, dates, true or false; for 'categorical' use `lookup`")
+        if self.lookup and self.result == "datetime":
+            raise self.mistake("a lookup table gives no datetimes; use `expression`")
         if len(set(self.on)) < len(self.on):
             raise self.mistake("`on` names a column twice")
         for position, row in enumerate(self.lookup, 1):
@@ -204,6 +208,8 @@ class Derived:
             digits = expression.decimals if self.decimals is None else self.decimals
             if rounded and self.result == "real" and digits is not None:
                 found = round_to(found, digits)
+            if self.result in INSTANT_RESULTS:
+                return instants_at(found, self.result)
             absent = np.isnan(found)
             return array_of(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
         truth = expression({name: Range(values, values) for name, values in numbers.items()})
@@ -216,7 +222,8 @@ class Derived:
                 return Expression(self.expression, columns)
             except SchemaError as error:
                 raise self.mistake(str(error)) from None
-        read = Arithmetic(self.expression, columns, place=f"Column {self.name!r} (derived): ")
+        instant = self.result if self.result in INSTANT_RESULTS else ""
+        read = Arithmetic(self.expression, columns, place=f"Column {self.name!r} (derived): ", instant=instant)
         if self.result == "integer" and not read.is_whole:
             raise self.mistake(f'`{self.expression}` may give fractions. Use `round(...)`, or declare kind = "real"')
         return read
@@ -240,6 +247,7 @@ _WORDS = {
     "integer": "a whole number below 2^63",
     "real": "a finite number",
     "date": "a date, such as 2020-01-31",
+    "datetime": "a moment",
 }
 
 

@@ -19,14 +19,13 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.derived import RESULTS, Derived
+from counterfoil.schema.derived_instants import FORMATS, INSTANT_RESULTS, instants_at, units_of
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.placement import PlacedCells, Placement, taken
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
-from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
-from counterfoil.schema.zone import SECONDS_PER_DAY
 
 _USUAL = 0.99
 """The share of cells that have no more decimals than a column is taken to be rounded to."""
@@ -114,8 +113,8 @@ def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.nda
         held = np.array([*texts, ""], dtype=object)[positions]
         implied = np.array([text or "" for text in expected.to_pylist()], dtype=object)
         return np.asarray(held != implied, dtype=bool), np.full(len(found), np.nan)
-    if result == "date":
-        return _days_differ(derived.format, _floats(expected.cast(pa.int32())), found)
+    if result in INSTANT_RESULTS:
+        return _instants_differ(derived, _floats(units_of(expected)), found)
     if result == "boolean":
         return _truths_differ(derived.notation.labels, _floats(expected.cast(pa.int8())), found)
     implied, numbers = _floats(expected), numbers_of(found, decimal_char=derived.decimal_char)
@@ -128,12 +127,13 @@ def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.nda
     return differs, numbers
 
 
-def _days_differ(text_format: str, implied: np.ndarray, found: Values) -> tuple[np.ndarray, np.ndarray]:
+def _instants_differ(derived: Derived, implied: np.ndarray, found: Values) -> tuple[np.ndarray, np.ndarray]:
     """As `_differ`. What the stated notation does not read is read in the one that agrees most often."""
-    held = instants_of(found, SECONDS_PER_DAY, text_format)
+    unit, formats = INSTANT_RESULTS[derived.result], FORMATS[derived.result]
+    held = instants_of(found, unit, derived.format)
     if not _unequal(implied, held).any():
         return np.zeros(len(held), dtype=bool), held
-    others = [instants_of(found, SECONDS_PER_DAY, other) for other in ("", *DATE_FORMATS)]
+    others = [instants_of(found, unit, other) for other in ("", *formats)]
     best = max(others, key=lambda days: int((days == implied).sum()))
     held = np.where(np.isnan(held), best, held)
     return _unequal(implied, held), held
@@ -159,8 +159,11 @@ def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: 
     numbers[positions[seen]] = held[seen]
     which = np.flatnonzero(counts)
     kind = RESULTS[derived.result]
-    whole = array_of(numbers[which]) if kind == pa.float64() else array_of(numbers[which].astype(np.int64))
-    values = whole.cast(pa.int32()).cast(kind) if kind == pa.date32() else whole.cast(kind)
+    if derived.result in INSTANT_RESULTS:
+        values = instants_at(numbers[which], derived.result)
+    else:
+        whole = array_of(numbers[which]) if kind == pa.float64() else array_of(numbers[which].astype(np.int64))
+        values = whole.cast(kind)
     written = derived.written(_stated(derived, values))
     found_texts = ((texts[i], text, int(counts[i])) for i, text in zip(which, written.to_pylist(), strict=True))
     return Counter({(text, other): count for text, other, count in found_texts if text != other})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -25,8 +25,15 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "integer": ("digits", "decimal_char"),
     "real": ("decimals", "decimal_char"),
     "date": ("format",),
+    "datetime": ("format",),
 }
 """The keys that say it, by kind of result."""
+
+_PROBES: Mapping[str, Sequence[date]] = {
+    "date": [date(1935 + 7 * i, 1 + 5 * i % 12, 1 + 11 * i % 28) for i in range(20)],
+    "datetime": [datetime(1935 + 7 * i, 1 + 5 * i % 12, 1 + 11 * i % 28, 7 * i % 24, 13 * i % 60) for i in range(20)],
+}
+"""What the formats of computed values are tried with: whole minutes, as seconds need not be written."""
 
 Label = str | int
 
@@ -40,7 +47,7 @@ class DerivedNotation:
 
     Args:
         true, false: labels of a boolean.
-        format: of a date, as `strptime` reads it.
+        format: of a date or a datetime, as `strptime` reads it.
         digits: how many a whole number has at least, leading zeros included.
         decimals: digits after the point of a real, zeros at the end included.
         decimal_char: the decimal sign of a number, as of columns.
@@ -80,20 +87,20 @@ class DerivedNotation:
         if self.decimal_char and self.decimal_char not in DECIMAL_CHARS:
             raise SchemaError(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
         if self.format:
-            self._check_format(results)
+            self._check_format(results or _PROBES[result])
 
-    def _check_format(self, results: tuple[Any, ...]) -> None:
+    def _check_format(self, results: Iterable[date]) -> None:
         if offset := directives(self.format) & {"z", ":z", "Z"}:
-            raise SchemaError(f"`format` {self.format!r} must be one of days; found %{min(offset)}")
-        for day in results:
+            raise SchemaError(f"`format` {self.format!r} must be one without an offset; found %{min(offset)}")
+        for moment in results:
             try:
-                again = moment_of(self._day(day), self.format).date()
+                again = moment_of(self._moment(moment), self.format)
             except ValueError:
                 raise SchemaError(
                     f'`format` {self.format!r} must be one that can be read and written, such as "%d.%m.%Y"'
                 ) from None
-            if again != day:
-                raise SchemaError(f"`format` {self.format!r} must tell all days apart; it writes one as another")
+            if (again if isinstance(moment, datetime) else again.date()) != moment:
+                raise SchemaError(f"`format` {self.format!r} must tell all values apart; it writes one as another")
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -133,15 +140,17 @@ class DerivedNotation:
 
     def _pointed(self, values: pa.Array) -> pa.Array:
         if not (self.format or self.digits or self.decimals):
-            return values.cast(pa.string())
-        write: Callable[[Any], str] = self._day if self.format else self._digits if self.digits else self._decimals
+            seconds = pa.types.is_timestamp(values.type)
+            return (values.cast(pa.timestamp("s"), safe=False) if seconds else values).cast(pa.string())
+        write: Callable[[Any], str] = self._moment if self.format else self._digits if self.digits else self._decimals
         distinct = values.dictionary_encode()
         plain = distinct.dictionary.cast(pa.string()).to_pylist()
         texts = [write(value) or text for value, text in zip(distinct.dictionary.to_pylist(), plain, strict=True)]
         return array_of(texts, pa.string()).take(distinct.indices)
 
-    def _day(self, day: date) -> str:
-        return text_of(datetime(day.year, day.month, day.day), self.format)
+    def _moment(self, moment: date) -> str:
+        at = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+        return text_of(at, self.format)
 
     def _digits(self, number: int) -> str:
         return f"{number:0{self.digits}d}" if number >= 0 else ""

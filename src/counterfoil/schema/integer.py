@@ -36,7 +36,8 @@ class Integer(NumberColumn):
 
     With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
     numbers, which have none. `decimal_char` and `unit` are as for reals: with "," 1.234 is read as 1234, and
-    written as 1234.
+    written as 1234. `between` names two dates or datetimes, the earlier one first: the numbers are the days or seconds
+    from one to the other, and the table need not have them (`schema.between`).
     """
 
     kind: ClassVar[str] = "integer"
@@ -51,6 +52,7 @@ class Integer(NumberColumn):
     points: tuple[int, ...] = ()
     decimal_char: str = ""
     unit: str = ""
+    between: tuple[str, ...] = ()
 
     def _check(self) -> None:
         if self.lower > self.upper:
@@ -77,6 +79,10 @@ class Integer(NumberColumn):
         if self.points:
             self._check_points()
         self._check_missing_values()
+        if self.between and len({*self.between}) != 2:
+            raise self.mistake(
+                f"`between` must name two columns, the earlier one first; found {', '.join(self.between)}"
+            )
 
     def _check_edges(self) -> None:
         if self.edges[0] != self.lower or self.edges[-1] > self.upper:
@@ -227,5 +233,5 @@ class Integer(NumberColumn):
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
         extras |= {"scale": self.scale, "digits": self.digits, "points": self.points}
-        extras |= {"decimal_char": self.decimal_char, "unit": self.unit}
+        extras |= {"decimal_char": self.decimal_char, "unit": self.unit, "between": self.between}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

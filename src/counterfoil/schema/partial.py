@@ -61,7 +61,8 @@ class Partial:
         facts: the whole document.
         top: the text above the first table.
         blocks: by column, the text of its tables.
-        others: the texts of all other tables: patterns, rules, zeros, derived columns.
+        others: the texts of all other tables: patterns, columns between two dates that the table has not, rules, zeros,
+            derived columns.
         open: by column, what its table leaves open; complete ones are not among them.
         files: the lists that it reads.
         folder: from which these are named; None for a text, which names none.
@@ -242,7 +243,7 @@ def _partial(text: str, facts: Mapping[str, Any], names: Sequence[str], lists: C
     opened = {}
     for name, table in columns.items():
         pattern = is_pattern(name) and not exact and name not in names
-        if not pattern and name not in names:
+        if not pattern and name not in names and "between" not in table:
             raise SchemaError(f"the table has no column {name!r}.{hint_of_names(name, names)}")
         if (left := _left_open(name, table, lists)) is not None:
             if pattern:

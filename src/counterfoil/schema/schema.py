@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.kept_files import KeptFile
+from counterfoil.schema.between import Between, between_of
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
@@ -40,7 +41,8 @@ class Schema:
     dates and numbers the values that rules and zeros name as bins of their own; not where the schema is `as_released`,
     so that columns say all about their bins. `bought` says what the schema cost, where noisy answers about the table
     made it: that adds to the cost of every release. `encoding` is that of the table's CSV files where their first bytes
-    do not say another one, and of those that are written.
+    do not say another one, and of those that are written. `between` has the columns that are computed from two dates
+    when the table is read, by name.
 
     Raises SchemaError when the facts contradict each other.
     """
@@ -57,6 +59,7 @@ class Schema:
     encoding: str = UTF_8
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     as_released: bool = field(default=False, compare=False, repr=False)
+    between: Mapping[str, Between] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [*(column.name for column in (*self.columns, *self.patterns)), *self.ignore]
@@ -73,6 +76,7 @@ class Schema:
         for column in self.derived:
             self._require_not_derived_twice(column)
             column.require_known(self._by_name)
+        object.__setattr__(self, "between", between_of(self._with_values()))
         if any(zero.all() for zero in self.structural_zeros.values()):
             clique = next(clique for clique, zero in self.structural_zeros.items() if zero.all())
             raise SchemaError(f"The rules on {', '.join(clique)} leave no record possible.")
@@ -176,6 +180,10 @@ class Schema:
     def derived(self) -> tuple[Derived, ...]:
         """The columns that follow from others."""
         return tuple(column for column in self.columns if isinstance(column, Derived))
+
+    def _with_values(self) -> dict[str, Column | Derived]:
+        """The columns that are no identifiers, by name."""
+        return {column.name: column for column in self.columns if not isinstance(column, Identifier)}
 
     @cached_property
     def _by_name(self) -> Mapping[str, Column]:

@@ -92,6 +92,10 @@ _CODED = _COMMON | {"missing": FLAG, "missing_values": TEXTS}
 _INSTANT = _CODED | {"resolution": TEXT, "bins": WHOLE, "format": TEXT, "zone": ZONE}
 _LABEL = Fact('a text or a whole number, such as "yes"', lambda value: _is_text(value) or _is_whole(value))
 _DAYS = Fact("a list of dates", _list_of(_is_day))
+_TWO_NAMES = Fact(
+    'two names of columns, such as ["admitted", "discharged"]',
+    lambda value: isinstance(value, list) and len(value) == 2 and all(map(_is_text, value)),
+)
 _MOMENTS = Fact("a list of datetimes", _list_of(_is_moment))
 
 KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact], tuple[str, ...]]] = {
@@ -105,7 +109,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Integer,
         _CODED
         | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
-        | {"decimal_char": DECIMAL_CHAR, "unit": TEXT}
+        | {"decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES}
         | dict.fromkeys(("edges", "points"), Fact("a list of whole numbers", _list_of(_is_whole))),
         ("lower", "upper"),
     ),

@@ -174,7 +174,7 @@ def _gap(
         f"Differences between {first} and {last} are unreliable. Their means are {amount(column, abs(rows))} apart "
         f"among these rows{alone}; noise and the width of bins leave {left} in doubt, and "
         f"`{rule.rule.text}` leaves noise on one side alone, where it adds to all differences. More epsilon leaves "
-        f"less of it{'' if column.kind == 'datetime' else bound}; or {one_less(rule)}."
+        f"less of it{'' if column.kind == 'datetime' else bound}; or {one_less(rule, tried.schema)}."
     )
 
 

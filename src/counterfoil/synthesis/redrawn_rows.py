@@ -16,6 +16,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.rules import BoundRule
+from counterfoil.schema.toml_text import toml_value
 from counterfoil.synthesis.row_sampling import RowMaker
 
 _TRIED = 4096
@@ -89,7 +90,7 @@ def redrawn_rows(tried: TriedRows) -> list[str]:
     return [
         *mended,
         f"About {tried.share:.0%} of the rows that the model draws break a rule about {', '.join(names)}, and were "
-        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried.broken)}",
+        f"drawn again, which moves counts, means and relations of these columns.{moved}{_causes(tried)}",
     ]
 
 
@@ -153,12 +154,12 @@ def _moved_words(tried: TriedRows, name: str) -> str:
     return f"{moved:.0%} of the rows to other values of {name}" if moved > _MANY_MOVED + 2 * chance else ""
 
 
-def _causes(broken: Sequence[BoundRule]) -> str:
+def _causes(tried: TriedRows) -> str:
     """Why rows break the rules, and what helps, for each kind of rule."""
-    return "".join(f" {sentence}" for sentence in dict.fromkeys(map(_cause, broken)))
+    return "".join(f" {sentence}" for sentence in dict.fromkeys(_cause(rule, tried.schema) for rule in tried.broken))
 
 
-def _cause(rule: BoundRule) -> str:
+def _cause(rule: BoundRule, schema: Schema) -> str:
     if len(rule.columns) > 2:
         return (
             "A model of marginals can't hold rules on three columns and more: a `[[derived]]` column, or rules on two "
@@ -169,7 +170,7 @@ def _cause(rule: BoundRule) -> str:
         return (
             f"{first} and {last} have too many cells together for the model to hold `{rule.rule.text}`, and "
             "differences between them are unreliable. Fewer bins, such as by a coarser `resolution`, help; or "
-            f"{one_less(rule)}."
+            f"{one_less(rule, schema)}."
         )
     if first == last:
         return f"Few values within some bins of {first} meet the rule."
@@ -179,9 +180,15 @@ def _cause(rule: BoundRule) -> str:
     )
 
 
-def one_less(rule: BoundRule) -> str:
+def one_less(rule: BoundRule, schema: Schema) -> str:
     """What keeps the difference of two columns, or does without it."""
     first, last = rule.columns[0], rule.columns[-1]
+    if isinstance(schema[first], Instant):
+        unit = "days" if schema[first].kind == "date" else "seconds"
+        return (
+            f"leave out one of the two, or count the {unit} between them: an integer with `between = "
+            f"{toml_value([first, last])}`, from which {last} is derived"
+        )
     return (
         f"leave out one of the two, or store their difference ({last} - {first}) in place of one of them before the "
         "table is read"

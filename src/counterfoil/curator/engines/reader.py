@@ -13,6 +13,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.engines.tally import Tallied, Wanted, tally
 from counterfoil.curator.engines.units import kept_rows, unit_sizes
 from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources.computed_source import with_computed
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable, value_of
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.column import Column
@@ -61,7 +62,7 @@ class BlockReader:
         if max_rows is not None and max_rows < 1:
             raise ValueError(f"`max_rows` must be at least 1. Found {max_rows}.")
         self.schema = schema
-        self._source = source
+        self._source = with_computed(source, schema)
         self._unit = privacy_unit
         self._max_rows = max_rows
         self._randomness = randomness or SystemRandomness()

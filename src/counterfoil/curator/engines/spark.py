@@ -151,6 +151,12 @@ class SparkEngine(Engine):
     ) -> None:
         assert isinstance(source, SparkSource), "the registry gives each source its engine"
         BlockReader(source, schema, privacy_unit=privacy_unit, max_rows=max_rows)  # for its checks alone
+        for column in schema.between.values():
+            first, last = column.inputs
+            raise SourceError(
+                f"Column {column.column.name!r} (integer): `between` is not computed in Spark. Add the column to the "
+                f"table, such as with `datediff({last}, {first})`, and leave `between` out."
+            )
         self.schema = schema
         self._source = source
         self._unit, self._max_rows = privacy_unit, max_rows

@@ -1,0 +1,159 @@
+"""Columns between two dates of a table: alike in all storages, one code for each record, and kept by a release."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import counterfoil
+from counterfoil.curator.engines.duckdb import DuckDBEngine
+from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.engines.spark import SparkEngine
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.source import SourceError
+from counterfoil.curator.sources.spark_source import SparkSource
+from counterfoil.evaluation.whole_table import read_whole
+from counterfoil.schema import Schema, UnplacedValue
+
+FIRST = date(2020, 1, 1)
+SCHEMA = Schema.from_toml("""
+[columns.admitted]
+kind = "date"
+lower = 2020-01-01
+upper = 2020-12-31
+resolution = "1mo"
+missing = true
+[columns.stay]
+kind = "integer"
+between = ["admitted", "discharged"]
+lower = 0
+upper = 30
+missing = true
+[[derived]]
+name = "discharged"
+kind = "date"
+expression = "admitted + stay"
+after = "admitted"
+[columns.ward]
+kind = "categorical"
+values = ["surgery", "psychiatry"]
+""")
+ROWS = st.lists(
+    st.tuples(st.none() | st.integers(0, 365), st.none() | st.integers(-20, 400), st.booleans()), min_size=1, max_size=9
+)
+Rows = list[tuple[int | None, int | None, bool]]
+
+
+def table_of(rows: Rows) -> pa.Table:
+    """Each row: the day of the admission, the day of the discharge, and the ward."""
+    days = [[None if row[i] is None else FIRST + timedelta(days=row[i]) for row in rows] for i in (0, 1)]
+    wards = ["surgery" if row[2] else "psychiatry" for row in rows]
+    columns = {"discharged": pa.array(days[1], pa.date32()), "ward": wards, "admitted": pa.array(days[0], pa.date32())}
+    return pa.table(columns)
+
+
+def expected(rows: Rows) -> list[int]:
+    """The codes of stays: clamped to 0 and 30, and 31 where one of the dates is missing."""
+    return [31 if one is None or other is None else min(max(other - one, 0), 30) for one, other, _ in rows]
+
+
+def codes_of(source: Any, engine: type = DuckDBEngine) -> list[int]:
+    made = engine(open_source(source), SCHEMA)
+    return [int(code) for block in made.blocks(["ward", "stay"], ["stay"]) for code in block.codes["stay"]]
+
+
+@given(ROWS)
+@settings(max_examples=60)
+def test_a_record_has_the_code_of_its_own_two_dates(rows: Rows) -> None:
+    table = table_of(rows)
+    assert codes_of(table, MemoryEngine) == expected(rows)
+    assert [code for i in range(len(rows)) for code in codes_of(table.slice(i, 1), MemoryEngine)] == expected(rows)
+
+
+def test_all_storages_are_read_alike(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows: Rows = [
+        (*(None if lost else int(day) for day, lost in zip(days, absent, strict=True)), bool(ward))  # type: ignore[misc]
+        for days, absent, ward in zip(
+            np.cumsum(rng.integers(0, 40, (300, 2)), axis=1),
+            rng.random((300, 2)) < 0.1,
+            rng.random(300) < 0.5,
+            strict=True,
+        )
+    ]
+    table = table_of(rows)
+    frame = table.to_pandas()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with sqlite3.connect(tmp_path / "t.db") as database:
+        frame.astype(object).where(frame.notna(), None).to_sql("t", database, index=False)
+    database.close()
+    with duckdb.connect(tmp_path / "t.duckdb") as connection:
+        connection.execute("CREATE TABLE t AS SELECT * FROM frame")
+    stored = [tmp_path / "t.csv", tmp_path / "t.parquet", f"{tmp_path / 't.db'}::t", f"{tmp_path / 't.duckdb'}::t"]
+    for source in (table, frame, pl.from_arrow(table), frame.assign(admitted=pd.to_datetime(frame.admitted)), *stored):
+        assert codes_of(source) == expected(rows)
+        assert codes_of(source, MemoryEngine) == expected(rows)
+
+
+def test_a_release_keeps_how_long_stays_are(tmp_path: Path) -> None:
+    """Months are the bins of both dates: from these alone stays of 2 and of 20 days could not be told apart."""
+    rng = np.random.default_rng(1)
+    ward = rng.random(4000) < 0.5
+    first = rng.integers(0, 330, 4000)
+    table = table_of([*zip(first.tolist(), (first + np.where(ward, 2, 20)).tolist(), ward.tolist(), strict=True)])
+    made = counterfoil.synthesize(table, SCHEMA, epsilon=5.0, delta=1e-9, method="mst", seed=1)
+    frame = made.to_pandas()
+    assert frame.columns.tolist() == ["discharged", "stay", "ward", "admitted"]
+    lengths = (pd.to_datetime(frame.discharged) - pd.to_datetime(frame.admitted)).dt.days
+    assert (lengths[frame.stay.notna()] == frame.stay.dropna()).all()
+    assert lengths.groupby(frame.ward).median().to_dict() == {"surgery": 2, "psychiatry": 20}
+
+    for name in ("copy.csv", "copy.parquet"):
+        made.write(tmp_path / name)
+        again = read_whole(tmp_path / name, SCHEMA, reason="to compare")
+        assert again.codes["stay"].tolist() == SCHEMA["stay"].encode(made.to_arrow().column("stay")).tolist()
+        assert not again.facts
+
+
+def test_what_the_table_has_under_the_name_is_not_read() -> None:
+    rows: Rows = [(3, 5, True), (3, 9, False)]
+    table = table_of(rows).append_column("stay", pa.array([17, 18]))
+    assert codes_of(table) == expected(rows) == [2, 6]
+
+
+def test_a_table_without_one_of_the_dates_is_refused() -> None:
+    table = table_of([(3, 5, True)]).rename_columns(["dischargd", "ward", "admitted"])
+    with pytest.raises(SourceError, match="no column 'discharged', from which 'stay' is computed"):
+        codes_of(table)
+
+
+def test_a_cell_without_a_place_is_named_by_its_column_alone() -> None:
+    strict = Schema.from_toml(SCHEMA.to_toml().replace('"discharged"]\nmissing = true', '"discharged"]'))
+    table = table_of([(3, 5, True)]).set_column(0, "discharged", pa.array(["secret"]))
+    with pytest.raises(UnplacedValue) as found:
+        DuckDBEngine(open_source(table), strict).prepare(["stay"])
+    assert "'stay'" in str(found.value)
+    assert "secret" not in str(found.value)
+
+
+def test_spark_does_not_compute_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that says what to write, before anything runs there."""
+    source = SparkSource.__new__(SparkSource)
+    names = {"name": "the table", "location": "memory", "column_names": ("discharged", "ward", "admitted")}
+    for name, value in names.items():
+        monkeypatch.setattr(SparkSource, name, value, raising=False)
+    with pytest.raises(SourceError, match="leave `between` out"):
+        SparkEngine(source, SCHEMA)

@@ -1,0 +1,183 @@
+"""Days and seconds between two dates: computed cell by cell, and what can't be computed is not taken for a number."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.schema import Schema, SchemaError
+from counterfoil.schema.between import CELLS, Between
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.placement import Placement, placements_of
+
+DATES = """
+[columns.admitted]
+kind = "date"
+lower = 2019-01-01
+upper = 2022-12-31
+format = "%d.%m.%Y"
+missing = true
+missing_values = ["?", "31.12.9999"]
+"""
+STAY = """
+[columns.stay]
+kind = "integer"
+between = ["admitted", "discharged"]
+lower = 0
+upper = 60
+missing = true
+missing_values = ["still in", "30.12.9999"]
+"""
+DISCHARGED = """
+[[derived]]
+name = "discharged"
+kind = "date"
+expression = "admitted + stay"
+format = "%d.%m.%Y"
+"""
+MOMENTS = """
+[columns.pickup]
+kind = "datetime"
+lower = 2024-01-01T00:00:00
+upper = 2024-03-31T23:59:59
+resolution = "1d"
+[columns.ride]
+kind = "integer"
+between = ["pickup", "dropoff"]
+lower = 0
+upper = 7200
+missing = true
+[[derived]]
+name = "dropoff"
+kind = "datetime"
+expression = "pickup + ride"
+"""
+
+
+def between(text: str, name: str) -> Between:
+    return Schema.from_toml(text).between[name]
+
+
+STAYS = between(DATES + STAY + DISCHARGED, "stay")
+CELLS_OF_DATES = st.sampled_from(
+    ["", None, "?", "31.12.9999", "30.12.9999", "still in", "n/a", "12", "2020-01-05", "01.01.2019", "31.12.2018"]
+) | st.dates(date(2018, 6, 1), date(2023, 6, 1)).map(lambda day: day.strftime("%d.%m.%Y"))
+
+
+def day_of(text: str | None) -> date | None:
+    try:
+        return datetime.strptime(text or "", "%d.%m.%Y").replace(tzinfo=UTC).date()
+    except ValueError:
+        return None
+
+
+def expected(first: str | None, last: str | None) -> str | None:
+    """The cell as the docstring says, from the two texts alone; of two that are no dates the later one is said."""
+    one, other = day_of(first), day_of(last)
+    found = None if one is None or other is None else str((other - one).days)
+    for name, text, declared in (("admitted", first, ("?", "31.12.9999")), ("discharged", last, ())):
+        if text in ("still in", "30.12.9999"):
+            found = text
+        elif text in declared:
+            found = None
+        elif text and day_of(text) is None:
+            found = f"{name} = {text}"
+    return found
+
+
+@given(st.lists(st.tuples(CELLS_OF_DATES, CELLS_OF_DATES), max_size=12))
+def test_each_cell_follows_from_the_two_of_its_row_alone(rows: list[tuple[str | None, str | None]]) -> None:
+    first, last = (pa.array([row[i] for row in rows], pa.string()) for i in (0, 1))
+    found = STAYS.cells(first, last)
+    assert found.type == CELLS
+    assert found.to_pylist() == [expected(*row) for row in rows]
+    mixed = STAYS.cells(MixedCells(first.to_pylist()), MixedCells(last.to_pylist()))
+    assert mixed.to_pylist() == found.to_pylist()
+    alone = [STAYS.cells(first[i : i + 1], last[i : i + 1]).to_pylist()[0] for i in range(len(rows))]
+    assert alone == found.to_pylist()
+
+
+def test_what_is_no_date_is_no_number_of_days_and_is_seen() -> None:
+    """A cell such as "12" under dates would otherwise be a stay of 12 days."""
+    first = pa.array(["01.01.2020"] * 6)
+    last = pa.array(["12", "05.01.2020", "", "still in", "01.01.2021", "31.12.2019"])
+    cells = STAYS.cells(first, last)
+    assert placements_of(STAYS.column, cells).tolist() == [
+        Placement.UNREADABLE,
+        Placement.DECLARED,
+        Placement.MISSING,
+        Placement.MISSING,
+        Placement.ABOVE,
+        Placement.BELOW,
+    ]
+    assert STAYS.column.encode(cells).tolist() == [61, 4, 61, 61, 60, 0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-100, 10**5)), min_size=1, max_size=8))
+def test_stored_moments_are_subtracted_in_seconds(rows: list[tuple[int, int]]) -> None:
+    rides = between(MOMENTS, "ride")
+    start = datetime(2024, 1, 1)
+    first = [start + timedelta(seconds=one) for one, _ in rows]
+    last = [start + timedelta(seconds=one + more) for one, more in rows]
+    expected = [str(more) for _, more in rows]
+    for kind in (pa.timestamp("us"), pa.timestamp("s"), pa.timestamp("ns")):
+        assert rides.cells(pa.array(first, kind), pa.array(last, kind)).to_pylist() == expected
+    texts = [pa.array([moment.isoformat(" ") for moment in moments]) for moments in (first, last)]
+    assert rides.cells(*texts).to_pylist() == expected
+
+
+def test_a_row_gets_the_later_date_from_the_drawn_one() -> None:
+    schema = Schema.from_toml(DATES + STAY + DISCHARGED)
+    [derived] = schema.derived
+    table = pa.table(
+        {
+            "admitted": pa.array([date(2020, 2, 28), None, date(2020, 2, 28)]),
+            "stay": pa.array([2, 3, None], pa.int64()),
+        }
+    )
+    values = derived.compute(table, {column.name: column for column in schema.synthesized})
+    assert values.to_pylist() == [date(2020, 3, 1), None, None]
+    assert derived.written(values).to_pylist() == ["01.03.2020", None, None]
+
+
+def test_moments_are_derived_in_whole_seconds_and_beyond_all_years_there_are_none() -> None:
+    schema = Schema.from_toml(MOMENTS.replace("pickup + ride", "pickup + ride * 100000000"))
+    [derived] = schema.derived
+    table = pa.table({"pickup": pa.array([datetime(2024, 1, 1), datetime(2024, 1, 1)]), "ride": pa.array([1, 7200])})
+    values = derived.compute(table, {column.name: column for column in schema.synthesized})
+    assert values.to_pylist() == [datetime(2027, 3, 3, 9, 46, 40), None]
+    assert derived.written(values).to_pylist() == ["2027-03-03 09:46:40", None]
+
+
+def test_the_schema_is_read_back_from_what_it_writes() -> None:
+    for text in (DATES + STAY + DISCHARGED, MOMENTS):
+        schema = Schema.from_toml(text)
+        assert Schema.from_toml(schema.to_toml()) == schema
+        assert np.all([one.column.between == one.inputs for one in schema.between.values()])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (DATES + STAY, "found 'discharged'. Declare 'discharged' as a `\\[\\[derived\\]\\]` column with the kind of"),
+        (DATES + STAY.replace("discharged", "dischargd") + DISCHARGED, "'dischargd'. Did you mean 'discharged'"),
+        (
+            DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted + 3"),
+            "must name a date that is derived again",
+        ),
+        (DATES + STAY.replace('"admitted", ', ""), "`between` must be two names of columns"),
+        (DATES + STAY.replace("discharged", "admitted"), "must name two columns, the earlier one first"),
+        (DATES + STAY.replace('["admitted"', '["stay"') + DISCHARGED, "'stay' is declared as 'integer'"),
+        (DATES + MOMENTS.replace('"pickup", ', '"admitted", '), "two datetimes; found 'admitted' \\(date\\) and"),
+        (DATES + STAY + DISCHARGED.replace("%d.%m.%Y", "%m.%Y"), "must tell all values apart"),
+        (MOMENTS.replace('resolution = "1d"', 'resolution = "1d"\nzone = "Europe/Zurich"'), "not a datetime"),
+    ],
+)
+def test_mistakes_are_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Schema.from_toml(text)
