@@ -188,6 +188,14 @@ class Integer(NumberColumn):
         return np.asarray(points + (2 * rest + (numbers - whole >= 0.5) >= self.step))
 
     @property
+    def expected(self) -> str:
+        return f"a time from {' to '.join(self.between)}" if self.between else super().expected
+
+    @property
+    def notation(self) -> str:
+        return "" if self.between else super().notation
+
+    @property
     def is_spelled_plainly(self) -> bool:
         return not self.digits
 

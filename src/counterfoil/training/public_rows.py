@@ -14,6 +14,11 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
+from counterfoil.schema.derived_match import followed
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
 from counterfoil.training.changed_rows import warn_of_changed
 
@@ -67,8 +72,34 @@ def require_other_rows(source: Any, public: Any) -> None:
 
 
 def _only(schema: Schema, names: Sequence[str], *, present: Sequence[str]) -> Schema:
-    """The schema of these columns alone; the others may be there, and are not read."""
-    kept = tuple(column for column in schema.columns if column.name in names)
+    """The schema of these columns alone, with what they are computed from; the others may be there, and are not read.
+
+    What lies between two dates is read as it stands where the rows do not have both.
+    """
+    needed = _with_inputs(schema, names, present)
+    kept = tuple(_readable(column, present) for column in schema.columns if column.name in needed)
     others = dict.fromkeys((*(column.name for column in schema.columns), *present, *schema.ignore))
-    ignored = tuple(name for name in others if name not in names)
+    ignored = tuple(name for name in others if name not in needed)
     return replace(schema, columns=kept, rules=(), zeros=(), ignore=ignored)
+
+
+def _with_inputs(schema: Schema, names: Sequence[str], present: Sequence[str]) -> set[str]:
+    """The columns, and all that one of them is computed from when it is read, or that such a one is derived from."""
+    columns = {column.name: column for column in schema.synthesized}
+    needed, before = {*names}, set[str]()
+    while needed != before:
+        before = {*needed}
+        for one in schema.between.values():
+            if one.column.name in before and {*one.inputs} <= {*present}:
+                needed.update(one.inputs)
+        for column in schema.derived:
+            if column.name in before:
+                needed.update(followed(column, columns))
+    return needed
+
+
+def _readable(column: Column | Identifier | Derived, present: Sequence[str]) -> Column | Identifier | Derived:
+    """The column as it is read from rows that may not have what it is computed from."""
+    if isinstance(column, Integer) and column.between and not {*column.between} <= {*present}:
+        return replace(column, between=())
+    return column
