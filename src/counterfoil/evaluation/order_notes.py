@@ -13,9 +13,8 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.schema import Schema
-from counterfoil.schema.date_order import dates_without_rule, order_rule
+from counterfoil.schema.date_order import dates_without_rule, length_kept, order_rule
 from counterfoil.schema.instant import Instant
-from counterfoil.schema.toml_text import toml_value
 
 FEWEST = 20
 """Records in which one date comes strictly first, from which on it is no chance that none has the other order."""
@@ -55,9 +54,8 @@ class OrderCounts:
 
 
 def _text(first: str, last: str, schema: Schema) -> str:
-    alike = schema[first].comparable == schema[last].comparable
-    between = f", or, where lengths matter, count `between = {toml_value([first, last])}` in its place" if alike else ""
     return (
         f"in no record does it come before {first}, and noise knows no order: many rows of a copy will break it. Where "
-        f"none can, as no discharge before its admission, add the rule {order_rule(schema, first, last)}{between}."
+        f"none can, as no discharge before its admission, add the rule {order_rule(schema, first, last)}"
+        f"{length_kept(schema, first, last)}."
     )

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.toml_text import toml_value
 
 
 def dates_without_rule(schema: Schema) -> list[tuple[str, str]]:
@@ -21,3 +22,10 @@ def order_rule(schema: Schema, first: str, last: str) -> str:
     if schema[first].comparable == schema[last].comparable:
         return f'require = "{one} <= {other}"'
     return f'require = "{one} <= {other}" with both declared alike, as dates where days alone matter'
+
+
+def length_kept(schema: Schema, first: str, last: str) -> str:
+    """Words for the other remedy, which keeps how much lies between the two; empty where they can't be subtracted."""
+    if schema[first].comparable != schema[last].comparable:
+        return ""
+    return f", or, where lengths matter, count `between = {toml_value([first, last])}` in place of {last}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.schema.date_order import dates_without_rule, order_rule
+from counterfoil.schema.date_order import dates_without_rule, length_kept, order_rule
 from counterfoil.schema.instant import Instant
 from counterfoil.synthesis.redrawn_rows import TriedRows
 
@@ -42,7 +42,8 @@ def unordered_dates(tried: TriedRows) -> list[str]:
     return [
         f"No rule says which of two dates comes first, and noise knows no order: {named}{more} of the rows. Where the "
         f"table has no such record, as no discharge before its admission, these rows are impossible: add the rule, "
-        f"such as {order_rule(tried.schema, first, last)}, to the schema of a further release."
+        f"such as {order_rule(tried.schema, first, last)}, to the schema of a further release"
+        f"{length_kept(tried.schema, first, last)}."
     ]
 
 
