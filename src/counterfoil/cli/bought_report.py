@@ -184,8 +184,8 @@ def _of_dates(made: BoughtSchema, out: Path) -> Iterator[str]:
         named, more = ", ".join(dates[:_MOST_NAMED]), len(dates) - _MOST_NAMED
         yield (
             f"Where one of {named}{f' and {more} more' if more > 0 else ''} never comes before another, as a discharge "
-            f"never before its admission, add the rule to {out}: noise knows no order. Where lengths matter, count what "
-            "lies between the two: `between`."
+            f"never before its admission, add the rule to {out}: noise knows no order. Where lengths matter, count "
+            "what lies between the two: `between`."
         )
 
 
