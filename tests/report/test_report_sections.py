@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from counterfoil import Schema, synthesize
+from counterfoil.pictures.column_bars import is_drawable
 from counterfoil.report.beyond_bounds import beyond_bounds
 from counterfoil.report.column_view import column_views
 from counterfoil.report.columns import columns
@@ -16,7 +21,7 @@ from counterfoil.report.points import points
 from counterfoil.report.relations import noise_tests
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.words import limits, uses
-from counterfoil.schema import Boolean, Categorical, Integer, Real
+from counterfoil.schema import Boolean, Categorical, Date, Integer, Real
 from counterfoil.schema.column import Column
 from counterfoil.synthesis.bars import bars_of
 
@@ -315,3 +320,20 @@ def test_rows_of_coordinates_are_a_map_without_their_points(places):
     assert not columns(alone).figures
     assert "Columns are not drawn" in columns(alone).lead, "nothing says what its columns are"
     assert pairs(alone) is None
+
+
+@given(st.integers(1001, 40_000), st.integers(0, 400), st.lists(st.integers(0, 1000), max_size=3, unique=True))
+def test_dates_are_drawn_to_scale_whatever_days_are_bins_of_their_own(days: int, start: int, own: list[int]) -> None:
+    """The first and the last day are, and decades of fortnights were drawn as rows whose labels were cut off."""
+    first = date(1990, 1, 1) + timedelta(days=start)
+    column = Date("day", first, first + timedelta(days=days), points=tuple(first + timedelta(days=one) for one in own))
+    column = column.in_full()
+    shares = np.random.default_rng(days).random(column.size)
+    bars, apart = bars_of(column, shares)
+    assert apart is None
+    assert bars.ends is not None
+    lefts, rights = bars.ends
+    assert is_drawable(lefts, rights)
+    assert (lefts[1:] == rights[:-1]).all()
+    assert sorted(np.concatenate(bars.sets).tolist()) == list(range(column.size))
+    np.testing.assert_allclose(bars.shares, [shares[codes].sum() for codes in bars.sets])

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from counterfoil.pictures.column_bars import is_drawable
+from counterfoil.pictures.column_bars import FINEST, is_drawable
 from counterfoil.schema.column import Column
 from counterfoil.schema.zone import SECONDS_PER_DAY
 
@@ -89,6 +89,10 @@ def _histogram(column: Column, shares: np.ndarray, noisy: Intervals | None) -> t
     together = _together(len(bins), MOST_BINS)
     sets = [bins[start : start + together] for start in range(0, len(bins), together)]
     ends = _ends(column, lows, highs, sets)
+    if column.kind in ("date", "datetime") and not is_drawable(*ends):
+        # The first and the last day are bins of their own, where clamped ones lie, and so are days that rules name.
+        sets = _wide_enough(sets, ends)
+        ends = _ends(column, lows, highs, sets)
     if not is_drawable(*ends):
         return _rows(column, shares, noisy), None
     labels = [_label(column, codes) for codes in sets]
@@ -99,6 +103,26 @@ def _histogram(column: Column, shares: np.ndarray, noisy: Intervals | None) -> t
     chosen = points[np.argsort(-shares[points], kind="stable")][:MOST_CATEGORIES]
     alone = [np.array([code]) for code in sorted(chosen, key=lambda code: lows[code])]
     return bars, _bars([_label(column, codes) for codes in alone], alone, shares, noisy)
+
+
+def _wide_enough(sets: Sequence[np.ndarray], ends: np.ndarray) -> list[np.ndarray]:
+    """The bins, narrow ones joined to those after them, the last to the one before.
+
+    Narrow is less than half as wide as most, so that noise alone would fill the picture, or too narrow to be seen.
+    """
+    lefts, rights = ends
+    least = max(float((rights - lefts).sum()) / FINEST, float(np.median(rights - lefts)) / 2)
+    joined: list[np.ndarray] = []
+    left = float(lefts[0])
+    waiting: list[np.ndarray] = []
+    for codes, right in zip(sets, rights.tolist(), strict=True):
+        waiting.append(codes)
+        if right - left >= least:
+            joined.append(np.concatenate(waiting))
+            left, waiting = right, []
+    if waiting:
+        joined[-1:] = [np.concatenate([*joined[-1:], *waiting])]
+    return joined
 
 
 def _together(count: int, most: int) -> int:
