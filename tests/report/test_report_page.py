@@ -208,6 +208,10 @@ def test_a_private_view_says_so_on_every_screen():
 
 def test_options_are_code_that_does_not_break_into_lines():
     section = Section("a", "A", "", (), ("`--workload 3` buys `--focus COLUMN` <b> `x` and `--A <i>`.",))
+    several = Section("b", "B", "", (), ("`--privacy-unit COLUMN --max-rows K` with `--unit-sizes 0.02`",))
+    assert "<code>--privacy-unit COLUMN --max-rows K</code> with <code>--unit-sizes 0.02</code>" in page(
+        Head("T", "B", (), (), ()), (several,)
+    )
     made = page(Head("T", "B", (), (), ()), (section,))
     assert (
         "<p><code>--workload 3</code> buys <code>--focus COLUMN</code> &lt;b&gt; `x` and `--A &lt;i&gt;`.</p>" in made

@@ -37,7 +37,7 @@ LONGEST = 1200
 _BESIDE = 59
 """Pixels of a screen that the edges of the page and of a figure take, rounded down."""
 
-_OPTION = re.compile(r"`(--[a-z-]+(?: [A-Z]+| [0-9]+)?)`")
+_OPTION = re.compile(r"`(--[a-z-]+(?: (?:--[a-z-]+|[A-Z]+|[0-9.]+))*)`")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
