@@ -154,6 +154,32 @@ def test_moments_are_derived_in_whole_seconds_and_beyond_all_years_there_are_non
     assert derived.written(values).to_pylist() == ["2027-03-03 09:46:40", None]
 
 
+@pytest.mark.parametrize("text_format", ["", "%d.%m.%Y %H:%M:%S %z"])
+def test_seconds_are_elapsed_ones_where_clocks_are_put_back(text_format: str) -> None:
+    """From 0:30 to 3:30 four hours pass in the night in which an hour comes twice."""
+    zone = 'zone = "Europe/Zurich"\n'
+    fields = f'{zone}format = "{text_format}"\n' if text_format else zone
+    schema = Schema.from_toml(
+        MOMENTS.replace("2024-03-31T23:59:59", "2024-12-31T23:59:59")
+        .replace("upper = 7200", "upper = 20000")
+        .replace('resolution = "1d"\n', f'resolution = "1d"\n{fields}')
+        + fields
+    )
+    start = datetime(2024, 10, 26, 22, 30, tzinfo=UTC)
+    stored = [pa.array([start + timedelta(seconds=more)], pa.timestamp("us", "UTC")) for more in (0, 14_400)]
+    [rides], [derived] = schema.between.values(), schema.derived
+    assert rides.cells(*stored).to_pylist() == ["14400"]
+    table = pa.table({"pickup": stored[0].cast(pa.timestamp("us", "Europe/Zurich")), "ride": [14_400]})
+    values = derived.compute(table, {column.name: column for column in schema.synthesized})
+    assert values.type == pa.timestamp("us", "Europe/Zurich")
+    assert values.to_pylist() == [start + timedelta(hours=4)]
+    [text] = derived.written(values).to_pylist()
+    assert text == ("27.10.2024 03:30:00 +0100" if text_format else "2024-10-27 03:30:00+01:00")
+    written = [schema["pickup"].written(table.column("pickup")), pa.array([text])]
+    assert rides.cells(*written).to_pylist() == ["14400"]
+    assert Schema.from_toml(schema.to_toml()) == schema
+
+
 def test_the_schema_is_read_back_from_what_it_writes() -> None:
     for text in (DATES + STAY + DISCHARGED, MOMENTS):
         schema = Schema.from_toml(text)
@@ -175,7 +201,13 @@ def test_the_schema_is_read_back_from_what_it_writes() -> None:
         (DATES + STAY.replace('["admitted"', '["stay"') + DISCHARGED, "'stay' is declared as 'integer'"),
         (DATES + MOMENTS.replace('"pickup", ', '"admitted", '), "two datetimes; found 'admitted' \\(date\\) and"),
         (DATES + STAY + DISCHARGED.replace("%d.%m.%Y", "%m.%Y"), "must tell all values apart"),
-        (MOMENTS.replace('resolution = "1d"', 'resolution = "1d"\nzone = "Europe/Zurich"'), "not a datetime"),
+        (
+            MOMENTS.replace('resolution = "1d"', 'resolution = "1d"\nzone = "Europe/Zurich"'),
+            "not a datetime. State its `zone`",
+        ),
+        (MOMENTS + 'zone = "Mars/Olympus"\n', "`zone` must be a name such as"),
+        (MOMENTS + 'format = "%d.%m.%Y %H:%M %z"\n', "must be one without an offset"),
+        (DATES + STAY + DISCHARGED + 'zone = "UTC"\n', '`zone` goes with kind = "datetime"'),
     ],
 )
 def test_mistakes_are_one_sentence(text: str, message: str) -> None:

@@ -242,7 +242,9 @@ def _derived(column: Derived, notation: Notation) -> dict[str, Any]:
     described: dict[str, Any] = {"type": _DERIVED[column.result]}
     if column.notation.labels is not None:
         described = _boolean(column.notation.labels)
-    text_format = of_python(column.format) or (_ISO_DATETIME if column.result == "datetime" else "")
+    text_format = of_python(column.format) or (_ISO_DATETIME if column.result == "datetime" else "") + (
+        "%z" if column.zone and not column.format else ""
+    )
     if text_format and not notation.typed:
         described["format"] = text_format
     if column.digits:

@@ -98,7 +98,8 @@ class Arithmetic:
                 "it gives a date. Subtract another one, which gives a number, or declare it with that kind."
             )
         if instant and self._term.kind != instant:
-            raise self._mistake(f"it gives {_gift(self._term.kind)}, not a {instant}.")
+            zone = " State its `zone`." if self._term.kind == f"{instant} with a zone" else ""
+            raise self._mistake(f"it gives {_gift(self._term.kind)}, not a {instant}.{zone}")
         if not self._used:
             raise self._mistake("it must name a column.")
 

@@ -26,6 +26,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.toml_text import toml_value
 from counterfoil.schema.values import Values, instants_of, texts_of
+from counterfoil.schema.zone import find_zone
 
 CELLS = pa.dictionary(pa.int32(), pa.string())
 """How the cells come: as texts, so that those without a number are placed by the rules for texts."""
@@ -49,12 +50,13 @@ class End:
     @property
     def comparable(self) -> str:
         """Two that have the same word can be subtracted."""
-        return self.column.comparable if isinstance(self.column, Instant) else self.column.result
+        return self.column.comparable
 
     def numbers(self, cells: Values) -> np.ndarray:
         """float64 [n]: whole days or seconds since 1970-01-01; NaN where a cell has none, or a word for missing."""
         if isinstance(self.column, Derived):
-            return instants_of(cells, INSTANT_RESULTS[self.column.result], self.column.format)
+            zone = find_zone(self.column.zone) if self.column.zone else None
+            return instants_of(cells, INSTANT_RESULTS[self.column.result], self.column.format, zone)
         parsed = self.column.parsed(cells)
         return np.where(self.column.means_missing(parsed), np.nan, parsed)
 

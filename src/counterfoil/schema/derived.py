@@ -55,6 +55,7 @@ class Derived:
         true: the label of true, of a boolean.
         false: that of false.
         format: of a date or datetime.
+        zone: whose clock a datetime is shown by, where those that it follows from have zones.
         digits: of an integer, leading zeros included.
         decimal_char: the decimal sign of a number in a text, "," or ".", as of columns.
 
@@ -73,6 +74,7 @@ class Derived:
     true: Label | None = None
     false: Label | None = None
     format: str = ""
+    zone: str = ""
     digits: int = 0
     decimal_char: str = ""
 
@@ -117,6 +119,7 @@ class Derived:
             true=self.true,
             false=self.false,
             format=self.format,
+            zone=self.zone,
             digits=self.digits,
             decimals=self.decimals,
             decimal_char=self.decimal_char,
@@ -197,6 +200,11 @@ class Derived:
             values = values.combine_chunks()
         return self.notation.stated(values) if stated else values
 
+    @property
+    def comparable(self) -> str:
+        """What its values may be compared with: only the same word."""
+        return f"{self.result} with a zone" if self.zone else self.result
+
     def _computed(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool) -> pa.Array:
         if self.lookup:
             cells, on = [table.column(name) for name in self.on], [columns[name] for name in self.on]
@@ -209,7 +217,7 @@ class Derived:
             if rounded and self.result == "real" and digits is not None:
                 found = round_to(found, digits)
             if self.result in INSTANT_RESULTS:
-                return instants_at(found, self.result)
+                return instants_at(found, self.result, self.zone)
             absent = np.isnan(found)
             return array_of(np.where(absent, 0.0, found), mask=absent).cast(RESULTS[self.result])
         truth = expression({name: Range(values, values) for name, values in numbers.items()})
@@ -222,7 +230,7 @@ class Derived:
                 return Expression(self.expression, columns)
             except SchemaError as error:
                 raise self.mistake(str(error)) from None
-        instant = self.result if self.result in INSTANT_RESULTS else ""
+        instant = self.comparable if self.result in INSTANT_RESULTS else ""
         read = Arithmetic(self.expression, columns, place=f"Column {self.name!r} (derived): ", instant=instant)
         if self.result == "integer" and not read.is_whole:
             raise self.mistake(f'`{self.expression}` may give fractions. Use `round(...)`, or declare kind = "real"')

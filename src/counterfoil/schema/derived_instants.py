@@ -23,7 +23,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _TICKS = 1_000_000
 
 
-def instants_at(numbers: np.ndarray, kind: str) -> pa.Array:
+def instants_at(numbers: np.ndarray, kind: str, zone: str = "") -> pa.Array:
     """date32 or timestamp[us] [n]: whole units since 1970-01-01; null for NaN, and for years beyond 1 to 9999."""
     units = SECONDS_PER_DAY // INSTANT_RESULTS[kind]
     with np.errstate(invalid="ignore"):
@@ -31,11 +31,11 @@ def instants_at(numbers: np.ndarray, kind: str) -> pa.Array:
     whole = np.where(absent, 0, numbers).astype(np.int64)
     if kind == "date":
         return array_of(whole.astype(np.int32), mask=absent).cast(pa.date32())
-    return array_of(whole * _TICKS, mask=absent).cast(pa.timestamp("us"))
+    return array_of(whole * _TICKS, mask=absent).cast(pa.timestamp("us", zone or None))
 
 
 def units_of(values: pa.Array) -> pa.Array:
     """int64 [n]: the same units of stored values; null for null."""
     if pa.types.is_date32(values.type):
         return values.cast(pa.int32()).cast(pa.int64())
-    return values.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+    return values.cast(pa.timestamp("s", values.type.tz), safe=False).cast(pa.int64())

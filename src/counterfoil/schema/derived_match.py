@@ -26,6 +26,7 @@ from counterfoil.schema.placement import PlacedCells, Placement, taken
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
+from counterfoil.schema.zone import find_zone
 
 _USUAL = 0.99
 """The share of cells that have no more decimals than a column is taken to be rounded to."""
@@ -130,10 +131,11 @@ def _differ(derived: Derived, expected: pa.Array, found: Values) -> tuple[np.nda
 def _instants_differ(derived: Derived, implied: np.ndarray, found: Values) -> tuple[np.ndarray, np.ndarray]:
     """As `_differ`. What the stated notation does not read is read in the one that agrees most often."""
     unit, formats = INSTANT_RESULTS[derived.result], FORMATS[derived.result]
-    held = instants_of(found, unit, derived.format)
+    zone = find_zone(derived.zone) if derived.zone else None
+    held = instants_of(found, unit, derived.format, zone)
     if not _unequal(implied, held).any():
         return np.zeros(len(held), dtype=bool), held
-    others = [instants_of(found, unit, other) for other in ("", *formats)]
+    others = [instants_of(found, unit, other, zone) for other in ("", *formats)]
     best = max(others, key=lambda days: int((days == implied).sum()))
     held = np.where(np.isnan(held), best, held)
     return _unequal(implied, held), held
@@ -160,7 +162,7 @@ def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: 
     which = np.flatnonzero(counts)
     kind = RESULTS[derived.result]
     if derived.result in INSTANT_RESULTS:
-        values = instants_at(numbers[which], derived.result)
+        values = instants_at(numbers[which], derived.result, derived.zone)
     else:
         whole = array_of(numbers[which]) if kind == pa.float64() else array_of(numbers[which].astype(np.int64))
         values = whole.cast(kind)

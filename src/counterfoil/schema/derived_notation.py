@@ -15,17 +15,18 @@ import pyarrow.compute as pc
 from counterfoil.schema.arithmetic import MOST_DECIMALS, round_to
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
-from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.integer import MOST_DIGITS
 from counterfoil.schema.notation import directives, moment_of, text_of
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
+from counterfoil.schema.zone import find_zone, zone_names
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "boolean": ("true", "false"),
     "integer": ("digits", "decimal_char"),
     "real": ("decimals", "decimal_char"),
     "date": ("format",),
-    "datetime": ("format",),
+    "datetime": ("format", "zone"),
 }
 """The keys that say it, by kind of result."""
 
@@ -48,6 +49,7 @@ class DerivedNotation:
     Args:
         true, false: labels of a boolean.
         format: of a date or a datetime, as `strptime` reads it.
+        zone: of a datetime, by the name of the IANA base.
         digits: how many a whole number has at least, leading zeros included.
         decimals: digits after the point of a real, zeros at the end included.
         decimal_char: the decimal sign of a number, as of columns.
@@ -57,6 +59,7 @@ class DerivedNotation:
     true: Label | None = None
     false: Label | None = None
     format: str = ""
+    zone: str = ""
     digits: int = 0
     decimals: int | None = None
     decimal_char: str = ""
@@ -86,15 +89,19 @@ class DerivedNotation:
             raise SchemaError(f"`decimals` must be from 0 to {MOST_DECIMALS}; found {self.decimals}")
         if self.decimal_char and self.decimal_char not in DECIMAL_CHARS:
             raise SchemaError(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
+        if self.zone and find_zone(self.zone) is None:
+            hint = did_you_mean(self.zone, zone_names())
+            raise SchemaError(f'`zone` must be a name such as "Europe/Zurich" or "UTC"; found {self.zone!r}.{hint}')
         if self.format:
             self._check_format(results or _PROBES[result])
 
     def _check_format(self, results: Iterable[date]) -> None:
-        if offset := directives(self.format) & {"z", ":z", "Z"}:
+        offset = directives(self.format) & {"z", ":z", "Z"}
+        if offset and not self.zone:
             raise SchemaError(f"`format` {self.format!r} must be one without an offset; found %{min(offset)}")
         for moment in results:
             try:
-                again = moment_of(self._moment(moment), self.format)
+                again = moment_of(self._moment(self._there(moment)), self.format).replace(tzinfo=None)
             except ValueError:
                 raise SchemaError(
                     f'`format` {self.format!r} must be one that can be read and written, such as "%d.%m.%Y"'
@@ -107,7 +114,7 @@ class DerivedNotation:
         """Those that are stated, as TOML keys and values."""
         labels = {"true": self.true, "false": self.false}
         said: dict[str, Any] = {key: label for key, label in labels.items() if label is not None}
-        said |= {"format": self.format} if self.format else {}
+        said |= {key: text for key, text in (("format", self.format), ("zone", self.zone)) if text}
         said |= {"digits": self.digits} if self.digits else {}
         said |= {} if self.decimals is None else {"decimals": self.decimals}
         return said | ({"decimal_char": self.decimal_char} if self.decimal_char else {})
@@ -131,7 +138,7 @@ class DerivedNotation:
     @property
     def is_plain(self) -> bool:
         """Whether the text of each value is Arrow's."""
-        return not (self.format or self.digits or self.decimals or self.decimal_char == ",")
+        return not (self.format or self.zone or self.digits or self.decimals or self.decimal_char == ",")
 
     def written(self, values: pa.Array) -> pa.Array:
         """string [n]: stated values as a CSV file holds them; null where a cell is empty."""
@@ -139,10 +146,11 @@ class DerivedNotation:
         return pc.replace_substring(texts, ".", ",") if self.decimal_char == "," else texts
 
     def _pointed(self, values: pa.Array) -> pa.Array:
-        if not (self.format or self.digits or self.decimals):
+        if not (self.format or self.digits or self.decimals or self.zone):
             seconds = pa.types.is_timestamp(values.type)
             return (values.cast(pa.timestamp("s"), safe=False) if seconds else values).cast(pa.string())
-        write: Callable[[Any], str] = self._moment if self.format else self._digits if self.digits else self._decimals
+        instants = self.format or self.zone
+        write: Callable[[Any], str] = self._moment if instants else self._digits if self.digits else self._decimals
         distinct = values.dictionary_encode()
         plain = distinct.dictionary.cast(pa.string()).to_pylist()
         texts = [write(value) or text for value, text in zip(distinct.dictionary.to_pylist(), plain, strict=True)]
@@ -150,7 +158,11 @@ class DerivedNotation:
 
     def _moment(self, moment: date) -> str:
         at = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
-        return text_of(at, self.format)
+        return text_of(at, self.format) if self.format else at.isoformat(" ")
+
+    def _there(self, moment: date) -> date:
+        """A moment on the clock of the zone, where there is one."""
+        return moment.replace(tzinfo=find_zone(self.zone)) if self.zone and isinstance(moment, datetime) else moment
 
     def _digits(self, number: int) -> str:
         return f"{number:0{self.digits}d}" if number >= 0 else ""

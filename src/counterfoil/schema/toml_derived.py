@@ -20,12 +20,13 @@ from counterfoil.schema.values import has_two_readings, parse_number
 Item = Column | Identifier | Pattern | Derived
 _KEYS = (
     *("name", "kind", "expression", "lookup", "on", "value", "after", "description"),
-    *("true", "false", "format", "digits", "decimals", "decimal_char"),
+    *("true", "false", "format", "zone", "digits", "decimals", "decimal_char"),
 )
 _NOTATION: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "true": ((str, int), "a text or a whole number"),
     "false": ((str, int), "a text or a whole number"),
     "format": (str, "a text"),
+    "zone": (str, "a text"),
     "digits": (int, "a whole number"),
     "decimals": (int, "a whole number"),
     "decimal_char": (str, '"," or "."'),
@@ -71,7 +72,7 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
         kinds, words = _NOTATION[key]
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise SchemaError(f"{place}`{key}` must be {words}; found {value!r}.")
-        if key in ("format", "digits", "decimal_char") and not value:
+        if key in ("format", "zone", "digits", "decimal_char") and not value:
             raise SchemaError(f"{place}`{key}` must be something; found {value!r}. Leave it out to have none.")
     lookup = _lookup(place, table, kind, lists)
     return Derived(name, kind, expression=expression, on=tuple(on), lookup=lookup, **notation)

@@ -20,10 +20,8 @@ from pyarrow import parquet
 import counterfoil
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.memory import MemoryEngine
-from counterfoil.curator.engines.spark import SparkEngine
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
-from counterfoil.curator.sources.spark_source import SparkSource
 from counterfoil.evaluation.whole_table import read_whole
 from counterfoil.schema import Schema, UnplacedValue
 
@@ -148,13 +146,3 @@ def test_a_cell_without_a_place_is_named_by_its_column_alone() -> None:
     assert "'stay'" in str(found.value)
     assert "not a time from admitted to discharged" in str(found.value)
     assert "secret" not in str(found.value)
-
-
-def test_spark_does_not_compute_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sentence that says what to write, before anything runs there."""
-    source = SparkSource.__new__(SparkSource)
-    names = {"name": "the table", "location": "memory", "column_names": ("discharged", "ward", "admitted")}
-    for name, value in names.items():
-        monkeypatch.setattr(SparkSource, name, value, raising=False)
-    with pytest.raises(SourceError, match="leave `between` out"):
-        SparkEngine(source, SCHEMA)

@@ -406,6 +406,59 @@ def test_another_number_of_rows_later_is_refused(spark: Spark, tmp_path: Path) -
         engine.fold(lambda block: np.array([block.rows]), ["v"], ["v"])
 
 
+BETWEEN = """
+[columns.start]
+kind = "datetime"
+lower = 2020-01-01T00:00:00
+upper = 2020-12-31T23:59:59
+resolution = "1mo"
+zone = "Asia/Tokyo"
+missing = true
+[columns.took]
+kind = "integer"
+between = ["start", "end"]
+lower = 0
+upper = 9000
+bins = 9
+missing = true
+[[derived]]
+name = "end"
+kind = "datetime"
+zone = "Asia/Tokyo"
+expression = "start + took"
+"""
+
+
+@pytest.mark.parametrize("unit", [{}, {"privacy_unit": "unit", "max_rows": 9}])
+@pytest.mark.parametrize("stored", [True, False])
+def test_times_between_two_columns_are_those_of_the_memory_engine(
+    spark: Spark, tmp_path: Path, unit: dict, stored: bool
+) -> None:
+    """Of frames and of Parquet files, which executors read themselves."""
+    rng = np.random.default_rng(4)
+    start = 1_580_000_000 + rng.integers(0, 10**7, 300)
+    ends = [pa.array(1_000_000 * moments, pa.int64()) for moments in (start, start + rng.integers(-99, 10_000, 300))]
+    columns = {name: cells.cast(pa.timestamp("us", "UTC")) for name, cells in zip(("start", "end"), ends, strict=True)}
+    rows = pa.table({**columns, "unit": np.arange(300) // 3})
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    frame = spark.session.read.parquet(str(tmp_path / "rows.parquet")) if stored else spark.frame(rows, 2)
+    plain = Schema.from_toml(BETWEEN)
+    schema = Schema(plain.columns, ignore=() if unit else ("unit",))
+    here = SparkEngine(SparkSource(frame), schema, **unit)
+    there = MemoryEngine(open_source(rows), schema, **unit)
+    every = partial(digest, names=("start", "took"), numbers=("took",), placements=("took",))
+    asked = (("start", "took"), ("took",), ("took",))
+    np.testing.assert_array_equal(here.fold(every, *asked), there.fold(every, *asked))
+
+
+def test_a_time_that_can_not_be_computed_is_refused_by_the_name_of_its_column(spark: Spark) -> None:
+    rows = pa.table({"start": ["2020-01-31 00:00+09:00"] * 9, "end": [SECRET, *["2020-01-31 01:00+09:00"] * 8]})
+    whole = Schema.from_toml(BETWEEN.replace("bins = 9\nmissing = true", "bins = 9"))
+    here, there = (refused(engine, ("took",)) for engine in both(spark, rows, whole))
+    assert str(here) == str(there).replace("row 1:", "a row of The Spark table:")
+    assert SECRET not in spark.logged()
+
+
 # Units
 
 

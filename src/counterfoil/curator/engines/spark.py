@@ -151,12 +151,6 @@ class SparkEngine(Engine):
     ) -> None:
         assert isinstance(source, SparkSource), "the registry gives each source its engine"
         BlockReader(source, schema, privacy_unit=privacy_unit, max_rows=max_rows)  # for its checks alone
-        for column in schema.between.values():
-            first, last = column.inputs
-            raise SourceError(
-                f"Column {column.column.name!r} (integer): `between` is not computed in Spark. Add the column to the "
-                f"table, such as with `datediff({last}, {first})`, and leave `between` out."
-            )
         self.schema = schema
         self._source = source
         self._unit, self._max_rows = privacy_unit, max_rows
@@ -247,7 +241,7 @@ class SparkEngine(Engine):
     def _store(self, keys: tuple[Key, ...]) -> _Stored:
         if self._scratch is None:
             self._scratch = self._new_scratch()
-        columns = tuple(dict.fromkeys([*(name for _, name in keys if name), *([self._unit] if self._unit else [])]))
+        columns = self._stored_columns(keys)
         self._require_readable(keys)
         if self._unit is not None and is_open_on_disk(self._source.session):
             warnings.warn(
@@ -271,7 +265,7 @@ class SparkEngine(Engine):
             made = self._made(replace(storing, reading=None))
         troubles = sorted({(row["trouble"], row["column"]) for row in made.to_pylist() if row["trouble"]})
         for trouble, place in troubles:
-            raise self._explained(Trouble(trouble), columns[place] if place >= 0 else "")
+            raise self._explained(Trouble(trouble), storing.places[place] if place >= 0 else "")
         if sum(made.column("owed").to_pylist()):
             raise SourceError(
                 f"Each row of {self._source.name} is taken once. Found another number of rows after parts of it were"
@@ -279,6 +273,16 @@ class SparkEngine(Engine):
             )
         files = zip(made.column("file").to_pylist(), made.column("rows").to_pylist(), strict=True)
         return _Stored(keys, tuple((name, rows) for name, rows in files if rows))
+
+    def _stored_columns(self, keys: Sequence[Key]) -> tuple[str, ...]:
+        """The columns of the frame that are read: those of the keys, or what they are computed from, and the unit's."""
+        names = [name for _, name in keys if name]
+        read = [one for name in names for one in self._read_for(name)]
+        return tuple(dict.fromkeys([*read, *([self._unit] if self._unit else [])]))
+
+    def _read_for(self, name: str) -> tuple[str, ...]:
+        computed = self.schema.between.get(name)
+        return (name,) if computed is None else computed.inputs
 
     def _reading(self, columns: Sequence[str]) -> Reading | None:
         """What executors read of the frame's own files; None where Spark must read them."""
@@ -317,11 +321,12 @@ class SparkEngine(Engine):
         """Refuses types of columns that can't be read: a type is public, and no value is."""
         types = self._source.column_types
         for name in dict.fromkeys(name for _, name in keys if name):
-            nothing = in_utc(pa.chunked_array([], types[name]))
+            stored = [in_utc(pa.chunked_array([], types[one])) for one in self._read_for(name)]
+            computed = self.schema.between.get(name)
             try:
-                self.schema[name].encode(nothing)
+                self.schema[name].encode(stored[0] if computed is None else computed.cells(*stored))
             except (TypeError, pa.ArrowException) as error:
-                raise unreadable(name, self._source.name, types[name], error) from None
+                raise unreadable(name, self._source.name, stored[-1].type, error) from None
         if self._unit is not None:
             try:
                 texts_of(pa.chunked_array([], types[self._unit]))

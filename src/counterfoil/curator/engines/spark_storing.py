@@ -72,6 +72,11 @@ class Storing:
     reading: Reading | None = None
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """The columns in the order in which reports of trouble count them: those that are computed come last."""
+        return *self.columns, *self.schema.between
+
+    @property
     def types(self) -> list[np.dtype]:
         """The type of each of `keys`."""
         return [type_of(self.schema, key) for key in self.keys]
@@ -186,9 +191,9 @@ def _encoded(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
     for kind, name in storing.keys:
         if kind == "rank":
             continue
-        column, place = storing.schema[name], storing.columns.index(name)
-        cells = in_utc(rows.column(place))
+        column, place = storing.schema[name], storing.places.index(name)
         try:
+            cells = _cells(rows, name, storing)
             if kind == "codes":
                 arrays.append(column.encode(cells))
             else:
@@ -198,6 +203,14 @@ def _encoded(rows: pa.Table, storing: Storing) -> list[np.ndarray]:
         except Exception:
             raise Troubled(Trouble.UNREADABLE, place) from None
     return arrays
+
+
+def _cells(rows: pa.Table, name: str, storing: Storing) -> pa.ChunkedArray | pa.Array:
+    """The cells of a column as the frame has them, or computed from two others."""
+    computed = storing.schema.between.get(name)
+    stored = (name,) if computed is None else computed.inputs
+    read = [in_utc(rows.column(storing.columns.index(one))) for one in stored]
+    return read[0] if computed is None else computed.cells(*read)
 
 
 def in_utc(cells: pa.ChunkedArray) -> pa.ChunkedArray:
