@@ -20,10 +20,11 @@ from pyarrow import parquet
 import counterfoil
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.sources.computed_source import with_computed
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
 from counterfoil.evaluation.whole_table import read_whole
-from counterfoil.schema import Schema, UnplacedValue
+from counterfoil.schema import Schema, SchemaError, UnplacedValue
 
 FIRST = date(2020, 1, 1)
 SCHEMA = Schema.from_toml("""
@@ -136,6 +137,18 @@ def test_a_table_without_one_of_the_dates_is_refused() -> None:
     table = table_of([(3, 5, True)]).rename_columns(["dischargd", "ward", "admitted"])
     with pytest.raises(SourceError, match="no column 'discharged', from which 'stay' is computed"):
         codes_of(table)
+
+
+def test_a_computed_column_is_no_privacy_unit() -> None:
+    """Rows of one length would be taken for those of one person; and no length is written in the table."""
+    with pytest.raises(SchemaError, match="Found 'stay', which is computed from two dates"):
+        counterfoil.synthesize(table_of([(3, 5, True)]), SCHEMA, epsilon=1.0, privacy_unit=("stay", 1))
+
+
+def test_columns_have_the_places_in_which_they_were_asked_for() -> None:
+    source = with_computed(open_source(table_of([(3, 5, True)])), SCHEMA)
+    [batch] = source.batches(["stay", "ward"])
+    assert [batch.column(i).to_pylist() for i in (0, 1)] == [["2"], ["surgery"]]
 
 
 def test_a_cell_without_a_place_is_named_by_its_column_alone() -> None:

@@ -58,7 +58,7 @@ class ComputedSource:
         plain = [name for name in columns if name not in self._computed]
         names = dict.fromkeys([*plain, *(name for column in computed for name in column.inputs)])
         for batch in self._source.batches([*names], batch_rows, skip_rows=skip_rows):
-            yield _ComputedBatch(batch, self._computed, self.name)
+            yield _ComputedBatch(batch, tuple(columns), self._computed, self.name)
 
     def place(self, row: int) -> str:
         """Words for where a row stands."""
@@ -67,9 +67,17 @@ class ComputedSource:
 
 @dataclass(frozen=True, eq=False)
 class _ComputedBatch:
-    """Rows of the source, whose computed cells are made when they are asked for, once for each time."""
+    """Rows of the source, whose computed cells are made when they are asked for, once for each time.
+
+    Args:
+        rows: as the source has them.
+        names: of the columns that were asked for.
+        computed: the computed columns by name.
+        source: what it is called.
+    """
 
     rows: Batch
+    names: tuple[str, ...]
     computed: Mapping[str, Between]
     source: str
 
@@ -78,9 +86,10 @@ class _ComputedBatch:
         return self.rows.num_rows
 
     def column(self, i: int | str) -> Values:
-        computed = self.computed.get(i) if isinstance(i, str) else None
+        name = i if isinstance(i, str) else self.names[i]
+        computed = self.computed.get(name)
         if computed is None:
-            return self.rows.column(i)
+            return self.rows.column(name)
         cells = [self.rows.column(name) for name in computed.inputs]
         try:
             return computed.cells(*cells)
