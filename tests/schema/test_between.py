@@ -57,6 +57,35 @@ name = "dropoff"
 kind = "datetime"
 expression = "pickup + ride"
 """
+MINUTES = (
+    MOMENTS.replace('resolution = "1d"', 'resolution = "1d"\nformat = "%d.%m.%Y %H:%M"').replace(
+        "upper = 7200", "upper = 7200\nstep = 60"
+    )
+    + 'format = "%d.%m.%Y %H:%M"\n'
+)
+WAITS = (
+    DATES
+    + """
+[columns.wait]
+kind = "integer"
+between = ["admitted", "operated"]
+lower = 0
+upper = 30
+[columns.rest]
+kind = "integer"
+between = ["operated", "discharged"]
+lower = 0
+upper = 30
+[[derived]]
+name = "operated"
+kind = "date"
+expression = "admitted + wait"
+[[derived]]
+name = "discharged"
+kind = "date"
+expression = "admitted + wait + rest"
+"""
+)
 
 
 def between(text: str, name: str) -> Between:
@@ -118,6 +147,25 @@ def test_what_is_no_date_is_no_number_of_days_and_is_seen() -> None:
     assert STAYS.column.encode(cells).tolist() == [61, 4, 61, 61, 60, 0]
 
 
+def test_a_word_that_is_a_date_means_missing_in_any_storage() -> None:
+    """A table of dates has no texts to compare: the word would otherwise be a stay of 8,000 years, and count as 60."""
+    first, last = [date(2020, 1, 1)] * 3, [date(2020, 1, 5), date(9999, 12, 30), None]
+    for kind in (pa.date32(), pa.date64(), pa.timestamp("us"), pa.timestamp("s")):
+        cells = STAYS.cells(pa.array(first, pa.date32()).cast(kind), pa.array(last, pa.date32()).cast(kind))
+        assert cells.to_pylist() == ["4", "30.12.9999", None]
+    moments = [None if day is None else datetime(day.year, day.month, day.day) for day in last]
+    assert STAYS.cells(MixedCells(first), MixedCells(moments)).to_pylist() == ["4", "30.12.9999", None]
+
+
+def test_an_object_that_is_no_date_is_seen() -> None:
+    cells = STAYS.cells(MixedCells(["01.01.2020"] * 3), MixedCells([object(), "05.01.2020", None]))
+    assert placements_of(STAYS.column, cells).tolist() == [
+        Placement.UNREADABLE,
+        Placement.DECLARED,
+        Placement.MISSING,
+    ]
+
+
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-100, 10**5)), min_size=1, max_size=8))
 def test_stored_moments_are_subtracted_in_seconds(rows: list[tuple[int, int]]) -> None:
     rides = between(MOMENTS, "ride")
@@ -146,8 +194,9 @@ def test_a_row_gets_the_later_date_from_the_drawn_one() -> None:
 
 
 def test_moments_are_derived_in_whole_seconds_and_beyond_all_years_there_are_none() -> None:
-    schema = Schema.from_toml(MOMENTS.replace("pickup + ride", "pickup + ride * 100000000"))
-    [derived] = schema.derived
+    far = '[[derived]]\nname = "far"\nkind = "datetime"\nexpression = "pickup + ride * 100000000"\n'
+    schema = Schema.from_toml(MOMENTS + far)
+    derived = schema.derived[-1]
     table = pa.table({"pickup": pa.array([datetime(2024, 1, 1), datetime(2024, 1, 1)]), "ride": pa.array([1, 7200])})
     values = derived.compute(table, {column.name: column for column in schema.synthesized})
     assert values.to_pylist() == [datetime(2027, 3, 3, 9, 46, 40), None]
@@ -180,8 +229,28 @@ def test_seconds_are_elapsed_ones_where_clocks_are_put_back(text_format: str) ->
     assert Schema.from_toml(schema.to_toml()) == schema
 
 
+def test_several_dates_follow_one_another() -> None:
+    rests = between(WAITS, "rest")
+    assert rests.cells(pa.array(["2020-01-05"]), pa.array(["2020-01-12"])).to_pylist() == ["7"]
+    forgotten = WAITS.replace("admitted + wait + rest", "admitted + rest")
+    with pytest.raises(SchemaError, match=r'gives another date.*expression = "admitted \+ wait \+ rest"'):
+        Schema.from_toml(forgotten)
+
+
+@pytest.mark.parametrize("names", [("from", "to", "is"), ("µ", "x y", "ﬁn")])
+def test_the_advice_can_be_pasted_whatever_the_names_are(names: tuple[str, str, str]) -> None:
+    first, last, length = names
+    text = f'[columns."{first}"]\nkind = "date"\nlower = 2020-01-01\nupper = 2020-12-31\n'
+    text += f'[columns."{length}"]\nkind = "integer"\nlower = 0\nupper = 9\nbetween = ["{first}", "{last}"]\n'
+    with pytest.raises(SchemaError) as found:
+        Schema.from_toml(text)
+    expression = str(found.value).partition("expression = ")[2].removesuffix(".")
+    text += f'[[derived]]\nname = "{last}"\nkind = "date"\nexpression = {expression}\n'
+    assert Schema.from_toml(text).between[length].inputs == (first, last)
+
+
 def test_the_schema_is_read_back_from_what_it_writes() -> None:
-    for text in (DATES + STAY + DISCHARGED, MOMENTS):
+    for text in (DATES + STAY + DISCHARGED, MOMENTS, MINUTES, WAITS):
         schema = Schema.from_toml(text)
         assert Schema.from_toml(schema.to_toml()) == schema
         assert np.all([one.column.between == one.inputs for one in schema.between.values()])
@@ -200,6 +269,25 @@ def test_the_schema_is_read_back_from_what_it_writes() -> None:
         (DATES + STAY.replace("discharged", "admitted"), "must name two columns, the earlier one first"),
         (DATES + STAY.replace('["admitted"', '["stay"') + DISCHARGED, "'stay' is declared as 'integer'"),
         (DATES + MOMENTS.replace('"pickup", ', '"admitted", '), "two datetimes; found 'admitted' \\(date\\) and"),
+        (
+            DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted - stay"),
+            "what 'discharged' is derived by, `admitted - stay`, gives another date. Declare 'discharged' as a "
+            "`\\[\\[derived\\]\\]` column with the kind of 'admitted' and expression = \"admitted \\+ stay\"",
+        ),
+        (DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted + 2 * stay"), "gives another date"),
+        (
+            DATES + STAY.replace('"admitted", "discharged"', '"discharged", "admitted"') + DISCHARGED,
+            "from the earlier one, 'discharged', to 'admitted'.*expression = \"admitted - stay\"",
+        ),
+        (
+            DATES + STAY + DATES.replace("columns.admitted", "columns.discharged"),
+            "Declare 'discharged', in place of its own table, as a",
+        ),
+        (
+            MINUTES.replace("step = 60", ""),
+            "'pickup' and 'dropoff' are written without seconds.*declare `step = 60`",
+        ),
+        (MINUTES.replace("lower = 0", "lower = -30").replace("7200", "7170"), "without seconds.*on that grid"),
         (DATES + STAY + DISCHARGED.replace("%d.%m.%Y", "%m.%Y"), "must tell all values apart"),
         (
             MOMENTS.replace('resolution = "1d"', 'resolution = "1d"\nzone = "Europe/Zurich"'),

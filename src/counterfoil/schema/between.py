@@ -20,9 +20,11 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_instants import INSTANT_RESULTS
 from counterfoil.schema.errors import closest
-from counterfoil.schema.expression import names_column
-from counterfoil.schema.instant import Instant
+from counterfoil.schema.expression import column_text, names_column
+from counterfoil.schema.instant import SECONDS_OF_A_MINUTE, Instant
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.notation import directives
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.toml_text import toml_value
 from counterfoil.schema.values import Values, instants_of, texts_of
@@ -30,6 +32,8 @@ from counterfoil.schema.zone import find_zone
 
 CELLS = pa.dictionary(pa.int32(), pa.string())
 """How the cells come: as texts, so that those without a number are placed by the rules for texts."""
+_TRIED = 20
+"""Rows of made up numbers that a derivation is tried with."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,21 @@ class End:
         parsed = self.column.parsed(cells)
         return np.where(self.column.means_missing(parsed), np.nan, parsed)
 
+    @property
+    def expression(self) -> str:
+        """Of a derived one; empty for others."""
+        return self.column.expression if isinstance(self.column, Derived) else ""
+
+    @property
+    def has_whole_minutes(self) -> bool:
+        """Whether it is a datetime that is written without seconds."""
+        stated = directives(self.column.format)
+        return bool(stated) and self.comparable != "date" and not stated & SECONDS_OF_A_MINUTE
+
+    def number(self, text: str) -> float:
+        """The same for a text in the notation of the column."""
+        return float(self.numbers(array_of([text], pa.string()))[0])
+
     def is_missing(self, text: str) -> bool:
         """Whether a text that is no date is declared to stand for a missing one."""
         return isinstance(self.column, Instant) and self.column.missing and text in self.column.missing_values
@@ -86,8 +105,9 @@ class Between:
     def cells(self, first: Values, last: Values) -> pa.DictionaryArray:
         """dictionary of string [n]: the differences in plain digits.
 
-        Null where a date is missing; a word of the column's own `missing_values` as it stands; and where a date can't
-        be read, a text that names the column and its cell, which is no number to whatever reads it.
+        Null where a date is missing; a word of the column's own `missing_values` as it is declared, also where it is a
+        date and the storage has dates; and where a date can't be read, a text that names the column and its cell, which
+        is no number to whatever reads it.
 
         Args:
             first, last: the cells [n] of the two dates.
@@ -98,6 +118,11 @@ class Between:
             unread = np.isnan(numbers)
             if unread.any() or self.column.missing_values:
                 self._place_others(end, *texts_of(cells), unread, texts, places)
+            if isinstance(cells, MixedCells) and len(cells.strangers):
+                _place(f"{end.name} = an object", cells.strangers, texts, places)
+            for word in self.column.missing_values:
+                if len(rows := np.flatnonzero(numbers == end.number(word))):
+                    _place(word, rows, texts, places)
         return pa.DictionaryArray.from_arrays(
             array_of(places.astype(np.int32), mask=places < 0), array_of(texts, pa.string())
         )
@@ -116,6 +141,12 @@ class Between:
             texts.append(own[position] if position in words else f"{end.name} = {own[position]}")
         found = targets[positions]
         places[found >= 0] = found[found >= 0]
+
+
+def _place(text: str, rows: np.ndarray, texts: list[str], places: np.ndarray) -> None:
+    """Gives a text to some rows."""
+    places[rows] = len(texts)
+    texts.append(text)
 
 
 def _digits(numbers: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -148,10 +179,50 @@ def between_of(columns: Mapping[str, Column | Derived]) -> dict[str, Between]:
             if not (_follows(first, column) or _follows(last, column)):
                 raise column.mistake(
                     "`between` must name a date that is derived again from the other one, or the two and what lies "
-                    f"between them would not agree in a copy; found none.{_remedy(column)}"
+                    f"between them would not agree in a copy; found none.{_remedy(column, first, last)}"
                 )
+            _require_given_back(column, first, last, columns)
+            _require_whole_minutes(column, first, last)
             found[column.name] = Between(column, first, last)
     return found
+
+
+def _require_given_back(column: Integer, first: End, last: End, columns: Mapping[str, Column | Derived]) -> None:
+    """Refuses a derivation that gives other dates than those between which the column counts: tried with numbers."""
+    known = {name: one for name, one in columns.items() if isinstance(one, Column)}
+    rng = np.random.default_rng(0)
+    numbers = {name: _within_bounds(one, rng) for name, one in known.items()}
+    ends = [_tried(end, numbers, known) for end in (first, last)]
+    apart = ends[1] - ends[0] - numbers[column.name]
+    if not (apart[~np.isnan(apart)] == 0).all() or np.isnan(apart).all():
+        derived = last if _follows(last, column) else first
+        raise column.mistake(
+            f"`between` counts from the earlier one, {first.name!r}, to {last.name!r}, and what {derived.name!r} is "
+            f"derived by, `{derived.expression}`, gives another date.{_remedy(column, first, last)}"
+        )
+
+
+def _within_bounds(column: Column, rng: np.random.Generator) -> np.ndarray:
+    """float64 [n]: whole numbers between the bounds of a column, as far as there are such."""
+    ends = np.concatenate(column.ranges)
+    ends = ends[~np.isnan(ends)] if not np.isnan(ends).all() else np.zeros(1)
+    return np.clip(np.rint(rng.uniform(ends.min(), ends.max(), _TRIED)), ends.min(), ends.max())
+
+
+def _tried(end: End, numbers: Mapping[str, np.ndarray], columns: Mapping[str, Column]) -> np.ndarray:
+    """float64 [n]: the dates of an end; NaN where a lookup table gives them, which no difference follows."""
+    if isinstance(end.column, Instant):
+        return numbers[end.name]
+    return end.column.tried(numbers, columns) if end.expression else np.full(_TRIED, np.nan)
+
+
+def _require_whole_minutes(column: Integer, first: End, last: End) -> None:
+    """Refuses seconds where both datetimes are written without them, so that rows of a copy would not agree."""
+    if all(end.has_whole_minutes for end in (first, last)) and (column.lower % 60 or column.step % 60):
+        raise column.mistake(
+            f"{first.name!r} and {last.name!r} are written without seconds, so that what lies between them must be "
+            "whole minutes: declare `step = 60`, with `lower` and `upper` on that grid"
+        )
 
 
 def _follows(end: End, column: Integer) -> bool:
@@ -171,11 +242,26 @@ def _end(column: Integer, name: str, columns: Mapping[str, Column | Derived]) ->
     raise column.mistake(f"`between` must name two dates or two datetimes; {name!r} is declared as {kind!r}")
 
 
-def _remedy(column: Integer) -> str:
-    """How the later date is declared, which people leave out."""
-    first, last = column.between
-    one, other = (text if text.isidentifier() else f"`{text}`" for text in (first, column.name))
+def _remedy(column: Integer, first: End | None = None, last: End | None = None) -> str:
+    """How one of the dates is derived, which people leave out; empty where that is not known.
+
+    Args:
+        column: the time between the two.
+        first, last: the dates, where both are declared.
+    """
+    read, derived = column.between
+    origin, sign, place = column_text(read), "+", ""
+    if first is not None and last is not None:
+        if _follows(first, column):
+            if _follows(last, column):
+                return ""
+            read, derived, origin, sign = derived, read, last.expression or column_text(derived), "-"
+        else:
+            origin = first.expression or origin
+        place = (
+            ", in place of its own table," if isinstance((first, last)[derived == last.name].column, Instant) else ""
+        )
+    expression = toml_value(f"{origin} {sign} {column_text(column.name)}")
     return (
-        f" Declare {last!r} as a `[[derived]]` column with the kind of {first!r} and expression = "
-        f"{toml_value(f'{one} + {other}')}"
+        f" Declare {derived!r}{place} as a `[[derived]]` column with the kind of {read!r} and expression = {expression}"
     )

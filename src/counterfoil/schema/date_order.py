@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.toml_text import toml_value
@@ -18,7 +19,7 @@ def dates_without_rule(schema: Schema) -> list[tuple[str, str]]:
 
 def order_rule(schema: Schema, first: str, last: str) -> str:
     """As it is written in a schema; a date and a moment are not compared."""
-    one, other = (name if name.isidentifier() else f"`{name}`" for name in (first, last))
+    one, other = column_text(first), column_text(last)
     if schema[first].comparable == schema[last].comparable:
         return f'require = "{one} <= {other}"'
     return f'require = "{one} <= {other}" with both declared alike, as dates where days alone matter'

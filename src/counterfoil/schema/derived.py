@@ -205,6 +205,20 @@ class Derived:
         """What its values may be compared with: only the same word."""
         return f"{self.result} with a zone" if self.zone else self.result
 
+    def tried(self, numbers: Mapping[str, np.ndarray], columns: Mapping[str, Column]) -> np.ndarray:
+        """float64 [n]: what the expression gives for made up numbers, before it is a value of the kind.
+
+        Args:
+            numbers: float64 [n] of each column.
+            columns: the synthesized columns by name.
+
+        Raises:
+            SchemaError: where the expression is none.
+        """
+        read = self._expression(columns)
+        assert isinstance(read, Arithmetic), "conditions give no numbers"
+        return read(numbers)
+
     def _computed(self, table: pa.Table, columns: Mapping[str, Column], *, rounded: bool) -> pa.Array:
         if self.lookup:
             cells, on = [table.column(name) for name in self.on], [columns[name] for name in self.on]

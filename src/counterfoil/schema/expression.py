@@ -27,6 +27,8 @@ import re
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from keyword import iskeyword
+from unicodedata import normalize
 
 import numpy as np
 
@@ -333,6 +335,12 @@ def _joined_by(kind: type[ast.And | ast.Or], node: ast.expr) -> list[ast.expr]:
         sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
         return [ast.Compare(left, [op], [right]) for left, op, right in sides]
     return [node]
+
+
+def column_text(name: str) -> str:
+    """How an expression names a column: between backticks where Python would read something else."""
+    plain = name.isidentifier() and not iskeyword(name) and normalize("NFKC", name) == name
+    return name if plain else f"`{name}`"
 
 
 def names_column(text: str, name: str) -> bool:

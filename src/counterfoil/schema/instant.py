@@ -32,7 +32,7 @@ from counterfoil.schema.zone import (
     zone_names,
 )
 
-_DAYS, _MINUTES, _SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"), frozenset("ScX")
+_DAYS, _MINUTES, SECONDS_OF_A_MINUTE = frozenset("djcxUWGV"), frozenset("McX"), frozenset("ScX")
 """Directives that a notation must have one of to tell days, minutes and seconds apart."""
 _PROBES = 200
 """Bins in which a `format` is tried."""
@@ -240,7 +240,7 @@ class Instant(NumberColumn):
     def _as_written(self, numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """What `format` leaves of numbers in these bins, so that no storage states more than the notation can."""
         stated = directives(self.format)
-        if not self.format or stated & (_SECONDS_OF_A_MINUTE if self._in_units else _DAYS):
+        if not self.format or stated & (SECONDS_OF_A_MINUTE if self._in_units else _DAYS):
             return numbers
         if self._in_units:
             shown = numbers if self._zone is None else wall_seconds(numbers, self._zone)
