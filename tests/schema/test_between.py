@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.schema import Schema, SchemaError
+from counterfoil.schema import Real, Schema, SchemaError
 from counterfoil.schema.between import CELLS, Between
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.placement import Placement, placements_of
@@ -233,7 +233,7 @@ def test_several_dates_follow_one_another() -> None:
     rests = between(WAITS, "rest")
     assert rests.cells(pa.array(["2020-01-05"]), pa.array(["2020-01-12"])).to_pylist() == ["7"]
     forgotten = WAITS.replace("admitted + wait + rest", "admitted + rest")
-    with pytest.raises(SchemaError, match=r'gives another date.*expression = "admitted \+ wait \+ rest"'):
+    with pytest.raises(SchemaError, match=r'gives another value.*expression = "admitted \+ wait \+ rest"'):
         Schema.from_toml(forgotten)
 
 
@@ -263,21 +263,27 @@ def test_the_schema_is_read_back_from_what_it_writes() -> None:
         (DATES + STAY.replace("discharged", "dischargd") + DISCHARGED, "'dischargd'. Did you mean 'discharged'"),
         (
             DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted + 3"),
-            "must name a date that is derived again",
+            "must name a column that is derived again",
         ),
         (DATES + STAY.replace('"admitted", ', ""), "`between` must be two names of columns"),
-        (DATES + STAY.replace("discharged", "admitted"), "must name two columns, the earlier one first"),
-        (DATES + STAY.replace('["admitted"', '["stay"') + DISCHARGED, "'stay' is declared as 'integer'"),
-        (DATES + MOMENTS.replace('"pickup", ', '"admitted", '), "two datetimes; found 'admitted' \\(date\\) and"),
+        (DATES + STAY.replace("discharged", "admitted"), "must name two columns, the lesser one first"),
+        (
+            DATES + STAY.replace('["admitted"', '["stay"') + DISCHARGED,
+            "must name two dates, two datetimes or two columns of numbers; found 'stay'",
+        ),
+        (
+            DATES + MOMENTS.replace('"pickup", ', '"admitted", '),
+            "two datetimes or two columns of numbers; found 'admitted' \\(date\\) and",
+        ),
         (
             DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted - stay"),
-            "what 'discharged' is derived by, `admitted - stay`, gives another date. Declare 'discharged' as a "
+            "what 'discharged' is derived by, `admitted - stay`, gives another value. Declare 'discharged' as a "
             "`\\[\\[derived\\]\\]` column with the kind of 'admitted' and expression = \"admitted \\+ stay\"",
         ),
-        (DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted + 2 * stay"), "gives another date"),
+        (DATES + STAY + DISCHARGED.replace("admitted + stay", "admitted + 2 * stay"), "gives another value"),
         (
             DATES + STAY.replace('"admitted", "discharged"', '"discharged", "admitted"') + DISCHARGED,
-            "from the earlier one, 'discharged', to 'admitted'.*expression = \"admitted - stay\"",
+            "from the lesser one, 'discharged', to 'admitted'.*expression = \"admitted - stay\"",
         ),
         (
             DATES + STAY + DATES.replace("columns.admitted", "columns.discharged"),
@@ -301,3 +307,91 @@ def test_the_schema_is_read_back_from_what_it_writes() -> None:
 def test_mistakes_are_one_sentence(text: str, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         Schema.from_toml(text)
+
+
+PRICES = """
+decimal_char = ","
+[columns.low]
+kind = "real"
+lower = -1000
+upper = 1000
+decimals = 2
+missing = true
+missing_values = ["-"]
+[columns.spread]
+kind = "real"
+between = ["low", "high"]
+lower = 0
+upper = 500
+decimals = 2
+missing = true
+[[derived]]
+name = "high"
+kind = "real"
+expression = "low + spread"
+decimal_char = ","
+"""
+YEARS = """
+[columns.began]
+kind = "integer"
+lower = 1900
+upper = 2030
+[columns.took]
+kind = "integer"
+between = ["began", "ended"]
+lower = 0
+upper = 50
+missing = true
+[[derived]]
+name = "ended"
+kind = "integer"
+expression = "began + took"
+"""
+
+
+@given(st.lists(st.tuples(st.integers(-(10**5), 10**5), st.integers(0, 50_000)), min_size=1, max_size=9))
+def test_numbers_are_subtracted_without_the_errors_of_floating_point(rows: list[tuple[int, int]]) -> None:
+    """In hundredths: 12,30 and 10,10 lie 2,2 apart, and not 2.2000000000000011."""
+    spread = between(PRICES, "spread")
+    assert isinstance(spread.column, Real)
+    texts = [[f"{number / 100:.2f}".replace(".", ",") for number in side] for side in zip(*rows, strict=True)]
+    last = [f"{(one + more) / 100:.2f}".replace(".", ",") for one, more in rows]
+    cells = spread.cells(pa.array(texts[0]), pa.array(last))
+    assert spread.column.numbers(cells).tolist() == [more / 100 for _, more in rows]
+    assert set(placements_of(spread.column, cells).tolist()) == {Placement.DECLARED}
+
+
+def test_what_is_no_number_has_no_difference_and_whole_numbers_have_whole_ones() -> None:
+    spread, took = between(PRICES, "spread"), between(YEARS, "took")
+    first, last = ["-", "inf", "1,5", "1,5", ""], ["2,5", "inf", "x", "4", "3"]
+    cells = spread.cells(pa.array(first), pa.array(last))
+    assert cells.to_pylist() == [None, "high = inf", "high = x", "2,5", None]
+    assert took.cells(pa.array([1990, 1999, None]), pa.array([1995, 1999, 1999])).to_pylist() == ["5", "0", None]
+
+
+WHOLE_SPREAD = PRICES.replace(
+    'kind = "real"\nbetween = ["low", "high"]\nlower = 0\nupper = 500\ndecimals = 2',
+    'kind = "integer"\nbetween = ["low", "high"]\nlower = 0\nupper = 500',
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (WHOLE_SPREAD, "numbers with fractions lie between 'low' and 'high': declare it with kind = \"real\""),
+        (YEARS.replace("began + took", "began * took"), "gives another value"),
+        (
+            YEARS.replace('["began"', '["flag"') + '[columns.flag]\nkind = "boolean"\n',
+            "'flag' is declared as 'boolean'",
+        ),
+    ],
+)
+def test_mistakes_about_numbers_are_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Schema.from_toml(text)
+
+
+def test_numbers_between_others_are_read_back_from_what_is_written() -> None:
+    for text in (PRICES, YEARS):
+        schema = Schema.from_toml(text)
+        assert Schema.from_toml(schema.to_toml()) == schema

@@ -278,10 +278,10 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
 
 def _between(column: Column) -> dict[str, Any]:
     """What a column computed from two dates counts."""
-    if not isinstance(column, Integer) or not column.between:
+    if not isinstance(column, Integer | Real) or not column.between:
         return {}
     first, last = column.between
-    return {"description": f"From {first} to {last}: in days between two dates, in seconds between two datetimes."}
+    return {"description": f"From {first} to {last}: days between dates, seconds between datetimes."}
 
 
 def _decimal_char(sign: str, notation: Notation) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Columns that a table does not have: the days or seconds from one of its dates to another one, as of a stay.
+"""Columns that a table does not have: what lies between two of its dates or numbers, as the days of a stay.
 
 Bins of two dates say little about what lies between them: those of an admission and of its discharge are months wide,
 and a stay takes days. `between = ["admitted", "discharged"]` counts the difference in their place, and the later date
-is derived from it again, `admitted + stay`.
+is derived from it again, `admitted + stay`. So are a lower and an upper end.
 
 Sensitivity: the cell is a function of two cells of the same record, so that a record has one code in the column, as in
 any other. What bounds one record's part in an answer holds as before.
@@ -10,41 +10,39 @@ any other. What bounds one record's part in an answer holds as before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_instants import INSTANT_RESULTS
-from counterfoil.schema.errors import closest
-from counterfoil.schema.expression import column_text, names_column
-from counterfoil.schema.instant import SECONDS_OF_A_MINUTE, Instant
+from counterfoil.schema.instant import SECONDS_OF_A_MINUTE
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import directives
+from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.plain_arrays import array_of
-from counterfoil.schema.toml_text import toml_value
-from counterfoil.schema.values import Values, instants_of, texts_of
+from counterfoil.schema.real import Real
+from counterfoil.schema.values import Values, instants_of, numbers_of, texts_of
 from counterfoil.schema.zone import find_zone
 
+_NUMBERS = ("integer", "real")
+_POWERS = np.array([float(10**exponent) for exponent in range(23)])
+"""Those of ten that are exact in floating point."""
 CELLS = pa.dictionary(pa.int32(), pa.string())
 """How the cells come: as texts, so that those without a number are placed by the rules for texts."""
-_TRIED = 20
-"""Rows of made up numbers that a derivation is tried with."""
 
 
 @dataclass(frozen=True)
 class End:
-    """One of the two dates, as the table stores it.
+    """One of the two dates or numbers, as the table stores it.
 
     Args:
         column: declares it, with codes or derived.
     """
 
-    column: Instant | Derived
+    column: NumberColumn | Derived
 
     @property
     def name(self) -> str:
@@ -54,15 +52,37 @@ class End:
     @property
     def comparable(self) -> str:
         """Two that have the same word can be subtracted."""
+        if isinstance(self.column, Derived) and self.column.result in _NUMBERS:
+            return "number"
         return self.column.comparable
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the differences of two such are whole: days, seconds, or whole numbers."""
+        return self.comparable != "number" or self.kind == "integer"
+
+    @property
+    def kind(self) -> str:
+        """That of its values."""
+        return self.column.result if isinstance(self.column, Derived) else self.column.kind
+
     def numbers(self, cells: Values) -> np.ndarray:
-        """float64 [n]: whole days or seconds since 1970-01-01; NaN where a cell has none, or a word for missing."""
+        """float64 [n]: days or seconds since 1970-01-01, or numbers; NaN where a cell has none, or a word for missing.
+
+        So has one that is infinite, of which there is no difference.
+        """
         if isinstance(self.column, Derived):
-            zone = find_zone(self.column.zone) if self.column.zone else None
-            return instants_of(cells, INSTANT_RESULTS[self.column.result], self.column.format, zone)
+            return self._of_derived(self.column, cells)
         parsed = self.column.parsed(cells)
-        return np.where(self.column.means_missing(parsed), np.nan, parsed)
+        return np.where(self.column.means_missing(parsed) | ~np.isfinite(parsed), np.nan, parsed)
+
+    @staticmethod
+    def _of_derived(column: Derived, cells: Values) -> np.ndarray:
+        if column.result in _NUMBERS:
+            numbers = numbers_of(cells, decimal_char=column.decimal_char)
+            return np.where(np.isfinite(numbers), numbers, np.nan)
+        zone = find_zone(column.zone) if column.zone else None
+        return instants_of(cells, INSTANT_RESULTS[column.result], column.format, zone)
 
     @property
     def expression(self) -> str:
@@ -72,28 +92,28 @@ class End:
     @property
     def has_whole_minutes(self) -> bool:
         """Whether it is a datetime that is written without seconds."""
-        stated = directives(self.column.format)
-        return bool(stated) and self.comparable != "date" and not stated & SECONDS_OF_A_MINUTE
+        stated = directives(getattr(self.column, "format", ""))
+        return bool(stated) and self.kind == "datetime" and not stated & SECONDS_OF_A_MINUTE
 
     def number(self, text: str) -> float:
         """The same for a text in the notation of the column."""
         return float(self.numbers(array_of([text], pa.string()))[0])
 
     def is_missing(self, text: str) -> bool:
-        """Whether a text that is no date is declared to stand for a missing one."""
-        return isinstance(self.column, Instant) and self.column.missing and text in self.column.missing_values
+        """Whether a text that is no value is declared to stand for a missing one."""
+        return isinstance(self.column, NumberColumn) and self.column.missing and text in self.column.missing_values
 
 
 @dataclass(frozen=True)
 class Between:
-    """A column of whole numbers that is computed when the table is read.
+    """A column of numbers that is computed when the table is read.
 
     Args:
         column: declares its codes.
-        first, last: the two dates.
+        first, last: the two dates or numbers.
     """
 
-    column: Integer
+    column: Integer | Real
     first: End
     last: End
 
@@ -103,17 +123,17 @@ class Between:
         return self.first.name, self.last.name
 
     def cells(self, first: Values, last: Values) -> pa.DictionaryArray:
-        """dictionary of string [n]: the differences in plain digits.
+        """dictionary of string [n]: the differences in the notation of the column.
 
-        Null where a date is missing; a word of the column's own `missing_values` as it is declared, also where it is a
-        date and the storage has dates; and where a date can't be read, a text that names the column and its cell, which
-        is no number to whatever reads it.
+        Null where one of the two is missing; a word of the column's own `missing_values` as it is declared, also where
+        it is a date and the storage has dates; and where a cell can't be read, a text that names its column and it,
+        which is no number to whatever reads it.
 
         Args:
-            first, last: the cells [n] of the two dates.
+            first, last: the cells [n] of the two.
         """
         read = [self.first.numbers(first), self.last.numbers(last)]
-        texts, places = _digits(read[1] - read[0])
+        texts, places = self._differences(*read)
         for end, cells, numbers in ((self.first, first, read[0]), (self.last, last, read[1])):
             unread = np.isnan(numbers)
             if unread.any() or self.column.missing_values:
@@ -127,10 +147,27 @@ class Between:
             array_of(places.astype(np.int32), mask=places < 0), array_of(texts, pa.string())
         )
 
+    def _differences(self, first: np.ndarray, last: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Distinct differences as texts, and for each cell which of them it has; -1 for NaN."""
+        numbers = last - first
+        if isinstance(self.column, Real):
+            numbers = _rounded(numbers, np.maximum(np.abs(first), np.abs(last)))
+        known = ~np.isnan(numbers)
+        distinct, places = np.unique(numbers[known], return_inverse=True)
+        found = np.full(len(numbers), -1, dtype=np.int64)
+        found[known] = places
+        return [self._text(number) for number in distinct.tolist()], found
+
+    def _text(self, number: float) -> str:
+        if isinstance(self.column, Integer):
+            return f"{number:.0f}"
+        text = repr(number)
+        return text.replace(".", ",") if self.column.decimal_char == "," else text
+
     def _place_others(
         self, end: End, own: list[str], positions: np.ndarray, unread: np.ndarray, texts: list[str], places: np.ndarray
     ) -> None:
-        """Adds the texts of cells that hold no date, and of words for missing; `places` says which rows have them."""
+        """Adds the texts of cells that hold no value, and of words for missing; `places` says which rows have them."""
         words = {position for position, text in enumerate(own) if text in self.column.missing_values}
         strange = {*positions[unread].tolist()} - {-1} - words
         targets = np.full(len(own) + 1, -1)  # the last one is of empty cells
@@ -149,119 +186,17 @@ def _place(text: str, rows: np.ndarray, texts: list[str], places: np.ndarray) ->
     texts.append(text)
 
 
-def _digits(numbers: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Distinct numbers as texts, and for each cell which of them it has; -1 for NaN."""
-    known = ~np.isnan(numbers)
-    distinct, places = np.unique(numbers[known], return_inverse=True)
-    found = np.full(len(numbers), -1, dtype=np.int64)
-    found[known] = places
-    return [f"{number:.0f}" for number in distinct], found
+def _rounded(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """float64 [n]: differences without the errors of floating point: 12.3 and 10.1 lie 2.2 apart.
 
-
-def between_of(columns: Mapping[str, Column | Derived]) -> dict[str, Between]:
-    """The columns of a schema that are computed from two others, by name.
+    Each has the 15 digits of the larger one of its two numbers, so that it depends on no other row.
 
     Args:
-        columns: all that have codes or are derived.
-
-    Raises:
-        SchemaError: which names the column, where the two are not dates of one kind.
+        numbers: float64 [n], NaN where there is none.
+        sizes: float64 [n], the larger absolute values of the two.
     """
-    found: dict[str, Between] = {}
-    for column in columns.values():
-        if isinstance(column, Integer) and column.between:
-            first, last = (_end(column, name, columns) for name in column.between)
-            if first.comparable != last.comparable:
-                raise column.mistake(
-                    f"`between` must name two dates or two datetimes; found {first.name!r} ({first.comparable}) and "
-                    f"{last.name!r} ({last.comparable})"
-                )
-            if not (_follows(first, column) or _follows(last, column)):
-                raise column.mistake(
-                    "`between` must name a date that is derived again from the other one, or the two and what lies "
-                    f"between them would not agree in a copy; found none.{_remedy(column, first, last)}"
-                )
-            _require_given_back(column, first, last, columns)
-            _require_whole_minutes(column, first, last)
-            found[column.name] = Between(column, first, last)
-    return found
-
-
-def _require_given_back(column: Integer, first: End, last: End, columns: Mapping[str, Column | Derived]) -> None:
-    """Refuses a derivation that gives other dates than those between which the column counts: tried with numbers."""
-    known = {name: one for name, one in columns.items() if isinstance(one, Column)}
-    rng = np.random.default_rng(0)
-    numbers = {name: _within_bounds(one, rng) for name, one in known.items()}
-    ends = [_tried(end, numbers, known) for end in (first, last)]
-    apart = ends[1] - ends[0] - numbers[column.name]
-    if not (apart[~np.isnan(apart)] == 0).all() or np.isnan(apart).all():
-        derived = last if _follows(last, column) else first
-        raise column.mistake(
-            f"`between` counts from the earlier one, {first.name!r}, to {last.name!r}, and what {derived.name!r} is "
-            f"derived by, `{derived.expression}`, gives another date.{_remedy(column, first, last)}"
-        )
-
-
-def _within_bounds(column: Column, rng: np.random.Generator) -> np.ndarray:
-    """float64 [n]: whole numbers between the bounds of a column, as far as there are such."""
-    ends = np.concatenate(column.ranges)
-    ends = ends[~np.isnan(ends)] if not np.isnan(ends).all() else np.zeros(1)
-    return np.clip(np.rint(rng.uniform(ends.min(), ends.max(), _TRIED)), ends.min(), ends.max())
-
-
-def _tried(end: End, numbers: Mapping[str, np.ndarray], columns: Mapping[str, Column]) -> np.ndarray:
-    """float64 [n]: the dates of an end; NaN where a lookup table gives them, which no difference follows."""
-    if isinstance(end.column, Instant):
-        return numbers[end.name]
-    return end.column.tried(numbers, columns) if end.expression else np.full(_TRIED, np.nan)
-
-
-def _require_whole_minutes(column: Integer, first: End, last: End) -> None:
-    """Refuses seconds where both datetimes are written without them, so that rows of a copy would not agree."""
-    if all(end.has_whole_minutes for end in (first, last)) and (column.lower % 60 or column.step % 60):
-        raise column.mistake(
-            f"{first.name!r} and {last.name!r} are written without seconds, so that what lies between them must be "
-            "whole minutes: declare `step = 60`, with `lower` and `upper` on that grid"
-        )
-
-
-def _follows(end: End, column: Integer) -> bool:
-    return isinstance(end.column, Derived) and names_column(end.column.expression, column.name)
-
-
-def _end(column: Integer, name: str, columns: Mapping[str, Column | Derived]) -> End:
-    if name not in columns:
-        raise column.mistake(
-            f"`between` must name two columns that the schema declares, the earlier one first; found {name!r}."
-            + (closest(name, columns) or (_remedy(column) if name == column.between[1] else ""))
-        )
-    found = columns[name]
-    if isinstance(found, Instant) or (isinstance(found, Derived) and found.result in INSTANT_RESULTS):
-        return End(found)
-    kind = found.result if isinstance(found, Derived) else found.kind
-    raise column.mistake(f"`between` must name two dates or two datetimes; {name!r} is declared as {kind!r}")
-
-
-def _remedy(column: Integer, first: End | None = None, last: End | None = None) -> str:
-    """How one of the dates is derived, which people leave out; empty where that is not known.
-
-    Args:
-        column: the time between the two.
-        first, last: the dates, where both are declared.
-    """
-    read, derived = column.between
-    origin, sign, place = column_text(read), "+", ""
-    if first is not None and last is not None:
-        if _follows(first, column):
-            if _follows(last, column):
-                return ""
-            read, derived, origin, sign = derived, read, last.expression or column_text(derived), "-"
-        else:
-            origin = first.expression or origin
-        place = (
-            ", in place of its own table," if isinstance((first, last)[derived == last.name].column, Instant) else ""
-        )
-    expression = toml_value(f"{origin} {sign} {column_text(column.name)}")
-    return (
-        f" Declare {derived!r}{place} as a `[[derived]]` column with the kind of {read!r} and expression = {expression}"
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        decimals = 14 - np.floor(np.log10(sizes))
+        known = (decimals >= 0) & (sizes > 0)
+        powers = _POWERS[np.where(known, np.minimum(decimals, len(_POWERS) - 1), 0).astype(np.int64)]
+        return np.where(known, np.round(numbers * powers) / powers, numbers)

@@ -36,8 +36,8 @@ class Integer(NumberColumn):
 
     With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
     numbers, which have none. `decimal_char` and `unit` are as for reals: with "," 1.234 is read as 1234, and
-    written as 1234. `between` names two dates or datetimes, the earlier one first: the numbers are the days or seconds
-    from one to the other, and the table need not have them (`schema.between`).
+    written as 1234. `between` names two dates, datetimes or whole numbers, the lesser one first: the numbers are the
+    days, the seconds or what else lies between them, and the table need not have them (`schema.between`).
     """
 
     kind: ClassVar[str] = "integer"
@@ -79,10 +79,7 @@ class Integer(NumberColumn):
         if self.points:
             self._check_points()
         self._check_missing_values()
-        if self.between and len({*self.between}) != 2:
-            raise self.mistake(
-                f"`between` must name two columns, the earlier one first; found {', '.join(self.between)}"
-            )
+        self._check_between()
 
     def _check_edges(self) -> None:
         if self.edges[0] != self.lower or self.edges[-1] > self.upper:
@@ -186,14 +183,6 @@ class Integer(NumberColumn):
         whole = np.floor(numbers)
         points, rest = np.divmod(whole.astype(np.int64) - self.lower, self.step)
         return np.asarray(points + (2 * rest + (numbers - whole >= 0.5) >= self.step))
-
-    @property
-    def expected(self) -> str:
-        return f"a time from {' to '.join(self.between)}" if self.between else super().expected
-
-    @property
-    def notation(self) -> str:
-        return "" if self.between else super().notation
 
     @property
     def is_spelled_plainly(self) -> bool:

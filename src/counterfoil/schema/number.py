@@ -102,6 +102,16 @@ class NumberColumn(Column):
         if self._decimal_sign and self._decimal_sign not in DECIMAL_CHARS:
             raise self.mistake(f"`decimal_char` must be a comma or a point; found {self._decimal_sign!r}")
 
+    @property
+    def computed_from(self) -> tuple[str, ...]:
+        """The two columns of the table whose difference it is; none of a column that is read as it stands."""
+        return getattr(self, "between", ())
+
+    def _check_between(self) -> None:
+        names = self.computed_from
+        if names and len({*names}) != 2:
+            raise self.mistake(f"`between` must name two columns, the lesser one first; found {', '.join(names)}")
+
     def _parse(self, values: Values) -> np.ndarray:
         return numbers_of(values, decimal_char=self._decimal_sign, unit=self._unit_sign)
 
@@ -183,11 +193,11 @@ class NumberColumn(Column):
 
     @property
     def expected(self) -> str:
-        return "a number"
+        return f"what lies between {' and '.join(self.computed_from)}" if self.computed_from else "a number"
 
     @property
     def notation(self) -> str:
-        if self.comparable != "number":
+        if self.comparable != "number" or self.computed_from:
             return ""
         if self._decimal_sign == ",":
             return " (digits with an optional decimal comma; points, spaces or apostrophes separate thousands)"

@@ -53,6 +53,8 @@ class Real(NumberColumn):
     `decimal_char` is the decimal sign of texts, "," or ".", and lets separators of thousands be read (`decimal_char`);
     without it texts are digits with an optional point. `unit`, such as "%" or "€", may stand beside the number. Values
     are written with the decimal sign, and without separators and units.
+
+    `between` names two columns of numbers, the lesser one first, of which values are the difference (`schema.between`).
     """
 
     kind: ClassVar[str] = "real"
@@ -68,6 +70,7 @@ class Real(NumberColumn):
     step: float = 0.0
     decimal_char: str = ""
     unit: str = ""
+    between: tuple[str, ...] = ()
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
@@ -80,6 +83,7 @@ class Real(NumberColumn):
             raise self.mistake("`bins` and `resolution` must be positive")
         self._check_scale()
         self._check_texts_of_numbers()
+        self._check_between()
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             raise self.mistake(f"`decimals` must be from 0 to {_MOST_DECIMALS}; found {self.decimals}")
         if self.decimals and max(abs(self.lower), abs(self.upper)) * 10.0**self.decimals > _EXACT:
@@ -435,7 +439,7 @@ class Real(NumberColumn):
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
         said = {key: fact for key, fact in (extras | {"scale": self.scale, "step": self.step}).items() if fact}
         decimals = {} if self.decimals is None else {"decimals": self.decimals}
-        texts = {"decimal_char": self.decimal_char, "unit": self.unit}
+        texts = {"decimal_char": self.decimal_char, "unit": self.unit, "between": self.between}
         signs = {key: fact for key, fact in texts.items() if fact}
         return {"lower": self.lower, "upper": self.upper} | said | decimals | signs
 

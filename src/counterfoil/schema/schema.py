@@ -12,7 +12,8 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.kept_files import KeptFile
-from counterfoil.schema.between import Between, between_of
+from counterfoil.schema.between import Between
+from counterfoil.schema.between_facts import between_of
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived

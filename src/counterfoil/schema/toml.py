@@ -117,7 +117,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Real,
         _CODED
         | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER, "scale": SCALE, "decimals": WHOLE}
-        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR, "unit": TEXT}
+        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES}
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),

@@ -19,6 +19,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import followed
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
 from counterfoil.schema.schema import Schema
 from counterfoil.training.changed_rows import warn_of_changed
 
@@ -100,6 +101,6 @@ def _with_inputs(schema: Schema, names: Sequence[str], present: Sequence[str]) -
 
 def _readable(column: Column | Identifier | Derived, present: Sequence[str]) -> Column | Identifier | Derived:
     """The column as it is read from rows that may not have what it is computed from."""
-    if isinstance(column, Integer) and column.between and not {*column.between} <= {*present}:
+    if isinstance(column, Integer | Real) and column.between and not {*column.between} <= {*present}:
         return replace(column, between=())
     return column

@@ -157,5 +157,5 @@ def test_a_cell_without_a_place_is_named_by_its_column_alone() -> None:
     with pytest.raises(UnplacedValue) as found:
         DuckDBEngine(open_source(table), strict).prepare(["stay"])
     assert "'stay'" in str(found.value)
-    assert "not a time from admitted to discharged" in str(found.value)
+    assert "not what lies between admitted and discharged" in str(found.value)
     assert "secret" not in str(found.value)
