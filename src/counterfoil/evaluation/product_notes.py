@@ -15,11 +15,10 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.factors import factor_text
+from counterfoil.evaluation.stored_digits import MOST_DIGITS, as_stored, has_digits, stored_digits
 from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, numbers_of
 from counterfoil.schema import Schema
-from counterfoil.schema.arithmetic import Arithmetic
 from counterfoil.schema.column import Column
-from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
@@ -30,8 +29,6 @@ MOST_LEFT = 200
 _SCREENED = 40
 """Records that all relations are looked at in, and of which few are left for the next."""
 _NEXT = 400
-_MOST_DIGITS = 8
-"""After the point; numbers of more are not rounded."""
 _PRECISION = 1e-9
 """Of the size of a number."""
 
@@ -119,12 +116,12 @@ class ProductCounts:
         numbers = numbers_of(batch, self._names)
         if self._left is None:
             first = numbers[:, _most_telling(numbers, _NEXT)]
-            self._digits = [_digits(row) for row in first]
+            self._digits = [stored_digits(row) for row in first]
             self._left = _candidates(first, self._digits)
         for relation in self._left:
             relation.add(numbers, self._digits[relation.target])
         self._left = [
-            one for one in self._left if one.stands and _has_digits(numbers[one.target], self._digits[one.target])
+            one for one in self._left if one.stands and has_digits(numbers[one.target], self._digits[one.target])
         ]
 
     def notes(self) -> Iterator[ColumnNote]:
@@ -166,25 +163,14 @@ class ProductCounts:
         both = f"{one} {relation.sign} {other}" if other else one
         if both == as_named(self._names[relation.one]) and relation.factor == "{}" and self._has_digits_of(relation):
             return both
-        return self._rounded(relation.factor.format(both), relation.target)
+        target = self._columns[self._names[relation.target]]
+        return as_stored(relation.factor.format(both), target, self._columns, self._digits[relation.target])
 
     def _has_digits_of(self, relation: _Relation) -> bool:
         """Whether a column that equals another one has the digits of it, so that nothing was rounded."""
         kept, own = self._digits[relation.target], self._digits[relation.one]
         is_whole = isinstance(self._columns[self._names[relation.target]], Integer)
         return not is_whole and kept is not None and own is not None and own <= kept
-
-    def _rounded(self, text: str, target: int) -> str:
-        """An expression with the digits that the column has; empty for one that no schema may state."""
-        try:
-            read = Arithmetic(text, self._columns, place="")
-        except SchemaError:
-            return ""
-        digits = self._digits[target]
-        if isinstance(self._columns[self._names[target]], Integer):
-            return text if read.is_whole else f"round({text})"
-        kept = digits is None or (read.decimals is not None and read.decimals <= digits)
-        return text if kept else f"round({text}, {digits})"
 
 
 def _candidates(numbers: np.ndarray, digits: list[int | None]) -> list[_Relation]:
@@ -257,16 +243,6 @@ def _most_telling(numbers: np.ndarray, records: int) -> np.ndarray:
     return np.argsort(-telling, kind="stable")[:records]
 
 
-def _digits(numbers: np.ndarray) -> int | None:
-    return next((digits for digits in range(_MOST_DIGITS + 1) if _has_digits(numbers, digits)), None)
-
-
-def _has_digits(numbers: np.ndarray, digits: int | None) -> bool:
-    """Whether no number has more digits after the point."""
-    known = numbers[np.isfinite(numbers)]
-    return digits is None or bool((np.abs(np.round(known, digits) - known) <= 1e-12 * np.abs(known)).all())
-
-
 def _apart(numbers: np.ndarray, digits: int | None) -> np.ndarray:
     """How far each number may be from what it was before it was stored."""
     return (0.0 if digits is None else 0.5 * 10.0**-digits) + _PRECISION * np.abs(numbers)
@@ -277,7 +253,7 @@ def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool,
     quotients, and what follows from earlier columns."""
     kept = digits[relation.target]
     divides = relation.sign == "/" or " / " in relation.factor
-    finest = -(_MOST_DIGITS + 1 if kept is None else kept)
+    finest = -(MOST_DIGITS + 1 if kept is None else kept)
     return relation.other is not None, finest, divides, relation.one, relation.other or 0, relation.target
 
 

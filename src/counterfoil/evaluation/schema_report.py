@@ -250,7 +250,7 @@ def check_without_privacy(
 def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     """What is said of columns together; of one that an expression gives not also that another one says its values."""
     notes = tuple(note for relation in related for note in relation.notes())
-    given = {note.column for note in notes if note.kind == "product"}
+    given = {note.column for note in notes if note.kind in ("product", "sum")}
     return tuple(note for note in notes if note.kind != "follows" or note.column not in given)
 
 

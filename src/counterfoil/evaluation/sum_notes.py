@@ -1,62 +1,86 @@
-"""Columns that are the sum of two others in every record, such as a total and its parts: NOT PRIVATE.
+"""Columns that are a sum or a difference in every record, such as a total of its parts: NOT PRIVATE.
 
-A copy draws all three, and in hardly a row is the total that of its parts. A derived column keeps to it, costs nothing,
-and leaves the budget to the parts.
+Of one or two other columns and a constant: `drugs + nursing`, `age - schooling - 6`, `start + 1`, `2020 - age`. A copy
+draws them all, and in hardly a row does one follow from the others. A derived column keeps to it, costs nothing, and
+leaves the budget to the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import keyword
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.linear_search import LinearRelation, search
+from counterfoil.evaluation.stored_digits import as_stored, stored_digits
+from counterfoil.evaluation.substitution import Sum, System
 from counterfoil.schema import Schema
+from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
 MOST_COLUMNS = 60
 """Of numbers: of more, their triples are too many."""
 FEWEST = 20
-"""Records in which both parts are other than 0, from which on it is no chance that each sum is right."""
-_SCREENED = 40
-"""Records that all triples are looked at in; few are left for the others."""
-_ROUNDING = 1e-9
-"""Of the size of a sum."""
-
-Triple = tuple[int, int, int]
-"""The two parts and the sum, by their places."""
+"""Records in which each column is not what it mostly is, from which on it is no chance that each sum is right."""
 
 
 class SumCounts:
-    """Which columns of numbers were the sum of which others so far, batch by batch.
+    """Which columns of numbers were sums of which others so far, batch by batch.
 
-    Records that miss one of the three say nothing. Numbers are those of the table, before they are clamped.
+    Records that miss one of them say nothing. Numbers are those of the table, before they are clamped.
     """
 
     def __init__(self, schema: Schema):
-        names = [column.name for column in schema.synthesized if isinstance(column, Integer | Real)]
-        self._names = names if 3 <= len(names) <= MOST_COLUMNS else []
+        columns = {column.name: column for column in schema.synthesized}
+        names = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
+        self._columns: Mapping[str, Column] = columns
+        self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
-        self._seen: dict[Triple, int] | None = None
+        self._digits: list[int | None] = []
+        self._left: list[LinearRelation] | None = None
 
     def add(self, batch: RawBatch) -> None:
         """Looks at the records of a batch."""
         if not self._names or not batch.rows:
             return
         numbers = numbers_of(batch, self._names)
-        if self._seen is None:
-            self._seen = dict.fromkeys(_candidates(numbers), 0)
-        found = {triple: _records(numbers, triple) for triple in self._seen}
-        self._seen = {triple: self._seen[triple] + count for triple, count in found.items() if count >= 0}
+        if self._left is None:
+            self._left = search(numbers)
+            self._digits = [0] * len(numbers)
+        self._left = [relation for relation in self._left if relation.add(numbers)]
+        for place in {place for relation in self._left for place in relation.places}:
+            self._digits[place] = _most(self._digits[place], stored_digits(numbers[place]))
 
     def notes(self) -> Iterator[ColumnNote]:
-        """One for each sum that is none by chance, and that no rule names with its parts."""
-        for (one, other, total), count in (self._seen or {}).items():
-            names = [self._names[place] for place in (one, other, total)]
-            if count >= FEWEST and not any(set(names) <= bound for bound in self._bound):
-                yield ColumnNote(names[2], "sum", _text(names[0], names[1]), count)
+        """One for each column that follows from others by no chance, by no rule that names them all, and by no other
+        such note."""
+        found = [relation for relation in self._left or [] if relation.evidence >= FEWEST]
+        known = {id(relation): self._is_known(relation) for relation in found}
+        system, said = System(), []
+        for relation in sorted(found, key=lambda one: (not known[id(one)], len(one.factors), _rank(one))):
+            solved = system.add(relation.factors, relation.constant, preferred=_whole_of(relation))
+            if solved is not None and not known[id(relation)]:
+                said.append((solved, relation))
+        for solved, relation in said:
+            if text := self._expression(solved.target, system.given(solved.target)):
+                plain, name = sum_text(solved.plain, self._names), self._names[solved.target]
+                alone = int(relation.alone[relation.places.index(solved.target)])
+                yield ColumnNote(name, "sum", _text(plain, text) + _lost(alone), relation.count)
+
+    def _is_known(self, relation: LinearRelation) -> bool:
+        """Whether a rule says it, or `product_notes`: that a column is another one, or its negative."""
+        names = {self._names[place] for place in relation.places}
+        is_multiple = len(relation.factors) == 2 and relation.constant == 0
+        return is_multiple or any(names <= bound for bound in self._bound)
+
+    def _expression(self, target: int, terms: Sum) -> str:
+        columns = self._columns
+        return as_stored(sum_text(terms, self._names), columns[self._names[target]], columns, self._digits[target])
 
 
 def numbers_of(batch: RawBatch, names: Sequence[str]) -> np.ndarray:
@@ -71,39 +95,48 @@ def numbers_of(batch: RawBatch, names: Sequence[str]) -> np.ndarray:
 
 def as_named(name: str) -> str:
     """A column as expressions name it."""
-    return name if name.isidentifier() else f"`{name}`"
+    plain = name.isidentifier() and not keyword.iskeyword(name) and unicodedata.normalize("NFKC", name) == name
+    return name if plain else f"`{name}`"
 
 
-def _candidates(numbers: np.ndarray) -> list[Triple]:
-    """Those that hold in some records: in the ones that have most numbers, of which one has all three."""
-    known = np.isfinite(numbers).sum(axis=0)
-    few = numbers[:, np.argsort(-known, kind="stable")[:_SCREENED]]
-    found = []
-    for one in range(len(few)):
-        sums = few[one] + few[one + 1 :]
-        for total in range(len(few)):
-            off = _off(few[one], sums, few[total])
-            holds = ~(off > 0).any(axis=1) & np.isfinite(off).any(axis=1)
-            found += [(one, one + 1 + int(place), total) for place in np.flatnonzero(holds)]
-    return [(one, other, total) for one, other, total in found if total not in (one, other)]
+def sum_text(terms: Sum, names: Sequence[str]) -> str:
+    """A sum as an expression, what is added before what is subtracted: "age - schooling - 6", "2020 - age"."""
+    parts = [(factor, as_named(names[place])) for place, factor in sorted(terms.factors.items())]
+    signed = [(factor > 0, name if abs(factor) == 1 else f"{abs(factor)} * {name}") for factor, name in parts]
+    if terms.constant:
+        signed.append((terms.constant > 0, f"{abs(terms.constant):.15g}"))
+    first, *others = sorted(signed, key=lambda part: not part[0])
+    return ("" if first[0] else "-") + first[1] + "".join(f" {'+' if plus else '-'} {text}" for plus, text in others)
 
 
-def _records(numbers: np.ndarray, triple: Triple) -> int:
-    """How many records speak for it, with two parts that are not 0; -1 where one speaks against it."""
-    first, second, total = (numbers[place] for place in triple)
-    off = _off(first, first + second, total)
-    if (off > 0).any():
-        return -1
-    return int((np.isfinite(off) & (first != 0) & (second != 0)).sum())
+def _whole_of(relation: LinearRelation) -> int:
+    """Which column follows from the others: one that no record has without them, where there is one; of these the sum
+    of two others, else the last one."""
+    fewest = relation.alone.min()
+    able = [place for place, alone in zip(relation.places, relation.alone, strict=True) if alone == fewest]
+    signs = dict(relation.factors)
+    if relation.constant == 0 and len(signs) == 3:
+        able = [place for place in able if [*signs.values()].count(signs[place]) == 1] or able
+    return able[-1]
 
 
-def _off(first: np.ndarray, sums: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """How far sums are from a total, beyond what rounding explains; NaN where one of the three is missing."""
-    return np.abs(sums - total) - _ROUNDING * (np.abs(sums) + np.abs(first))
+def _rank(relation: LinearRelation) -> tuple[bool, list[int]]:
+    """Sums without a constant first, then those of earlier columns."""
+    return relation.constant != 0, relation.places
 
 
-def _text(one: str, other: str) -> str:
+def _text(plain: str, expression: str) -> str:
     return (
-        f"in all records it is {one} + {other}, and hardly a row of a copy will keep to it. Where that is what it "
-        f'means, make it a derived column with expression = "{as_named(one)} + {as_named(other)}".'
+        f"in all records it is {plain}, and hardly a row of a copy will keep to it. Where that is what it means, "
+        f'make it a derived column with expression = "{expression}".'
     )
+
+
+def _lost(alone: int) -> str:
+    """What becomes of a column that records have without those that it follows from."""
+    return f" In {alone:,} records it would be missing, as one of these is." if alone else ""
+
+
+def _most(*digits: int | None) -> int | None:
+    known = [one for one in digits if one is not None]
+    return max(known) if len(known) == len(digits) else None
