@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from counterfoil.evaluation.schema_report import ColumnReport, Irregular, SchemaReport
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.schema import Schema
+    from counterfoil.schema.checkable import Checkable
 
 ALARM = "NOT PRIVATE: these are exact facts about the real records. DO NOT SHARE them."
+_MOST_NAMED = 20
 _NO_ROWS = (
     "NO ROWS: the table must have rows for its values to be checked. Found a header alone: only the names of its "
     "columns were compared with the schema."
@@ -74,7 +77,7 @@ def check(
     Without --epsilon it is NOT PRIVATE: exact counts and line numbers, for your own terminal. Nothing is charged; with
     --ledger, the look is recorded for good. No value is refused: all columns are listed. Exits with status 1 when a
     value is clamped, moved, infinite, not understood, or has no place, and when a record breaks a rule, a list of
-    zeros, or the derivation of a column that the table has too.
+    zeros, or the derivation of a column that the table has too; and for a draft, of which what is stated is checked.
 
     With --epsilon it is private: noisy counts, charged to --ledger, and a receipt.
     """
@@ -94,18 +97,62 @@ def check(
 
 def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool) -> bool:
     """Prints the exact report; returns whether each value is as declared and each fact holds."""
-    from counterfoil.curator.given import schema_given
     from counterfoil.evaluation.schema_report import check_without_privacy
     from counterfoil.ledger.ledger import Ledger
 
+    facts, draft = _checked_facts(source, schema)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
-        report = check_without_privacy(source, schema_given(schema, source=source), ledger=opened, values=show_values)
+        report = check_without_privacy(source, facts, ledger=opened, values=show_values)
+    if draft is not None:
+        ignored = report.beside["ignored"] - len(draft.open)
+        report = replace(report, beside={**report.beside, "ignored": ignored})
     terminal.alarm(ALARM)
     show_report(terminal, report)
+    if draft is not None:
+        _show_draft(terminal, draft)
     terminal.alarm(ALARM)
-    terminal.document(report.to_json())
-    return report.holds
+    terminal.document(report.to_json() if draft is None else report.to_json() | _of_draft(draft))
+    return report.holds and draft is None
+
+
+def _checked_facts(source: str, schema: Path) -> tuple[Schema, Checkable | None]:
+    """The schema, or what can be checked of a draft; a draft of which nothing can be is refused by who reads it."""
+    from counterfoil.curator.given import schema_given
+    from counterfoil.curator.source_facts import columns_of
+    from counterfoil.kept_files import kept_source
+    from counterfoil.schema.checkable import checkable
+
+    facts = schema_given(schema, source=source)
+    if not facts.confirm:
+        return facts, None
+    names = columns_of(source, facts.declared, facts.encoding).types
+    draft = checkable(schema, names, sensitive=kept_source(source))
+    return (facts, None) if draft is None else (draft.schema, draft)
+
+
+def _show_draft(terminal: Terminal, draft: Checkable) -> None:
+    """What of a draft was not checked, and what nobody confirmed."""
+    from counterfoil.schema.errors import open_facts
+
+    terminal.say("\nThe schema is a draft, and no release can be made of it.")
+    if draft.to_confirm:
+        more = f" and {len(draft.to_confirm) - _MOST_NAMED:,} more" if len(draft.to_confirm) > _MOST_NAMED else ""
+        named = f"{', '.join(draft.to_confirm[:_MOST_NAMED])}{more}"
+        terminal.say(_wrapped(f"Checked as it stands, and still to be confirmed from public knowledge: {named}."))
+    if draft.open:
+        terminal.say("Not checked, as this is not said yet:")
+        for line in open_facts(draft.open):
+            terminal.say(_wrapped(line.strip(), "  "))
+    if draft.without:
+        facts = "One rule or derivation that names" if draft.without == 1 else f"{draft.without:,} facts that name"
+        terminal.say(_wrapped(f"{facts} these columns {'was' if draft.without == 1 else 'were'} left out, too."))
+
+
+def _of_draft(draft: Checkable) -> dict[str, Any]:
+    """What `--json` adds: a draft is not as declared, as much of it is not."""
+    unchecked = [{"column": one.column, "facts": list(one.facts)} for one in draft.open]
+    return {"as_declared": False, "to_confirm": list(draft.to_confirm), "not_checked": unchecked}
 
 
 def _beside(report: SchemaReport) -> str:

@@ -145,7 +145,12 @@ _TOP = (
 
 
 def read_schema(
-    source: str | Path, make: Callable[..., Made], *, released: bool = False, sensitive: Sequence[KeptFile] = ()
+    source: str | Path,
+    make: Callable[..., Made],
+    *,
+    released: bool = False,
+    sensitive: Sequence[KeptFile] = (),
+    edited: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
 ) -> Made:
     """What `make`, a `Schema`, makes of a file or of TOML text (anything with a line break or an equals sign).
 
@@ -156,6 +161,7 @@ def read_schema(
             is one that is read from the folder of a release, unless it was edited.
         sensitive: the files of the table that it is for, where that is known: neither the schema nor a list of it may
             be one of them.
+        edited: gets the parsed document, and gives the one that is read.
     """
     if isinstance(source, str) and ("\n" in source or "=" in source):
         place, text, lists = "The schema", source, CodeLists(None)
@@ -171,7 +177,8 @@ def read_schema(
             raise SchemaError(f"{place}: the file can't be read ({error.strerror}).") from None
         released = released or _is_of_release(Path(source))
     try:
-        return read_facts(tomllib.loads(text), make, CodeLists(None) if released else lists, exact=released)
+        facts = edited(tomllib.loads(text))
+        return read_facts(facts, make, CodeLists(None) if released else lists, exact=released)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{place}: not valid TOML: {error}.") from None
     except SchemaError as error:
@@ -253,6 +260,11 @@ def _patterns(items: Sequence[Item]) -> tuple[Pattern, ...]:
 
 def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
     """What is still to be said about a column of a draft."""
+    return unsaid_facts(table) or (f"`kind = {table['kind']!r}` and everything below it must be true of every record",)
+
+
+def unsaid_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each fact without which the table of a column can't be read."""
     kind = table.get("kind", UNKNOWN)
     if kind not in KINDS:
         return (f"`kind` must be one of {', '.join(KINDS)}",)
@@ -260,9 +272,7 @@ def _open_facts(table: Mapping[str, Any]) -> tuple[str, ...]:
     unsaid = [key for key in keys if key in required and table.get(key, UNKNOWN) in (UNKNOWN, [])]
     unsaid = [key for key in unsaid if f"{key}_from" not in table]
     unsaid += [key for key in table if key not in required and table[key] == UNKNOWN]
-    if unsaid:
-        return tuple(f"`{key}` must be {keys[key].words if key in keys else 'known'}" for key in unsaid)
-    return (f"`kind = {kind!r}` and everything below it must be true of every record",)
+    return tuple(f"`{key}` must be {keys[key].words if key in keys else 'known'}" for key in unsaid)
 
 
 def read_column(
