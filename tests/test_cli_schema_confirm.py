@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tomllib
 from datetime import date, datetime
 from pathlib import Path
 
@@ -35,6 +36,7 @@ real
 1.5
 300
 1
+
 
 date
 1900-01-01
@@ -143,6 +145,31 @@ def test_types_of_the_storage_are_the_defaults(office: Office, monkeypatch: pyte
     assert ended.status == 0, ended.err
     assert [column.kind for column in Schema.from_toml("t.toml").columns] == ["integer", "real", "identifier"]
     assert "stored as int64" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("signs", "head", "own"),
+    [((",", ""), ",", ["", ""]), ((",", "."), "", [",", ""]), (("", ""), "", ["", ""]), ((";\n,", ","), ",", ["", ""])],
+)
+def test_the_decimal_sign_of_reals_is_asked_once_for_each_and_stands_for_all_where_it_can(
+    office: Office, monkeypatch: pytest.MonkeyPatch, signs: tuple[str, str], head: str, own: list[str]
+) -> None:
+    (office.path / "town.csv").write_text("n;x;y\n1;1,5;2,5\n")
+    first, second = (f"real\n0\n9.5\n1\n{sign}\nno\n" for sign in signs)
+    ended = answered(office, monkeypatch, f"integer\n0\n9\nno\n{first}{second}")
+    assert ended.status == 0, ended.err
+    assert 'decimal sign of its cells, "." or ","' in ended.out
+    facts = tomllib.loads(Path("t.toml").read_text())
+    assert facts.get("decimal_char", "") == head
+    assert [facts["columns"][name].get("decimal_char", "") for name in "xy"] == own
+    assert getattr(Schema.from_toml("t.toml")["n"], "decimal_char", "") == head
+
+
+def test_a_sign_that_is_stated_is_not_asked(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    (office.path / "town.csv").write_text("x\n1\n")
+    ended = answered(office, monkeypatch, "real\n0\n9\n1\nno\n", "--decimal-char", ",")
+    assert ended.status == 0, ended.err
+    assert "decimal sign" not in ended.out
 
 
 def test_answers_that_end_early_write_nothing(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,31 +97,50 @@ def _document(answers: Answers, columns: SourceColumns, name: str, decimal_char:
 
     print("State what is true from public knowledge: a form, a code book, a law. No record is read.")
     print("An empty answer takes what stands in brackets; Ctrl-C ends, and writes nothing.")
-    tables: list[str] = []
+    tables: dict[str, dict[str, Any]] = {}
     ignored: list[str] = []
+    last = "."
     for number, (column, kind) in enumerate(columns.types.items(), 1):
         place = f"column {number:,} of {len(columns.types):,}"
-        facts = _asked(answers, column, kind if columns.typed else None, place, decimal_char)
+        facts = _asked(answers, column, kind if columns.typed else None, place, decimal_char, last)
         if facts is None:
             ignored.append(column)
         else:
-            tables.append(toml_table(f"[columns.{toml_key(column)}]", facts))
+            tables[column] = facts
+            last = facts.get("decimal_char", ".") if facts["kind"] == "real" else last
+    if decimal_char is None:
+        decimal_char = _one_sign(tables)
     head = [f"name = {toml_value(name)}"] if name else []
     head += [] if encoding == UTF_8 else [f"encoding = {toml_value(encoding)}"]
     head += [] if decimal_char is None else [f"decimal_char = {toml_value(decimal_char)}"]
     head += [f"ignore = {toml_value(ignored)}"] if ignored else []
     head += ["exact_names = true"] if any(map(is_pattern, columns.types)) else []
+    written = [toml_table(f"[columns.{toml_key(column)}]", facts) for column, facts in tables.items()]
     document = "\n".join(
-        ["# Confirmed column by column, from public knowledge; no record was read.", *head, "", *tables]
+        ["# Confirmed column by column, from public knowledge; no record was read.", *head, "", *written]
     )
     Schema.from_toml(document)
     return inert_toml(document)
 
 
+def _one_sign(tables: Mapping[str, dict[str, Any]]) -> str | None:
+    """The decimal comma that all real columns have, which then stands once for all numbers, whole ones too, and is
+    taken from their tables; None where they do not."""
+    signs = {facts.get("decimal_char") for facts in tables.values() if facts["kind"] == "real"}
+    if signs != {","}:
+        return None
+    for facts in tables.values():
+        facts.pop("decimal_char", None)
+    return ","
+
+
 def _asked(
-    answers: Answers, column: str, storage: pa.DataType | None, place: str, decimal_char: str | None
+    answers: Answers, column: str, storage: pa.DataType | None, place: str, decimal_char: str | None, last: str
 ) -> dict[str, Any] | None:
-    """The facts of one column, as keys and values of its table; None where it is left out."""
+    """The facts of one column, as keys and values of its table; None where it is left out.
+
+    Where numbers may be texts and `decimal_char` does not say their sign, it is asked, and `last` is the usual answer.
+    """
     from counterfoil.inert import inert
     from counterfoil.schema.code_lists import CodeLists
     from counterfoil.schema.drafting import storage_words
@@ -135,6 +154,8 @@ def _asked(
         if kind == "ignore":
             return None
         facts = {"kind": kind} | _QUESTIONS[kind](answers)
+        if kind == "real" and decimal_char is None and (storage is None or not _are_numbers(storage)):
+            facts |= _sign(answers, last)
         if kind != "identifier":
             facts |= _missing(answers)
         try:
@@ -182,6 +203,17 @@ def _real(answers: Answers) -> dict[str, Any]:
     facts: dict[str, Any] = {"lower": answers.ask("least", real), "upper": answers.ask("greatest", real)}
     decimals = answers.ask("digits after the point", optional(whole), default=NONE)
     return facts if decimals is None else facts | {"decimals": decimals}
+
+
+def _are_numbers(storage: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(storage) or pa.types.is_floating(storage) or pa.types.is_decimal(storage))
+
+
+def _sign(answers: Answers, last: str) -> dict[str, Any]:
+    sign = answers.ask('decimal sign of its cells, "." or ","', choice(dict.fromkeys((".", ","), "")), default=last)
+    return {"decimal_char": sign} if sign == "," else {}
 
 
 def _date(answers: Answers) -> dict[str, Any]:
