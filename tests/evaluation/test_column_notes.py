@@ -506,3 +506,36 @@ def test_integers_whose_points_may_part_thousands_are_asked_about() -> None:
     ):
         (column,) = checked(Integer("x", 0, 10_000, decimal_char=sign), cells).columns
         assert (proposed in column.remedy(column.found[0])) == is_proposed
+
+
+@pytest.mark.parametrize(
+    ("values", "cells", "said"),
+    [
+        (
+            (1, 1.5),
+            ["1,5", "1"],
+            "they are listed numbers in another notation: list these as texts, as the table writes",
+        ),
+        ((500, 1000), ["1.000", "500"], 'the table writes them ("1,5" or "1.000")'),
+        ((500, 1000), ["1,000", "500"], '("1,000")'),
+        ((1, 1.5), ["1,5", "x"], "1 of them are listed numbers in another notation: list these as texts, as the table"),
+        (
+            (1, 1.5),
+            ["1,5", "x"],
+            '("1,5" or "1.000"). For the others, add them to `values`, declare `other = true`, or',
+        ),
+        ((1, 1.5), ["2,5", "1"], "add "),
+        (("1", "x"), ["1,5", "1"], "add "),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_listed_numbers_in_another_notation_are_told_from_other_texts(values, cells, said, other):
+    report = checked(Categorical("x", values, other=other), cells)
+    (column,) = report.columns
+    (found,) = column.irregular
+    assert said in column.remedy(found)
+    assert found.way is (Placement.OTHER if other else Placement.UNREADABLE)
+
+
+def test_a_cell_that_is_a_listed_number_by_its_point_alone_is_said_to_come_back_as_another_text():
+    assert notes(Categorical("x", (1, 2)), ["1.000", "2"])["rewritten"] == (1, ())

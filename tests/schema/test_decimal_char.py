@@ -261,3 +261,15 @@ def test_a_comparison_with_a_text_is_refused_with_the_same_number_in_plain_digit
             Real("x", 0, 20000, decimal_char=",").constant(text)
     with pytest.raises(SchemaError, match=r"expected a number\.$"):
         Real("x", 0, 20000, decimal_char=",").constant("1.5")
+
+
+def test_categories_that_are_numbers_are_refused_with_how_to_list_them():
+    with pytest.raises(UnplacedValue, match='Declare numbers as the table writes them, such as "1,5", `other = true`'):
+        Categorical("x", (1, 1.5)).encode(pa.array(["1,5"]))
+    with pytest.raises(UnplacedValue, match="Declare `other = true` or"):
+        Categorical("x", (1, 2.0)).encode(pa.array(["1,5"]))
+    with pytest.raises(
+        SchemaError, match="categories have no `decimal_char`: list them as the table writes them, such"
+    ):
+        Schema.from_toml('[columns.x]\nkind = "categorical"\nvalues = [1, 1.5]\ndecimal_char = ","\n')
+    assert Categorical("x", ("1", "1,5")).encode(pa.array(["1,5", "1"])).tolist() == [1, 0]

@@ -152,7 +152,10 @@ class NoteCounts:
         tally = batch.tally(column.name)
         codes = column.codes_of(array_of([*tally], pa.string())).tolist()
         for (text, count), code in zip(tally.items(), codes, strict=True):
-            if not 0 <= code < len(column.values) or column.labels[code] == text:
+            if not 0 <= code < len(column.values):
+                self.notations.update(dict.fromkeys(column.signs_of(text), count))
+                continue
+            if column.labels[code] == text:
                 continue
             # Where the storage has numbers and so has the list, 7.0 is 7, and nothing is written in another way.
             if batch.holds_texts(column.name) or isinstance(column.values[code], str):

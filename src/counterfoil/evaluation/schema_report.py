@@ -52,7 +52,8 @@ class Irregular:
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
         words: how many are words that many tables have for missing, such as NA.
-        notations: how many are numbers with another `decimal_char`, by each that reads some; "" for none.
+        notations: how many are numbers with another `decimal_char`, of categories listed ones, by each that reads some;
+            "" for none.
         grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
         units: how many are numbers with a sign of their unit, by the sign and each `decimal_char` that reads some.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
@@ -97,7 +98,8 @@ class ColumnReport:
 
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
-        if one.way is Placement.UNREADABLE and self.words.is_wrong(one.way):
+        listed = one.way is Placement.OTHER and any(count for _, count in one.notations)
+        if (one.way is Placement.UNREADABLE or listed) and self.words.is_wrong(one.way):
             return self.words.seen_remedy(
                 one.count,
                 offsets=one.offsets,
@@ -287,7 +289,7 @@ class _Cells:
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
                 self.seen.words if way is Placement.UNREADABLE else 0,
-                tuple(self.seen.notations.items()) if way is Placement.UNREADABLE else (),
+                tuple(self.seen.notations.items()) if way in (Placement.UNREADABLE, Placement.OTHER) else (),
                 tuple(self.seen.units.items()) if way is Placement.UNREADABLE else (),
                 self.seen.grouped if way is Placement.MOVED else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.groups import Groups, group_of_each, mistake_in
 from counterfoil.schema.plain_arrays import array_of
@@ -106,6 +107,12 @@ class Categorical(Column):
     def _lookup(self, text: str) -> int:
         code = self._declared(text)
         return self._elsewhere if code is None else code
+
+    def signs_of(self, text: str) -> tuple[str, ...]:
+        """With which decimal signs a text that is no category would be one that is listed as a number."""
+        if self._declared(text) is not None:
+            return ()
+        return tuple(sign for sign in DECIMAL_CHARS if self._by_number.get(parse_number(text, {}, sign), -1) >= 0)
 
     def codes_of(self, values: Values) -> np.ndarray:
         """int64 [n]: the code of each cell, -1 where it is missing or has no place."""
@@ -228,7 +235,10 @@ class Categorical(Column):
 
     @property
     def remedy(self) -> str:
-        return "`missing = true`" if self.ordered else "`other = true` or `missing = true`"
+        places = "`missing = true`" if self.ordered else "`other = true` or `missing = true`"
+        if any(isinstance(value, float) and not value.is_integer() for value in self.values):
+            return f'numbers as the table writes them, such as "1,5", {places}'
+        return places
 
     def facts(self) -> dict[str, Any]:
         flags = {"other": self.other, "ordered": self.ordered}

@@ -162,6 +162,8 @@ class ColumnWords:
             return self._sign_remedy(notations, of)
         if self.kind in ("integer", "real") and units:
             return self._unit_remedy(units, of)
+        if self.kind == "categorical" and any(notations.values()):
+            return self._listed_numbers_remedy(notations, of)
         if limits and self.kind in ("integer", "real"):
             return self._limit_remedy(limits, of)
         return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
@@ -231,6 +233,13 @@ class ColumnWords:
             )
         else:
             said = f"{which} {ways[signs[0]]}"
+        return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
+
+    def _listed_numbers_remedy(self, notations: Mapping[str, int], of: int) -> str:
+        sign, most = max(notations.items(), key=lambda one: one[1])
+        written = '"1,5" or "1.000"' if sign == "," else '"1,000"'
+        which = "they are" if most == of else f"{most:,} of them are"
+        said = f"{which} listed numbers in another notation: list these as texts, as the table writes them ({written})"
         return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
 
     def _impossible_remedy(self, count: int, of: int) -> str:

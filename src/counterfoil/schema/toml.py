@@ -293,6 +293,11 @@ def read_column(
     make, keys, required = KINDS[kind]
     listing = LIST_KEYS if make is Categorical else ()
     for key in table:
+        if key == "decimal_char" and make is Categorical:
+            raise SchemaError(
+                f"column {name!r} ({kind}): categories have no `decimal_char`: list them as the table writes "
+                'them, such as "1,5", which is how they come back.'
+            )
         if key not in keys and key not in listing:
             raise SchemaError(f"column {name!r} ({kind}): unknown key `{key}`.{did_you_mean(key, [*keys, *listing])}")
     if listing:
