@@ -15,7 +15,7 @@ from counterfoil.evaluation.impossible_dates import impossible
 from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
-from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.errors import SchemaError, UnplacedValue
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 
@@ -446,9 +446,35 @@ def test_percent_signs_are_named_where_numbers_are_not_read():
 
 def test_codes_are_named_where_whole_numbers_are_not_read() -> None:
     (commune,) = checked(Integer("commune", 0, 99_999, missing=True), ["75056", "2A004"]).columns
-    assert 'declare codes such as 2A004 as kind = "categorical", or list the words' in commune.remedy(commune.found[0])
+    assert commune.remedy(commune.found[0]).startswith('they look like codes, as 2A does: declare kind = "categorical"')
     (income,) = checked(Real("income", 0, 99_999, missing=True), ["75056", "2A004"]).columns
     assert "codes" not in income.remedy(income.found[0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["01", "2A", "2B", "95"], 'they look like codes, as 2A does: declare kind = "categorical" and list all codes'),
+        (["01", "A12", "x", "95"], "1 of them look like codes, as 2A does: declare kind"),
+        (["01", "2A", "NA"], "1 of them are words that many tables have for missing, such as NA: list theirs"),
+        (["01", "2A", "NA"], "Of the others: they look like codes, as 2A does"),
+        (["1", "5 kg", "7kg"], "they have the sign of a unit"),
+        (["1", "1,5"], "they have a decimal comma"),
+        (["1", "<5"], "they are limits"),
+        (["1", "about 5", "five"], "declare codes such as 2A004 as kind = "),
+    ],
+)
+def test_letters_beside_digits_are_told_from_units_limits_and_words(cells, said):
+    (column,) = checked(Integer("dep", 0, 95, missing=True), cells).columns
+    assert said in column.remedy(column.found[0])
+
+
+def test_a_release_advises_to_declare_codes_as_categories():
+    words = ColumnWords.of(Integer("dep", 0, 95, missing=True))
+    assert 'declare codes such as 2A004 as kind = "categorical"' in words.remedy(Placement.UNREADABLE)
+    assert "codes" not in ColumnWords.of(Real("x", 0, 95, missing=True)).remedy(Placement.UNREADABLE)
+    with pytest.raises(UnplacedValue, match='or kind = "categorical" where it holds codes such as 2A'):
+        Integer("dep", 0, 95).encode(pa.array(["2A"]))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ MOST_IN_ONE_BIN = 0.8
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
 _LIMIT = re.compile(r"[<>≤≥]=?\s*[+-]?\d[\d.,]*")
+_CODE = re.compile(r"\d+[A-Z]{1,2}\d*|[A-Z]{1,2}\d+", re.ASCII)
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 MOST_NAMED = 8
@@ -93,6 +94,7 @@ class NoteCounts:
         self.impossible = 0
         self.limits = 0
         self.words = 0
+        self.codes = 0
         self.notations: Counter[str] = Counter()
         self.units: Counter[tuple[str, str]] = Counter()
         self.grouped = 0
@@ -195,6 +197,8 @@ class NoteCounts:
                     self.notations[sign] += count
                 elif unit and np.isfinite(parse_number(text, {}, sign, unit)):
                     self.units[unit, sign] += count
+            if isinstance(column, Integer) and not unit and _CODE.fullmatch(text):
+                self.codes += count
         if isinstance(column, Integer) and column.decimal_char != "," and batch.holds_texts(column.name):
             moved = batch.texts(column.name, np.flatnonzero(cells.placements == Placement.MOVED))
             self.grouped += sum(has_two_readings(text, ",") for text in moved)

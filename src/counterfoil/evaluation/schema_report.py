@@ -52,6 +52,7 @@ class Irregular:
         impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: how many are limits of detection, such as <0.5, in a column of numbers.
         words: how many are words that many tables have for missing, such as NA.
+        codes: how many have a letter or two beside digits, as 2A has, in a column of integers.
         notations: how many are numbers with another `decimal_char`, of categories listed ones, by each that reads some;
             "" for none.
         grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
@@ -70,6 +71,7 @@ class Irregular:
     impossible: int = 0
     limits: int = 0
     words: int = 0
+    codes: int = 0
     notations: tuple[tuple[str, int], ...] = ()
     units: tuple[tuple[tuple[str, str], int], ...] = ()
     grouped: int = 0
@@ -107,6 +109,7 @@ class ColumnReport:
                 impossible=one.impossible,
                 limits=one.limits,
                 words=one.words,
+                codes=one.codes,
                 notations=dict(one.notations),
                 units=dict(one.units),
             )
@@ -289,6 +292,7 @@ class _Cells:
                 self.seen.impossible if way is Placement.UNREADABLE else 0,
                 self.seen.limits if way is Placement.UNREADABLE else 0,
                 self.seen.words if way is Placement.UNREADABLE else 0,
+                self.seen.codes if way is Placement.UNREADABLE else 0,
                 tuple(self.seen.notations.items()) if way in (Placement.UNREADABLE, Placement.OTHER) else (),
                 tuple(self.seen.units.items()) if way is Placement.UNREADABLE else (),
                 self.seen.grouped if way is Placement.MOVED else 0,

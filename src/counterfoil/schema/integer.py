@@ -227,6 +227,10 @@ class Integer(NumberColumn):
             f"{low:.0f}" if low == high else f"{low:.0f}..{high:.0f}" for low, high in zip(*self._ranges(), strict=True)
         ]
 
+    @property
+    def remedy(self) -> str:
+        return '`missing = true` (or kind = "categorical" where it holds codes such as 2A)'
+
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
         extras |= {"scale": self.scale, "digits": self.digits, "points": self.points}

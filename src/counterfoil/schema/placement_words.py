@@ -124,6 +124,7 @@ class ColumnWords:
         impossible: int = 0,
         limits: int = 0,
         words: int = 0,
+        codes: int = 0,
         notations: Mapping[str, int] = MappingProxyType({}),
         units: Mapping[tuple[str, str], int] = MappingProxyType({}),
     ) -> str:
@@ -136,6 +137,7 @@ class ColumnWords:
             impossible: those that are dates in the declared notation, of days that no calendar has.
             limits: those that are limits of detection, such as <0.5, in a column of numbers.
             words: those that many tables have for missing, such as NA.
+            codes: those that have a letter or two beside digits, in a column of integers.
             notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
             units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
         """
@@ -150,6 +152,7 @@ class ColumnWords:
                 clocks=clocks,
                 impossible=impossible,
                 limits=limits,
+                codes=codes,
                 notations=notations,
                 units=units,
             )
@@ -160,6 +163,8 @@ class ColumnWords:
             return self._impossible_remedy(impossible, of)
         if self.kind in ("integer", "real") and any(notations.values()):
             return self._sign_remedy(notations, of)
+        if codes and self.kind == "integer":
+            return self._code_remedy(codes, of)
         if self.kind in ("integer", "real") and units:
             return self._unit_remedy(units, of)
         if self.kind == "categorical" and any(notations.values()):
@@ -208,6 +213,14 @@ class ColumnWords:
             "their place, and that it is a limit in a column of its own"
         )
         return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
+
+    def _code_remedy(self, count: int, of: int) -> str:
+        which = "they look" if count == of else f"{count:,} of them look"
+        said = (
+            f'{which} like codes, as 2A does: declare kind = "categorical" and list all codes as texts, those of '
+            "digits with the zeros at their beginning (`values`, or `values_from` for a file)"
+        )
+        return said if count == of else f"{said}. For the others, {self._notation(seen=True)}"
 
     def _unit_remedy(self, units: Mapping[tuple[str, str], int], of: int) -> str:
         (unit, sign), most = max(units.items(), key=lambda one: one[1])
@@ -288,8 +301,8 @@ class ColumnWords:
                 'give `decimal_char` (",", or "." with separators of thousands), `unit` where signs such as % stand '
                 "beside numbers"
             )
-        if seen and self.kind == "integer":
-            return f'{digits}, declare codes such as 2A004 as kind = "categorical"'
+        if self.kind == "integer":
+            digits += ', declare codes such as 2A004 as kind = "categorical"'
         if seen:
             return digits
         return (
