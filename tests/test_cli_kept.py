@@ -308,3 +308,31 @@ def test_a_model_of_another_run_beside_a_table_is_noticed(
     verified = office.run("receipt", "verify", "s.receipt.json")
     assert verified.status == 1
     assert "s.release is of another release: its receipt has other models" in verified.out
+
+
+@pytest.mark.parametrize("out", ["r.csv", "r.parquet", "r/"])
+def test_a_table_that_was_changed_beside_its_model_is_said(office, out):
+    assert office.synth("--out", out, "--keep-model", "--json").status == 0
+    table = Path("r/synthetic.parquet") if out == "r/" else Path(out)
+    asked = [("sample", "--rows", "3", "--out", "s.csv", "--force"), ("describe",), ("marginal", "sex")]
+    asked.append(("error-bar", "sex"))
+    for changed in (False, True):
+        if changed:
+            table.write_bytes(table.read_bytes() + b"\n")
+        for command, *rest in asked:
+            for named in {table, Path(out)}:
+                ended = office.run(command, str(named), *rest)
+                assert ended.status == 0, ended.err
+                said = " ".join(ended.out.split())
+                assert (f"{table} is not the table that its receipt was made for" in said) is changed
+                assert said.count("knows nothing of the change") == changed
+    warned = office.run("describe", out, "--json")
+    assert "is not the table" in warned.err
+    assert warned.document["columns"]
+
+
+def test_a_release_that_was_renamed_is_not_called_changed(office):
+    assert office.synth("--out", "r.csv", "--keep-model").status == 0
+    for end in (".csv", ".receipt.json", ".release"):
+        Path(f"r{end}").rename(f"q{end}")
+    assert "is not the table" not in office.run("describe", "q.csv").out

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfoil.cli.changed_table_note import note_changed_table
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
 from counterfoil.cli.terminal import WIDTH, Terminal
@@ -51,6 +52,7 @@ def marginal(
         say_rows_used(terminal, kept)
     else:
         terminal.say("A release of points bounds no counts: see what `evaluate` or its theory say.")
+    note_changed_table(terminal, release)
     alarm_if_seeded(terminal, kept)
     cells = [{**row} for row in table.to_arrow().to_pylist()]
     terminal.document({"columns": list(table.attributes), "cells": cells, "error_bar": bar and bar_document(bar)})
@@ -67,6 +69,7 @@ def error_bar(release: KeptRelease, columns: Columns, beta: Beta = 0.05, json: J
     bar = kept.error_bar(columns, beta)
     show_bar(terminal, bar)
     say_rows_used(terminal, kept)
+    note_changed_table(terminal, release)
     alarm_if_seeded(terminal, kept)
     terminal.document(bar_document(bar))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli.changed_table_note import note_changed_table
 from counterfoil.cli.options import Force, Json, Quiet
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.terminal import Terminal
@@ -61,6 +62,7 @@ def sample(
     terminal.say(f"Drew {rows:,} rows{f' where {where}' if where else ''}. Nothing was charged.")
     terminal.say(f"  table    {outputs.table}")
     terminal.say(f"  receipt  {outputs.receipt}")
+    note_changed_table(terminal, release)
     if not kept.receipt.private:
         terminal.alarm("NOT PRIVATE: the noise of the release came from a seed. DO NOT SHARE these rows.")
     terminal.document(

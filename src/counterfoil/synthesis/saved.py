@@ -118,6 +118,28 @@ def require_receipts_table(path: Path, receipt: Receipt, *, remedy: str = "") ->
         raise ValueError(f"{differs} {remedy}".rstrip())
 
 
+def changed_table(path: Path) -> Path | None:
+    """A table that its receipt was not made for, where a kept model is asked by it or by the folder that it lies in.
+
+    None where there is none. The model has a folder of its own, whose files are compared as it is opened, and says
+    what it said before; who changed the table may expect otherwise.
+
+    Args:
+        path: of the table, or of the folder of a release.
+
+    Raises:
+        ValueError: for a receipt that is none.
+        OSError: when a file can't be read.
+    """
+    place = path / RECEIPT if path.is_dir() else receipt_beside(path)
+    if not place.is_file():
+        return None
+    outputs = Receipt.load(place).document["outputs"]
+    tables = [path / Path(output["file"]).name for output in outputs] if path.is_dir() else [path]
+    sums = {output["sha256"] for output in outputs}  # a table may have another name now
+    return next((one for one in tables if one.is_file() and sha256_of(one) not in sums), None)
+
+
 def require_own_table(folder: Path, receipt: Receipt) -> None:
     """Refuses the folder of a release whose table was changed: what is said of the release would not be of that one.
 
