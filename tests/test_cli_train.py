@@ -107,7 +107,9 @@ def test_a_table_in_a_model_and_its_receipt_out(office: Office, kind: str) -> No
     assert (told["kind"], told["private"], told["epsilon"], told["delta"]) == (kind, True, 1.0, 1e-6)
     assert told["spent"]["epsilon"] <= 1
     assert told["public_groups"] == (["sex"] if kind.startswith("fair") else [])
-    assert (told["loss"] is None) == (kind == "pate")
+    assert (told["loss"] is None) == (told["loss_standard_error"] is None) == (kind == "pate")
+    reference = {"loss": pytest.approx(0.6931, abs=1e-4), "of": "even odds for 2 classes"}
+    assert told["reference_loss"] == (reference if kind in ("fair-classifier", "dp-sgd") else None)
     checked = office.run("receipt", "verify", "model/receipt.json")
     assert (checked.status, "The receipt holds" in checked.out) == (0, True), checked.out
     page = office.run("receipt", "show", "model/receipt.json")
@@ -199,6 +201,9 @@ def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -
     ):
         assert words in ended.out
     assert max(map(len, (ended.out + ended.err).splitlines())) <= 80
+    shown = " ".join(ended.out.split())
+    assert "Mean of the last 20 steps, standard error " in shown
+    assert "; a penalty is not in it. Guesses by even odds for 2 classes have 0.693, by the true shares" in shown
     assert " ".join(ended.err.split()) == NO_CHECKPOINT
     assert "No ledger" in train(office, "dp-sgd", "--target", "income", out="other").err
     quiet = train(office, "dp-sgd", "--target", "income", "--quiet", out="third")
@@ -853,3 +858,10 @@ def test_a_delta_that_is_said_twice_is_told(office: Office) -> None:
     ended = train(office, "fair-classifier", *FAIR, "--delta", "0.5", "--confirm-delta", "0.5")
     assert ended.status == 0, ended.err
     assert "WARNING: Delta 0.5 is above one in the" in " ".join(ended.out.split())
+
+
+def test_a_loss_that_is_no_better_than_a_guess_is_called_that(office: Office) -> None:
+    """Of one step little is known, and nothing is learned."""
+    shown = " ".join(train(office, "dp-sgd", "--target", "income", "--iterations", "2", epsilon="0.1").out.split())
+    assert "Mean of the last 2 steps, standard error" in shown
+    assert "by the true shares of the classes less; this one is not surely better." in shown

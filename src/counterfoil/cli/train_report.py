@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfoil.cli.terminal import WIDTH, Terminal
 from counterfoil.cli.train_request import TrainingRequest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from counterfoil.training.reference_loss import ReferenceLoss
 
 RECENT = 20
 """Steps whose mean noisy loss is told."""
@@ -15,11 +21,17 @@ RECENT = 20
 
 def report(terminal: Terminal, request: TrainingRequest, folder: Path, *, delta_by_default: bool) -> None:
     """Prints what was made, where it is and what it cost."""
+    from counterfoil.training.reference_loss import reference_loss
+
     model, budget = request.model, request.budget
     document = model.receipt.document
     loss = recent_loss(model)
     note = " (the default)" if delta_by_default else ""
     terminal.say(f"Trained a {request.kind.name}{_how(model, loss)}.")
+    reference = None if loss is None else reference_loss(model)
+    if loss is not None:
+        held = _held_against(model, loss, reference)
+        terminal.say(textwrap.fill(held, WIDTH, initial_indent="  ", subsequent_indent="  "))
     cost = f"epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.neighbors.describe()}"
     terminal.say(textwrap.fill(cost, WIDTH, initial_indent="  ", subsequent_indent="    "))
     terminal.say(f"  model    {folder}")
@@ -40,6 +52,8 @@ def report(terminal: Terminal, request: TrainingRequest, folder: Path, *, delta_
             "public_groups": document.get("public_groups", []),
             "spent": document["spent"],
             "loss": loss,
+            "loss_standard_error": loss_error(model),
+            "reference_loss": reference and {"loss": reference.loss, "of": reference.of},
             "warnings": document["warnings"],
             "ledger": None if request.ledger is None else str(request.ledger),
         }
@@ -50,6 +64,27 @@ def recent_loss(model: Any) -> float | None:
     """The mean of the last noisy losses; None for a model that was not trained by gradients."""
     losses = getattr(model, "losses_", None)
     return None if losses is None else float(losses[-RECENT:].mean())
+
+
+def loss_error(model: Any) -> float | None:
+    """The standard error of that mean, by how far the losses are apart; None where fewer than two are."""
+    losses: np.ndarray | None = getattr(model, "losses_", None)
+    if losses is None or len(losses) < 2:
+        return None
+    recent = losses[-RECENT:]
+    return float(recent.std(ddof=1)) / math.sqrt(len(recent))
+
+
+def _held_against(model: Any, loss: float, reference: ReferenceLoss | None) -> str:
+    """How exactly the loss is known, and what guesses that know nothing of the inputs have."""
+    error, steps = loss_error(model), min(RECENT, len(model.losses_))
+    off = "" if error is None else f", standard error {error:.2g}"
+    said = f"Mean of the last {steps:,} steps{off}{'; a penalty is not in it' if hasattr(model, 'penalty') else ''}."
+    if reference is None:
+        return said
+    less = "" if reference.is_best else ", by the true shares of the classes less"
+    unsure = "" if loss + 2 * (error or 0.0) < reference.loss else "; this one is not surely better"
+    return f"{said} Guesses by {reference.of} have {reference.loss:.3f}{less}{unsure}."
 
 
 def _how(model: Any, loss: float | None) -> str:
