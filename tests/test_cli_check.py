@@ -302,6 +302,43 @@ def test_a_derived_column_of_what_is_left_open_is_left_out_with_it(office: Offic
     assert "In 1 column, every value is as declared." in ended.out, ended.err
 
 
+STAYS = """\
+[columns.admitted]
+kind = "date"
+lower = 2020-01-01
+upper = 2020-12-31
+[columns.stay]
+kind = "integer"
+lower = 0
+upper = 30
+between = ["admitted", "discharged"]
+[columns.age]
+kind = "integer"
+lower = 0
+upper = 99
+[[derived]]
+name = "discharged"
+kind = "date"
+expression = "admitted + stay"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "open_fact", "left_out"),
+    [("admitted", "2020-01-01", "2 facts that name"), ("stay", "30", "One rule or derivation that names")],
+)
+def test_lengths_of_time_of_dates_that_are_left_open_are_left_out_with_them(
+    office: Office, name: str, open_fact: str, left_out: str
+) -> None:
+    Path("stays.csv").write_text("admitted,discharged,age\n2020-01-01,2020-01-04,7\n2020-02-01,2020-02-02,8\n")
+    Path("draft.toml").write_text(drafted(STAYS, name).replace(f"= {open_fact}\n", '= "?"\n'))
+    ended = office.run("check", "stays.csv", "--schema", "draft.toml")
+    assert ended.status == 1, ended.err
+    shown = " ".join(ended.out.split())
+    assert f"Not checked, as this is not said yet: '{name}'" in shown
+    assert f"{left_out} these columns w" in shown
+
+
 def test_what_cannot_be_checked_of_a_draft_is_refused_with_what_is_open(office: Office) -> None:
     assert office.run("schema", "people.csv", "--out", "draft.toml").status == 0
     pattern = drafted(SCHEMA, "age").replace("[columns.age]", '[columns."ag*"]').replace("upper = 99\n", "")

@@ -105,8 +105,7 @@ def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *,
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))
         report = check_without_privacy(source, facts, ledger=opened, values=show_values)
     if draft is not None:
-        ignored = report.beside["ignored"] - len(draft.open)
-        report = replace(report, beside={**report.beside, "ignored": ignored})
+        report = replace(report, beside={**report.beside, "ignored": draft.ignored})
     terminal.alarm(ALARM)
     show_report(terminal, report)
     if draft is not None:

@@ -23,13 +23,15 @@ class Checkable:
         schema: its other columns, as if they were confirmed; those that are left open are ignored.
         open: the columns that it leaves open, and what is to be said of them.
         to_confirm: the columns that are fully stated, and which nobody confirmed yet.
-        without: how many rules, lists of zeros and derived columns name a column that is left open.
+        without: how many rules, lists of zeros, derived columns and lengths of time are about one that is left open.
+        ignored: how many columns the draft itself ignores.
     """
 
     schema: Schema
     open: tuple[Unconfirmed, ...]
     to_confirm: tuple[str, ...]
     without: int
+    ignored: int
 
 
 def checkable(draft: Path, names: Collection[str], *, sensitive: Sequence[KeptFile] = ()) -> Checkable | None:
@@ -51,7 +53,7 @@ def checkable(draft: Path, names: Collection[str], *, sensitive: Sequence[KeptFi
 
     schema = read_schema(draft, Schema, sensitive=sensitive, edited=without_open)
     found = seen["sorted"]
-    return None if found.is_nothing else Checkable(schema, found.open, found.to_confirm, found.without)
+    return None if found.is_nothing else Checkable(schema, found.open, found.to_confirm, found.without, found.ignored)
 
 
 class _Sorted:
@@ -65,6 +67,7 @@ class _Sorted:
         self.open = tuple(Unconfirmed(name, said) for name, said in unsaid.items() if said)
         self.to_confirm = tuple(name for name, said in unsaid.items() if not said)
         self.without = 0
+        self.ignored = len(facts.get("ignore", []))
 
     @property
     def is_nothing(self) -> bool:
@@ -75,23 +78,32 @@ class _Sorted:
     def kept(self, names: Collection[str]) -> Mapping[str, Any]:
         """The document without what is left open, and with nothing to be confirmed."""
         left = {one.column for one in self.open}
+        lists = {
+            key: self._facts[key] for key in ("derived", "rules", "zeros") if isinstance(self._facts.get(key), list)
+        }
+        derived = {str(one.get("name")): one for one in lists.get("derived", [])}
+        following = {**derived, **{name: table for name, table in self._tables.items() if "between" in table}}
+        while more := {name for name in following.keys() - left if _names_any(following[name], left)}:
+            left |= more  # a length of time follows from two dates, and a date from the other and a length of time
         columns = {
             name: {key: value for key, value in table.items() if key != "confirm"}
             for name, table in self._tables.items()
             if name not in left
         }
-        lists = {
-            key: self._facts[key] for key in ("derived", "rules", "zeros") if isinstance(self._facts.get(key), list)
+        kept = {
+            key: [one for one in found if one.get("name") not in left and not _names_any(one, left)]
+            for key, found in lists.items()
         }
-        about = {key: [one for one in found if not _names_any(one, left)] for key, found in lists.items()}
-        self.without = sum(len(found) - len(about[key]) for key, found in lists.items())
-        derived = {str(one.get("name")) for one in lists.get("derived", []) if one not in about["derived"]}
-        ignored = [*self._facts.get("ignore", []), *left, *(name for name in names if name in derived)]
-        return {**self._facts, **about, "columns": columns, "ignore": ignored}
+        self.to_confirm = tuple(name for name in self.to_confirm if name not in left)
+        lost = len(self._tables) - len(columns) - len(self.open)
+        self.without = lost + sum(len(found) - len(kept[key]) for key, found in lists.items())
+        ignored = [*self._facts.get("ignore", []), *(left - derived.keys()), *(left & derived.keys() & {*names})]
+        return {**self._facts, **kept, "columns": columns, "ignore": ignored}
 
 
 def _names_any(fact: Mapping[str, Any], left: Collection[str]) -> bool:
-    """Whether a rule, a list of zeros or a derived column is about one of some columns."""
-    listed = {*fact.get("columns", ()), *fact.get("on", ()), fact.get("after")}
+    """Whether a rule, a list of zeros, a derived column or a length of time is about one of some columns."""
+    lists = [fact[key] for key in ("columns", "on", "between") if isinstance(fact.get(key), list)]
+    listed = {str(name) for names in lists for name in names} | {fact.get("after")}
     texts = [str(fact[key]) for key in ("require", "if", "then", "expression") if key in fact]
     return any(name in listed or any(names_column(text, name) for text in texts) for name in left)

@@ -229,7 +229,8 @@ class Integer(NumberColumn):
 
     @property
     def remedy(self) -> str:
-        return '`missing = true` (or kind = "categorical" where it holds codes such as 2A)'
+        codes = "" if self.between else ' (or kind = "categorical" where it holds codes such as 2A)'
+        return f"{super().remedy}{codes}"
 
     def facts(self) -> dict[str, Any]:
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
