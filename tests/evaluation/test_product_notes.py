@@ -29,7 +29,7 @@ def schema_of(table: pd.DataFrame, more: str = "", without: str = "") -> Schema:
 def products(table: pd.DataFrame, more: str = "") -> Found:
     """By column that follows from others, the expression that is proposed, and how many records tell."""
     notes = [note for note in check_without_privacy(table, schema_of(table, more)).notes if note.kind == "product"]
-    return {note.column: (re.findall(r'expression = "(.*)"\.$', note.text)[0], note.count) for note in notes}
+    return {note.column: (re.findall(r'expression = "(.*?)"\.', note.text)[0], note.count) for note in notes}
 
 
 def expressions(table: pd.DataFrame, more: str = "") -> dict[str, str]:
@@ -127,6 +127,17 @@ def test_records_that_miss_one_say_nothing():
     assert 290 < products(table)["monthly"][1] < 300
     table["months"] = np.nan
     assert products(table) == {}
+
+
+def test_the_column_that_is_missing_where_the_others_are_follows_from_them():
+    table = loans()[["amount", "months"]].astype(float)
+    table["share"] = table["amount"] * table["months"]
+    table.loc[:99, "amount"] = np.nan
+    table.loc[:99, "share"] = np.nan
+    assert expressions(table) == {"share": "round(amount * months, 0)"}
+    table["share"] = table["share"].fillna(1.0)
+    (note,) = (note for note in check_without_privacy(table, schema_of(table)).notes if note.kind == "product")
+    assert " In 100 records it is missing and these are not, or the other way round, " in note.text
 
 
 def test_few_records_and_few_values_are_chance():

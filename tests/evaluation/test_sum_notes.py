@@ -167,7 +167,7 @@ def test_shares_of_one_hot_columns_are_named_once():
     assert expressions(table) == {"c": "1 - a - b"}
 
 
-def test_the_column_that_no_record_has_without_the_others_follows_from_them():
+def test_the_column_that_is_missing_where_the_others_are_follows_from_them():
     table = people().astype(float)
     table["schooling"] = table["schooling"].where(table.index % 5 > 0)
     experience = table["age"] - table["schooling"] - 6
@@ -177,14 +177,14 @@ def test_the_column_that_no_record_has_without_the_others_follows_from_them():
     assert pasted(table, found)
 
 
-def test_cells_that_would_be_lost_are_counted():
+def test_records_in_which_one_side_alone_is_missing_are_counted():
     table = people().astype(float)
     table["end"] = table["age"] + 1
     table.loc[:9, "age"] = np.nan
     table.loc[10:39, "end"] = np.nan
     (note,) = (note for note in check_without_privacy(table, declared(table)).notes if note.kind == "sum")
     assert note.column == "end"
-    assert note.text.endswith(" In 10 records it would be missing, as one of these is.")
+    assert " In 40 records it is missing and these are not, or the other way round, " in note.text
 
 
 def test_a_column_that_a_multiple_or_a_rule_says_is_not_a_sum_too():

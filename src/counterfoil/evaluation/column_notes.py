@@ -68,6 +68,7 @@ class ColumnNote:
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.
         source: for "follows", the column that says the value.
+        expression: for "sum" and "product", what the derived column would say.
     """
 
     column: str
@@ -77,6 +78,7 @@ class ColumnNote:
     stated: tuple[str, ...] = ()
     values: tuple[tuple[str, int], ...] = ()
     source: str = ""
+    expression: str = ""
 
 
 class NoteCounts:

@@ -41,7 +41,7 @@ class LinearRelation:
         count: how many records have all columns.
         unlike: how many of them have another value than the usual one, of each column: a column that never has shows
             nothing.
-        alone: how many records have each column, and miss another one.
+        apart: of how many records each column is known and another one is not, or is alone in not being known.
     """
 
     factors: Relation
@@ -49,7 +49,7 @@ class LinearRelation:
     usual: np.ndarray
     count: int
     unlike: np.ndarray
-    alone: np.ndarray
+    apart: np.ndarray
 
     @property
     def places(self) -> list[int]:
@@ -68,7 +68,9 @@ class LinearRelation:
         if (np.abs(sums - self.constant) > apart + _ROUNDING * abs(self.constant)).any():
             return False
         self.count += known.shape[1]
-        self.alone = self.alone + np.isfinite(numbers[self.places]).sum(axis=1) - known.shape[1]
+        has = np.isfinite(numbers[self.places])
+        missing_alone = ~has & ((~has).sum(axis=0) == 1)
+        self.apart = self.apart + has.sum(axis=1) - known.shape[1] + missing_alone.sum(axis=1)
         self.unlike = self.unlike + (np.abs(known - self.usual[:, None]) > 2 * apart).sum(axis=1)
         return True
 

@@ -16,7 +16,7 @@ from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.factors import factor_text
 from counterfoil.evaluation.stored_digits import MOST_DIGITS, as_stored, has_digits, stored_digits
-from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, numbers_of
+from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, missing_apart, numbers_of
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
@@ -46,6 +46,7 @@ class _Relation:
         high: the largest.
         evidence: records that tell it from chance.
         values: some of the values of the column that follows in these.
+        apart: records that have the column and miss one that it follows from, or the other way round.
     """
 
     target: int
@@ -56,6 +57,7 @@ class _Relation:
     high: float = np.inf
     evidence: int = 0
     values: set[float] = field(default_factory=set)
+    apart: int = 0
 
     @property
     def places(self) -> frozenset[int]:
@@ -82,6 +84,7 @@ class _Relation:
         target, one = numbers[self.target], numbers[self.one]
         other = np.full(len(one), 2.0) if self.other is None else numbers[self.other]
         known = np.isfinite(target) & np.isfinite(one) & np.isfinite(other)
+        self.apart += int((np.isfinite(target) ^ (np.isfinite(one) & np.isfinite(other))).sum())
         target, one, other = target[known], one[known], other[known]
         base = one if self.other is None else _combined(one, other, self.sign)
         apart = _apart(target, digits)
@@ -139,7 +142,9 @@ class ProductCounts:
         for relation in said:
             if text := whole[relation.target]:
                 plain = self._expression(relation, {})
-                yield ColumnNote(self._names[relation.target], "product", _text(plain, text), relation.evidence)
+                name = self._names[relation.target]
+                said_so = _text(plain, text) + missing_apart(relation.apart)
+                yield ColumnNote(name, "product", said_so, relation.evidence, expression=text)
 
     def _is_no_chance(self, relation: _Relation) -> bool:
         names = {self._names[place] for place in relation.places}
@@ -248,13 +253,21 @@ def _apart(numbers: np.ndarray, digits: int | None) -> np.ndarray:
     return (0.0 if digits is None else 0.5 * 10.0**-digits) + _PRECISION * np.abs(numbers)
 
 
-def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool, int, bool, int, int, int]:
-    """Multiples first; then columns of more digits, which were computed from those of fewer; then products before
-    quotients, and what follows from earlier columns."""
+def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool, bool, int, bool, int, int, int]:
+    """Multiples first; then what is missing where those are that it follows from; then columns of more digits, which
+    were computed from those of fewer; then products before quotients, and what follows from earlier columns."""
     kept = digits[relation.target]
     divides = relation.sign == "/" or " / " in relation.factor
     finest = -(MOST_DIGITS + 1 if kept is None else kept)
-    return relation.other is not None, finest, divides, relation.one, relation.other or 0, relation.target
+    return (
+        relation.other is not None,
+        relation.apart > 0,
+        finest,
+        divides,
+        relation.one,
+        relation.other or 0,
+        relation.target,
+    )
 
 
 def _text(plain: str, expression: str) -> str:

@@ -17,6 +17,7 @@ from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.follower_notes import FollowerCounts
 from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
+from counterfoil.evaluation.pasted_together import pasted_together
 from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.unique_notes import UniqueCounts
@@ -254,7 +255,7 @@ def check_without_privacy(
 
 def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     """What is said of columns together; of one that an expression gives not also that another one says its values."""
-    notes = tuple(note for relation in related for note in relation.notes())
+    notes = pasted_together(note for relation in related for note in relation.notes())
     given = {note.column for note in notes if note.kind in ("product", "sum")}
     return tuple(note for note in notes if note.kind != "follows" or note.column not in given)
 

@@ -69,8 +69,9 @@ class SumCounts:
         for solved, relation in said:
             if text := self._expression(solved.target, system.given(solved.target)):
                 plain, name = sum_text(solved.plain, self._names), self._names[solved.target]
-                alone = int(relation.alone[relation.places.index(solved.target)])
-                yield ColumnNote(name, "sum", _text(plain, text) + _lost(alone), relation.count)
+                apart = int(relation.apart[relation.places.index(solved.target)])
+                said_so = _text(plain, text) + missing_apart(apart)
+                yield ColumnNote(name, "sum", said_so, relation.count, expression=text)
 
     def _is_known(self, relation: LinearRelation) -> bool:
         """Whether a rule says it, or `product_notes`: that a column is another one, or its negative."""
@@ -110,10 +111,10 @@ def sum_text(terms: Sum, names: Sequence[str]) -> str:
 
 
 def _whole_of(relation: LinearRelation) -> int:
-    """Which column follows from the others: one that no record has without them, where there is one; of these the sum
-    of two others, else the last one."""
-    fewest = relation.alone.min()
-    able = [place for place, alone in zip(relation.places, relation.alone, strict=True) if alone == fewest]
+    """Which column follows from the others: one that is missing where one of them is and nowhere else, where there is
+    one; of these the sum of two others, else the last one."""
+    fewest = relation.apart.min()
+    able = [place for place, apart in zip(relation.places, relation.apart, strict=True) if apart == fewest]
     signs = dict(relation.factors)
     if relation.constant == 0 and len(signs) == 3:
         able = [place for place in able if [*signs.values()].count(signs[place]) == 1] or able
@@ -132,9 +133,10 @@ def _text(plain: str, expression: str) -> str:
     )
 
 
-def _lost(alone: int) -> str:
-    """What becomes of a column that records have without those that it follows from."""
-    return f" In {alone:,} records it would be missing, as one of these is." if alone else ""
+def missing_apart(records: int) -> str:
+    """What becomes of a column that is missing elsewhere than those that it follows from, in so many records."""
+    where = f" In {records:,} records it is missing and these are not, or the other way round"
+    return f"{where}, and would not be so any more." if records else ""
 
 
 def _most(*digits: int | None) -> int | None:
