@@ -16,6 +16,7 @@ from counterfoil.evaluation.sum_notes import MOST_COLUMNS, as_named, numbers_of
 from counterfoil.schema import Schema
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
+from counterfoil.schema.toml_text import toml_value
 
 LEAST_BROKEN = 0.05
 """Of the rows, were the two columns unrelated: an order that fewer would break is that of their ranges."""
@@ -94,5 +95,6 @@ def _compared(numbers: np.ndarray, pair: tuple[int, int]) -> tuple[int, int] | N
 def _text(first: str, last: str) -> str:
     return (
         f"in no record is it below {first}, and noise knows no order: many rows of a copy will break it. Where none "
-        f'can be, as no total below its part, add the rule require = "{as_named(first)} <= {as_named(last)}".'
+        f'can be, as no total below its part, add the rule require = "{as_named(first)} <= {as_named(last)}", or, '
+        f"where it matters how far they lie apart, count `between = {toml_value([first, last])}` in its place."
     )

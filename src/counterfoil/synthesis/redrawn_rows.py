@@ -15,6 +15,8 @@ from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
 from counterfoil.schema.rules import BoundRule
 from counterfoil.schema.toml_text import toml_value
 from counterfoil.synthesis.row_sampling import RowMaker
@@ -183,10 +185,10 @@ def _cause(rule: BoundRule, schema: Schema) -> str:
 def one_less(rule: BoundRule, schema: Schema) -> str:
     """What keeps the difference of two columns, or does without it."""
     first, last = rule.columns[0], rule.columns[-1]
-    if isinstance(schema[first], Instant):
-        unit = "days" if schema[first].kind == "date" else "seconds"
+    if all(isinstance(schema[name], Integer | Real | Instant) for name in (first, last)):
+        what = {"date": "the days", "datetime": "the seconds"}.get(schema[first].kind, "what lies")
         return (
-            f"leave out one of the two, or count the {unit} between them: an integer with `between = "
+            f"leave out one of the two, or count {what} between them: a column with `between = "
             f"{toml_value([first, last])}`, from which {last} is derived"
         )
     return (
