@@ -35,6 +35,7 @@ COLUMNS = tuple(f"c{i}" for i in range(8))
 """So many that what smoothing adds to discrete noise is small beside what is charged."""
 
 PLACES = ColumnPlaces(COLUMNS)
+UNITS = ColumnPlaces(COLUMNS, with_units=COLUMNS)
 RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0), (5.0,)) for name in COLUMNS))
 TEXTS = TextCounts(COLUMNS)
 REST = RestOfTexts(COLUMNS)
@@ -42,9 +43,9 @@ HERE = ["5"] * 3000 + ["-5"] * 3000
 
 
 @cache
-def records(changing: str | None) -> ExactRecords:
+def records(changing: str | None, units: bool) -> ExactRecords:
     cells = HERE + ([] if changing is None else [changing])
-    schema = Schema(tuple(map(RawCells, COLUMNS)))
+    schema = Schema(tuple(RawCells(name, units=units) for name in COLUMNS))
     made = MemoryEngine(open_source(pa.table({name: pa.array(cells, pa.string()) for name in COLUMNS})), schema)
     made.prepare(COLUMNS)
     return ExactRecords(made, schema.domain)
@@ -53,7 +54,8 @@ def records(changing: str | None) -> ExactRecords:
 def neighbors_of(query, relation: NeighboringRelation) -> tuple[np.ndarray, np.ndarray, float]:
     """Exact answers, cut to what differs: a record whose cells all count is added, or replaced in all of them."""
     before = None if relation is ADD else "-5"
-    one, other = (query.exact(records(changing)) for changing in (before, "5"))
+    after = "5 %" if query is UNITS else "5"
+    one, other = (query.exact(records(changing, query is UNITS)) for changing in (before, after))
     moved = np.flatnonzero(one != other)
     sensitivity = Neighbors(relation).sensitivity(query.l2_sensitivity, relation)
     assert np.linalg.norm(other - one) == pytest.approx(sensitivity), "the neighbors are the worst"
@@ -64,7 +66,7 @@ def noise_of(query, epsilon: float):
     """That of a plan of which this question is all."""
     plan = plan_discovery(Budget(epsilon, DELTA), ranges=True, texts=True)
     whole = math.sqrt(sum(each.noise_multiplier**-2 for each in plan.noises))
-    if query is PLACES:
+    if query in (PLACES, UNITS):
         return GaussianNoise(1 / whole)
     kind = ThresholdedGaussianNoise if query is TEXTS else OpenDomainGaussianNoise
     return kind(1 / whole, sum(noise.delta for noise in plan.later))
@@ -82,7 +84,9 @@ def audit(query, epsilon: float, relation: NeighboringRelation, randomness: Rand
     return epsilon_lower_bound(*(answer @ (other - one) for answer in told), DELTA)
 
 
-@pytest.mark.parametrize("query", [PLACES, RANGES, TEXTS, REST], ids=lambda query: query.name)
+@pytest.mark.parametrize(
+    "query", [PLACES, UNITS, RANGES, TEXTS, REST], ids=["places", "units", "ranges", "texts", "rest"]
+)
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_answers_keep_their_claim_and_half_the_noise_does_not(query, relation, epsilon):

@@ -134,7 +134,10 @@ def test_bounds_of_numbers_with_a_unit_are_bought(tmp_path: Path) -> None:
     assert amount.parsed(pa.array(["12 €"])).tolist() == [12]
     found, curator = discover(path, budget=Budget(5.0, 1e-9), seed=1)
     curator.close()
-    assert {column.kind for column in found.columns} == {"text"}, "nobody said that a sign stands beside numbers"
+    assert {column.name: (column.kind, column.unit) for column in found.columns} == {
+        "rate": ("real", "%"),
+        "amount": ("integer", "€"),
+    }, "the purchase finds what nobody said"
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,11 @@ def open_signs(columns: SourceColumns, asked: Mapping[str, Stated]) -> tuple[str
     return tuple(name for name, one in asked.items() if not one.decimal_char and one.kind in may_be_numbers)
 
 
+def unknown_units(columns: SourceColumns, asked: Mapping[str, Stated]) -> tuple[str, ...]:
+    """The columns whose texts may be numbers with a unit beside them, and nobody says so."""
+    return tuple(name for name, one in asked.items() if not columns.typed and one.kind is None and not one.unit)
+
+
 def others_of(columns: SourceColumns, names: tuple[str, ...], unit: PrivacyUnit | None) -> tuple[str, ...]:
     return tuple(name for name in columns.types if name not in names and (unit is None or name != unit.column))
 

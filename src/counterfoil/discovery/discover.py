@@ -17,17 +17,18 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.column_places import ColumnPlaces
+from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
-from counterfoil.discovery.asked import asked_of, open_signs, others_of
+from counterfoil.discovery.asked import asked_of, open_signs, others_of, unknown_units
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
 from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
 from counterfoil.discovery.steps import Step, next_step
 from counterfoil.discovery.texts import TextRounds
+from counterfoil.discovery.units import read_with_unit
 from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
@@ -101,14 +102,16 @@ def discover(
     asked = asked_of(table, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
     ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
-    signs = open_signs(table, asked)
+    signs, units = open_signs(table, asked), unknown_units(table, asked)
     texts = None in opens or "text" in opens
     noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
     if share < 1:
         RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
     cells = [
-        OpenCells(name, unit=column.unit) if name in signs else RawCells(name, column.decimal_char, column.unit)
+        OpenCells(name, unit=column.unit, units=name in units)
+        if name in signs
+        else RawCells(name, column.decimal_char, column.unit, name in units)
         for name, column in asked.items()
     ]
     schema = Schema(tuple(cells), ignore=others_of(table, names, unit), encoding=encoding)
@@ -130,7 +133,7 @@ def discover(
             ready(curator)
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
         stored = {name for name in asked if name not in given or given[name].kind is None}
-        discovery = _Discovery(account, noises, asked, stored, signs)
+        discovery = _Discovery(account, noises, asked, stored, signs, units)
         columns, need = discovery.columns(), discovery.need(budget)
         until_done.pop_all()
     planned = account.rule.epsilon([noise.event() for noise in noises.noises], budget.delta)
@@ -178,10 +181,11 @@ class _Discovery:
         asked: Mapping[str, Stated],
         stored: Set[str],
         opened: tuple[str, ...],
+        units: tuple[str, ...] = (),
     ) -> None:
         """`stored` are the columns whose kinds, where they are known, the storage states and not the user.
 
-        `opened` are those whose decimal sign is open.
+        `opened` are those whose decimal sign is open, and `units` those of which a unit is looked for.
         """
         self._account = account
         self._stored = stored
@@ -189,7 +193,7 @@ class _Discovery:
         self._asked = asked
         self._texts = TextRounds()
         self._counted: dict[str, Counted] = {}
-        self._opened = opened
+        self._opened, self._looked = opened, units
         self._sign, self.signs = None, None
         if noises.signs is not None:
             self.signs = self._ask_signs(noises.signs)
@@ -213,9 +217,14 @@ class _Discovery:
 
     def _hear(self, votes: dict[str, Votes]) -> None:
         """What follows from the places of the cells."""
-        asked = self._asked
-        self._votes = votes
-        self._everybody = float(np.mean([vote.total for vote in votes.values()]))
+        asked, self._heard = self._asked, votes
+        read = {name: read_with_unit(vote, len(self._looked)) for name, vote in votes.items()}
+        self._units = {name: unit for name, (_, unit) in read.items() if unit}
+        self._votes = votes = {name: vote for name, (vote, _) in read.items()}
+        # What a column's other cells are is noise of many more counts where some have units.
+        counted = [vote for name, vote in votes.items() if name not in self._units] or list(votes.values())
+        self._everybody = float(np.mean([vote.total for vote in counted]))
+        self._total_error = math.hypot(*(vote.total_deviation for vote in counted)) / len(counted)
         self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
         ranged = [name for name, kind in self._kinds.items() if kind in _RANGED]
         alone = [name for name, kind in self._kinds.items() if kind == "boolean" and votes[name].hidden_truths]
@@ -238,13 +247,8 @@ class _Discovery:
 
     def need(self, budget: Budget) -> Need:
         """How many records the noise hides, and what would show."""
-        vote = next(iter(self._votes.values()))
+        vote = next(iter(self._heard.values()))
         return need_of(self._everybody, self._total_error, vote.least * vote.deviation, budget)
-
-    @property
-    def _total_error(self) -> float:
-        """The standard deviation of the noise of the number of records: the mean over columns."""
-        return next(iter(self._votes.values())).total_deviation / math.sqrt(len(self._votes))
 
     def _column(self, name: str, bounds: Bounds, fine: float, may_be_listed: bool) -> DiscoveredColumn:
         vote = self._votes[name]
@@ -277,6 +281,8 @@ class _Discovery:
             missing_words=words,
             decimals=vote.decimals() if kind == "real" else None,
             decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",
+            unit=self._units.get(name, ""),
+            separators=name in self._units and name not in self._opened and not self._asked[name].decimal_char,
             read=vote.share_read(kind, written, present, error) if voted else None,
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
@@ -310,13 +316,18 @@ class _Discovery:
         return self._sign if not set(self._opened).isdisjoint(names) else None
 
     def _places_of(self, names: tuple[str, ...]) -> ColumnPlaces:
-        return ColumnPlaces(names, self._sign_of(names))
+        units = tuple(name for name in names if name in self._looked)
+        return ColumnPlaces(names, self._sign_of(names), units)
 
     def _ask_places(self, noise: _Later) -> dict[str, Votes]:
         query = self._places_of(tuple(self._asked))
         answer = self._account.ask(query, noise)
         least = sure(len(self._asked))
-        return {name: Votes(counts, answer.deviation, least) for name, counts in query.split(answer.values).items()}
+        parts = {name: np.split(counts, [PLACES]) for name, counts in query.split(answer.values).items()}
+        return {
+            name: Votes(counts, answer.deviation, least, units=units if len(units) else None)
+            for name, (counts, units) in parts.items()
+        }
 
     def _ask_ranges(self, number: int, noise: _Later) -> bool:
         """Counts numbers in intervals, or once more; False, and nothing is asked, where none show."""
@@ -354,7 +365,7 @@ class _Discovery:
     def _ask_places_again(self, noise: _Later) -> None:
         """What the plan foresees is asked in its order: where no number shows yet, what the cells are once more."""
         again = self._ask_places(noise)
-        self._hear({name: vote.beside(again[name]) for name, vote in self._votes.items()})
+        self._hear({name: vote.beside(again[name]) for name, vote in self._heard.items()})
 
     def _ask_texts(self, noise: _Later) -> None:
         """One round: the texts that are left, of all columns of texts."""
@@ -382,7 +393,8 @@ class _Discovery:
 
     def _intervals(self, name: str, deviation: float) -> Intervals | None:
         kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]
-        return intervals_of(name, kind, date_format, vote, records=self._present(name), deviation=deviation)
+        present, unit = self._present(name), self._units.get(name, "")
+        return intervals_of(name, kind, date_format, vote, records=present, deviation=deviation, beside=unit)
 
     def _bounds_of(self, name: str, counted: Counted, least: float, of_points: float) -> Bounds:
         return bounds_from(counted, self._kinds[name], self._votes[name], self._present(name), least, of_points)
@@ -417,7 +429,7 @@ class _Discovery:
             name
             for name, kind in self._kinds.items()
             if kind == "real" and name in voted and not self._asked[name].ranged and self._votes[name].decimals()
-        }
+        } - self._units.keys()
         if len(spelled) <= len(wordy):
             few = len(spelled) + len(wordy) <= _FEW
             wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
@@ -436,7 +448,7 @@ class _Discovery:
         """Columns of numbers that a vote found, nearly all of which lie at a few places."""
         if not self._counted:
             return frozenset()
-        few = {name for name, (bounds, _) in self._bounds().items() if bounds.lumps or bounds.narrow}
+        few = {name for name, (bounds, _) in self._bounds().items() if bounds.lumps or bounds.narrow} - {*self._units}
         return frozenset(name for name in few if self._asked[name].kind is None and not self._asked[name].ranged)
 
 

@@ -15,6 +15,7 @@ from counterfoil.discovery.days import Years
 from counterfoil.discovery.lumps import is_narrow, lumps_in
 from counterfoil.discovery.negatives import negatives_hidden
 from counterfoil.discovery.points import MOST, Points, integers_standing_out, tried
+from counterfoil.discovery.units import codes_with_unit
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
@@ -162,7 +163,7 @@ class Bounds:
 
 
 def intervals_of(
-    name: str, kind: Kind, date_format: str, vote: Votes, *, records: float, deviation: float
+    name: str, kind: Kind, date_format: str, vote: Votes, *, records: float, deviation: float, beside: str = ""
 ) -> Intervals | None:
     """Where the numbers or days of a column are to be counted; None where no numbers show.
 
@@ -171,8 +172,9 @@ def intervals_of(
         vote: the noisy places of its cells.
         records: about how many cells are not missing.
         deviation: of the noise that a count will have.
+        beside: the unit that may stand beside its numbers.
     """
-    codes = codes_counted(kind, date_format)
+    codes = codes_with_unit(codes_counted(kind, date_format), beside)
     if kind in ("date", "datetime"):
         unit = 1 if kind == "date" else MICROSECONDS_PER_DAY
         return Intervals(name, codes, tuple(edge * unit for edge in year_edges()))

@@ -64,18 +64,24 @@ class Votes:
         deviation: of the noise of each.
         least: how many deviations a sum must exceed (`shown_counts.sure`).
         absent: the classes of missing cells.
+        units: float64 [UNIT_PLACES], the places of numbers with units beside them; None where none are looked for, or
+            where they were taken for what they are (`units.read_with_unit`).
     """
 
     counts: np.ndarray
     deviation: float
     least: float
     absent: tuple[str, ...] = ("missing",)
+    units: np.ndarray | None = None
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""
         one, two = self.deviation**-2.0, other.deviation**-2.0
         counts = (one * self.counts + two * other.counts) / (one + two)
-        return Votes(counts, (one + two) ** -0.5, self.least, self.absent)
+        units = None
+        if self.units is not None and other.units is not None:
+            units = (one * self.units + two * other.units) / (one + two)
+        return Votes(counts, (one + two) ** -0.5, self.least, self.absent, units)
 
     @property
     def missing(self) -> int:

@@ -34,7 +34,7 @@ from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
-from counterfoil.schema.unit import KNOWN, bare
+from counterfoil.schema.unit import unit_of
 from counterfoil.schema.values import has_two_readings, parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
@@ -193,7 +193,7 @@ class NoteCounts:
         unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
         signs = (column.decimal_char, *(sign for sign in ("", *DECIMAL_CHARS) if sign != column.decimal_char))
         for text, count in Counter(batch.texts(column.name, unread)).items() if len(unread) else ():
-            unit = next((unit for unit in KNOWN if bare(text, unit) != text), "")
+            unit = unit_of(text)
             for sign in signs:
                 if np.isfinite(parse_number(text, {}, sign, column.unit)):
                     self.notations[sign] += count

@@ -15,7 +15,7 @@ _BATCHES = frozenset(
 """Of all queries that read batches."""
 
 NAMES: Mapping[str, frozenset[str]] = {
-    "column_places": frozenset({"columns", "sign"}),
+    "column_places": frozenset({"columns", "sign", "units"}),
     "column_ranges": frozenset({"columns", "sign"}),
     "correct_predictions": frozenset({"target"}),
     "cumulative_area": frozenset({"column", "points"}),

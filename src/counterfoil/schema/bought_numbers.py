@@ -34,12 +34,12 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     if ends is None:
         return BoughtColumn(column.name, {}, NO_RANGE)
     if not _OF_NUMBERS & set(given) and given.get("missing", True):
-        if column.codes and _are_read_plainly(column):
+        if column.codes and not column.unit and _are_read_plainly(column):
             return _codes(column, given)
         if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
             return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
     whole = column.kind == "integer"
-    facts: Facts = {}
+    facts: Facts = _unit(column, ends)
     decimals = given.get("decimals")
     if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
         facts["decimals"] = (decimals, "the type in storage")
@@ -69,6 +69,16 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
         )
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _unit(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
+    """What stands beside its numbers; with separators of thousands where some are so large."""
+    if not column.unit:
+        return {}
+    facts: Facts = {"unit": (column.unit, "bought: it stands beside the numbers that show; those without it are read")}
+    if column.separators and max(map(abs, ends)) >= _LEAST_SEPARATED:
+        facts["decimal_char"] = (".", "by precaution: separators of thousands, as in 1,234, are read as well")
+    return facts
 
 
 def _step(bounds: tuple[float, float], decimals: int | None, given: Mapping[str, Any]) -> float | None:

@@ -78,6 +78,8 @@ class DiscoveredColumn:
             others, the upper end of a 95% interval; None where that was not asked.
         grouped: of a file whose decimal sign did not show, whether most fractions are written as 1.234 is, so that
             their points may part thousands.
+        unit: of numbers, which sign most of their texts have beside them; nothing else than numbers has one.
+        separators: whether numbers with the unit were read with separators of thousands, though nobody stated a sign.
         together: how many times as many cells may hold the `categories` of a column of texts, at most: which cells are
             empty in the same records no answer tells.
     """
@@ -112,6 +114,8 @@ class DiscoveredColumn:
     outside: tuple[float, float] | None = None
     shared_words: tuple[str, ...] = ()
     grouped: bool = False
+    unit: str = ""
+    separators: bool = False
     together: float = 1.0
 
     @property

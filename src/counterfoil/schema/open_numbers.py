@@ -13,16 +13,24 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.schema.decimal_char import plain_number
-from counterfoil.schema.raw_cell import CLASSES, CODES, LONGEST, RawCells, cells_of, number_codes
-from counterfoil.schema.unit import bare
+from counterfoil.schema.raw_cell import (
+    CLASSES,
+    CODES,
+    LONGEST,
+    OPEN_CLASSES,
+    RawCells,
+    cells_of,
+    number_codes,
+    with_unit,
+    without_unit,
+)
+from counterfoil.schema.unit import bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, texts_of
 
-OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
+_COMMA, _POINT, _POINTED, _SPACED, _GROUPED, _SWAPPED = range(len(CLASSES), len(CLASSES) + len(OPEN_CLASSES))
 """Numbers with a decimal comma, as 1,5; with a point, as 1.5; with a point and separators of thousands, as 1'234.5;
 with spaces, as 1 234, which either sign reads; and 1.234 and 1,234, of which each sign makes another number. These have
 the number with three decimals."""
-
-_COMMA, _POINT, _POINTED, _SPACED, _GROUPED, _SWAPPED = range(len(CLASSES), len(CLASSES) + len(OPEN_CLASSES))
 _POINT_OF_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 _COMMA_OF_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
@@ -47,35 +55,25 @@ def open_class(text: str) -> tuple[int, float] | None:
 class OpenCells(RawCells):
     """As `RawCells`, of a file of texts whose decimal sign is still open."""
 
-    @property
-    def n_bins(self) -> int:
-        return len(CLASSES) + len(OPEN_CLASSES)
-
     def _check(self) -> None:
         super()._check()
         if self.decimal_char:
             raise self.mistake(f"its decimal sign is open; found {self.decimal_char!r}")
 
-    def _codes(self, values: Values) -> np.ndarray:
-        return _cells_of(values, self.unit)[0]
-
-    def numbers(self, values: Values) -> np.ndarray:
-        return _cells_of(values, self.unit)[1]
-
-    def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        codes, numbers = _cells_of(values, self.unit)
-        return self._as_codes(codes), numbers
+    def _cells(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        return _cells_of(values, self.unit, self.units)
 
     def _labels(self) -> list[str]:
-        return [*CLASSES, *OPEN_CLASSES]
+        return [*CLASSES, *OPEN_CLASSES, *self._labels_of_units]
 
 
-def _cells_of(values: Values, unit: str) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(values: Values, unit: str, units: bool) -> tuple[np.ndarray, np.ndarray]:
     """int64 [n], the code of each cell's class, open ones among them, and float64 [n], its number."""
     texts, positions = texts_of(values)
-    found = [open_class(bare(text, unit)) or _NONE for text in texts]
+    found = [open_class(bare(text, unit)) or (_with_unit(text) if units else None) or _NONE for text in texts]
     rest = [None if code >= 0 else text for (code, _), text in zip(found, texts, strict=True)]
-    codes, numbers = cells_of(pa.array([*rest, None], pa.string()), unit=unit)  # the last is what missing cells are
+    array = pa.array([*rest, None], pa.string())  # the last is what missing cells are
+    codes, numbers = cells_of(array, unit=unit, units=units)
     opened = np.array([*found, _NONE], dtype=float)
     is_open = opened[:, 0] >= 0
     codes, numbers = np.where(is_open, opened[:, 0], codes), np.where(is_open, opened[:, 1], numbers)
@@ -85,24 +83,31 @@ def _cells_of(values: Values, unit: str) -> tuple[np.ndarray, np.ndarray]:
 _NONE = (-1, np.nan)
 
 
+def _with_unit(text: str) -> tuple[int, float] | None:
+    """The same as `open_class` of a text with one of `unit.KNOWN` beside its number; None where it has none."""
+    if len(text) > LONGEST or not (unit := unit_of(text)) or (found := open_class(bare(text, unit))) is None:
+        return None
+    return with_unit(found[0], unit), found[1]
+
+
 def has_comma(codes: np.ndarray) -> np.ndarray:
     """bool [n]: which cells are numbers with a decimal comma."""
-    return codes == _COMMA
+    return without_unit(codes) == _COMMA
 
 
 def has_point(codes: np.ndarray) -> np.ndarray:
     """bool [n]: which cells are numbers with a decimal point."""
-    return np.isin(codes, (_POINT, _POINTED))
+    return np.isin(without_unit(codes), (_POINT, _POINTED))
 
 
 def has_two_readings(codes: np.ndarray) -> np.ndarray:
     """bool [n]: which cells are numbers such as 1.234, of which each sign makes another one."""
-    return codes == _GROUPED
+    return without_unit(codes) == _GROUPED
 
 
 def as_read(codes: np.ndarray, numbers: np.ndarray, sign: str) -> tuple[np.ndarray, np.ndarray]:
     """The classes [n] and numbers [n] of the same cells, read with this decimal sign; plainly where it is empty."""
-    codes, numbers = codes.copy(), numbers.copy()
+    units, codes, numbers = codes - without_unit(codes), without_unit(codes), numbers.copy()
     read = {
         ",": (_COMMA, _SPACED, _SWAPPED),
         ".": (_POINT, _POINTED, _SPACED, _GROUPED),
@@ -116,8 +121,9 @@ def as_read(codes: np.ndarray, numbers: np.ndarray, sign: str) -> tuple[np.ndarr
         found |= times
     unread = (codes >= len(CLASSES)) & ~found
     infinite = found & np.isinf(numbers)
+    unread |= infinite & (units > 0)
     codes[infinite], numbers[infinite] = CODES["infinite"], np.nan
     found &= ~infinite
     codes[found] = number_codes(numbers[found])
     codes[unread], numbers[unread] = CODES["text"], np.nan
-    return codes, numbers
+    return np.where(unread, codes, codes + units), numbers

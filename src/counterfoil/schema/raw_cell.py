@@ -13,6 +13,9 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
 * a date in ISO 8601 followed by a time of day without a zone is a datetime;
 * every other text is a text, and an object that has no text is a *stranger*.
+
+Where units are looked for, a text that is a number with one of `unit.KNOWN` beside it is none of these but of the class
+of that number and that unit, of which each pair is a class of its own (`with_unit`).
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration
-from counterfoil.schema.unit import bare
+from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 
 MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>", "n.a.", ".", "..", "...", ":", "k.a.", "k. a.")
@@ -72,6 +75,10 @@ CLASSES = (
     *_AMBIGUOUS,
 )
 """In the order of their codes."""
+OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
+"""Those after them, of numbers that not every decimal sign reads alike (`open_numbers`)."""
+PER_UNIT = len(CLASSES) + len(OPEN_CLASSES)
+"""Codes without a unit; each unit has as many of its own, of which most are of no cell."""
 CODES: Mapping[str, int] = {name: code for code, name in enumerate(CLASSES)}
 
 DECIMALS: Mapping[str, int] = {"integer": 0, "tenths": 1, "hundredths": 2}
@@ -87,7 +94,23 @@ _EPOCH_MOMENT = datetime(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 Cell = tuple[int, float]
-_CELL = np.dtype([("code", np.uint8), ("number", np.float64)])
+_CELL = np.dtype([("code", np.uint16), ("number", np.float64)])
+_UNITS: Mapping[str, int] = {unit: (place + 1) * PER_UNIT for place, unit in enumerate(KNOWN)}
+
+
+def with_unit(code: int, unit: str) -> int:
+    """The code of the numbers of a class that have this one of `unit.KNOWN` beside them."""
+    return code + _UNITS[unit]
+
+
+def without_unit(codes: np.ndarray) -> np.ndarray:
+    """int64 [n]: the codes of the same numbers without their units."""
+    return codes % PER_UNIT
+
+
+def unit_places(codes: np.ndarray) -> np.ndarray:
+    """int64 [n]: which of `unit.KNOWN` stands beside each, -1 where none does."""
+    return codes // PER_UNIT - 1
 
 
 def is_missing_word(text: str) -> bool:
@@ -103,7 +126,7 @@ def cell_of(text: str) -> Cell:
     return _cells_of_texts([text], "")[0].item()
 
 
-def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "") -> np.ndarray:
+def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "", *, units: bool = False) -> np.ndarray:
     """`_CELL` [n]: what `cell_of` says of each. Numbers are looked at together: there may be as many as rows."""
     digits = [bare(text, unit) for text in texts] if unit else texts  # words and dates have no unit beside them
     cells = np.empty(len(texts), dtype=_CELL)
@@ -119,7 +142,29 @@ def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "") -> 
     if len(numeric) < len(short):
         others = [place for place in short if place not in texts_of_numbers]
         cells[others] = [_word_of(texts[place]) for place in others]
+    return _with_units(cells, texts, decimal_char) if units else cells
+
+
+def _with_units(cells: np.ndarray, texts: Sequence[str], decimal_char: str) -> np.ndarray:
+    """The same cells, where texts that are numbers with a unit are of its classes.
+
+    Beside a unit separators of thousands are read where no decimal sign is stated: $1,234 is no list of numbers.
+    """
+    beside = {
+        place: unit
+        for place in np.flatnonzero(cells["code"] == CODES["text"]).tolist()
+        if len(texts[place]) <= LONGEST and (unit := unit_of(texts[place]))
+    }
+    if not beside:
+        return cells
+    numbers = _cells_of_texts([bare(texts[place], unit) for place, unit in beside.items()], decimal_char or ".")
+    for (place, unit), cell in zip(beside.items(), numbers, strict=True):
+        if cell["code"] in _OF_NUMBERS:
+            cells[place] = (with_unit(int(cell["code"]), unit), cell["number"])
     return cells
+
+
+_OF_NUMBERS = frozenset(CODES[name] for name in ("integer", "tenths", "hundredths", "real"))
 
 
 @lru_cache(maxsize=65_536)
@@ -169,21 +214,24 @@ def _moment(text: str) -> Cell | None:
     return CODES["datetime"], float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
 
 
-def cells_of(values: Values, decimal_char: str = "", unit: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """uint8 [n], the code of each cell's class, and float64 [n], its number; NaN where it has none.
+def cells_of(
+    values: Values, decimal_char: str = "", unit: str = "", *, units: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """uint16 [n], the code of each cell's class, and float64 [n], its number; NaN where it has none.
 
     Args:
         decimal_char: that of texts, as columns of numbers state it; plain notation where empty.
         unit: what may stand beside numbers of texts.
+        units: whether texts with one of `unit.KNOWN` have classes of their own.
 
     Raises ArrowNotImplementedError for a type that has no texts, TypeError for nested values; both for any values.
     """
     stranger = np.array((CODES["stranger"], math.nan), dtype=_CELL)
-    cells = of_each_type(values, lambda array: _read(array, decimal_char, unit), stranger=stranger, dtype=_CELL)
+    cells = of_each_type(values, lambda array: _read(array, decimal_char, unit, units), stranger=stranger, dtype=_CELL)
     return cells["code"].copy(), cells["number"].copy()
 
 
-def _read(array: pa.Array, decimal_char: str, unit: str) -> np.ndarray:
+def _read(array: pa.Array, decimal_char: str, unit: str, units: bool) -> np.ndarray:
     """`_CELL` [n]: the cells of an array of one plain type."""
     kind = array.type
     if is_duration(kind):
@@ -204,7 +252,7 @@ def _read(array: pa.Array, decimal_char: str, unit: str) -> np.ndarray:
         return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
     texts, positions = distinct_texts(array)
     missing = np.array([(CODES["missing"], math.nan)], dtype=_CELL)
-    return np.concatenate([_cells_of_texts(texts, decimal_char, unit), missing])[positions]
+    return np.concatenate([_cells_of_texts(texts, decimal_char, unit, units=units), missing])[positions]
 
 
 def _numbers(values: pa.Array, float_type: str = "f8") -> np.ndarray:
@@ -241,16 +289,22 @@ class RawCells(Column):
     """A column of which only the name is known: the code of a cell is that of its class. No cell is refused.
 
     It is for reading tables that have no schema yet; a TOML file can't declare it, and nothing is synthesized of it.
+
+    Args:
+        decimal_char: that of texts; plain notation where empty.
+        unit: what may stand beside the numbers of texts.
+        units: whether nobody stated one, and texts with one of `unit.KNOWN` have classes of their own.
     """
 
     kind: ClassVar[str] = "raw"
 
     decimal_char: str = ""
     unit: str = ""
+    units: bool = False
 
     @property
     def n_bins(self) -> int:
-        return len(CLASSES)
+        return len(self._labels())
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -269,22 +323,34 @@ class RawCells(Column):
             raise self.mistake("missing cells have a class of their own; leave `missing` out")
         if self.decimal_char not in ("", *DECIMAL_CHARS):
             raise self.mistake(f"`decimal_char` must be a comma or a point; found {self.decimal_char!r}")
+        if self.unit and self.units:
+            raise self.mistake(f"its unit is stated; found {self.unit!r}, and others looked for")
+
+    def _cells(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """int64 [n], the code of each cell's class, and float64 [n], its number."""
+        codes, numbers = cells_of(values, self.decimal_char, self.unit, units=self.units)
+        return codes.astype(np.int64), numbers
 
     def _codes(self, values: Values) -> np.ndarray:
-        return cells_of(values, self.decimal_char, self.unit)[0].astype(np.int64)
+        return self._cells(values)[0]
 
     def numbers(self, values: Values) -> np.ndarray:
-        return cells_of(values, self.decimal_char, self.unit)[1]
+        return self._cells(values)[1]
 
     def encode_with_numbers(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        codes, numbers = cells_of(values, self.decimal_char, self.unit)
-        return self._as_codes(codes.astype(np.int64)), numbers
+        codes, numbers = self._cells(values)
+        return self._as_codes(codes), numbers
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         return array_of(self._labels(), pa.string()).take(array_of(codes))
 
     def _labels(self) -> list[str]:
-        return list(CLASSES)
+        return [*CLASSES, *(OPEN_CLASSES if self.units else ()), *self._labels_of_units]
+
+    @property
+    def _labels_of_units(self) -> list[str]:
+        units = KNOWN if self.units else ()
+        return [f"{name} {unit}" for unit in units for name in (*CLASSES, *OPEN_CLASSES)]
 
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         ranks = np.arange(self.n_bins, dtype=float)
@@ -294,4 +360,5 @@ class RawCells(Column):
         raise self.mistake("no rule can be about a column that is not described")
 
     def facts(self) -> dict[str, Any]:
-        return {key: fact for key, fact in {"decimal_char": self.decimal_char, "unit": self.unit}.items() if fact}
+        given = {"decimal_char": self.decimal_char, "unit": self.unit, "units": self.units}
+        return {key: fact for key, fact in given.items() if fact}

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import re
 
-KNOWN = (
-    "%",
-    "‰",
-    "€",
-    "$",
-    "£",
-    "¥",
-    "CHF",
-    "EUR",
-    "USD",
-    "GBP",
-    "Fr.",
-    "kr",
-    "zł",
-    "Kč",
-    "Ft",
-    "°C",
-    "kg",
-    "cm",
-    "km",
-)
-"""Units that are looked for in texts that are no numbers."""
+_MONEY = ("€", "$", "£", "¥", "CHF", "EUR", "USD", "GBP", "Fr.", "kr", "zł", "Kč", "Ft")
+_SHARES = ("%", "‰")
+_MEASURES = ("°C", "kg", "mg", "g", "km", "cm", "mm", "m", "years")
+KNOWN = (*_SHARES, *_MONEY, *_MEASURES)
+"""Units that are looked for in texts that are no numbers: what offices, shops and clinics write beside most of theirs.
+
+A longer list costs a purchase little, but single letters other than g and m are ends of codes more often than units.
+"""
 
 _LONGEST = 20
 _NEVER = re.compile(r"\d")
 _ALONE = re.compile(r"[-+.,'\u2019\s]*")
+_AFTER = re.compile(r"[0-9][.,]?\s*(" + "|".join(map(re.escape, sorted(KNOWN, key=len, reverse=True))) + ")$")
+_BEFORE = re.compile(r"[-+]?\s*(" + "|".join(map(re.escape, (*_SHARES, *_MONEY))) + r")\s*[-+]?[.,]?[0-9]")
 
 
 def is_unit(text: str) -> bool:
@@ -51,3 +39,15 @@ def bare(text: str, unit: str) -> str:
         return text.removesuffix(unit).rstrip()
     sign, rest = (text[0], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
     return sign + rest.removeprefix(unit).lstrip() if rest.startswith(unit) else text
+
+
+def unit_of(text: str) -> str:
+    """Which of `KNOWN` may stand after the number of a text, or before it; empty where none does.
+
+    Shares and currencies are written before numbers too; m1 and g2 are codes.
+
+    Args:
+        text: stripped of white space.
+    """
+    found = _AFTER.search(text) or _BEFORE.match(text)
+    return found[1] if found else ""

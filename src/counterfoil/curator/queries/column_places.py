@@ -15,8 +15,9 @@ from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
 from counterfoil.schema.open_numbers import OpenCells, as_read
-from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells
+from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, unit_places, without_unit
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.unit import KNOWN
 from counterfoil.schema.value_grid import CELLS, places_of
 
 GRIDS = ("integer", "tenths", "hundredths", "real")
@@ -24,6 +25,9 @@ GRIDS = ("integer", "tenths", "hundredths", "real")
 
 PLACES = len(CLASSES) + len(GRIDS) * CELLS
 """Of one column: a place for each class, of which those of numbers stay empty, and a grid for each of these."""
+
+UNIT_PLACES = len(KNOWN) * len(GRIDS) * CELLS
+"""Beside them, of a column whose unit is looked for: the same grids for the numbers with each unit."""
 
 
 @shipped
@@ -38,10 +42,16 @@ class ColumnPlaces(CountQuery):
     moves, in each column, 1 from one count to another, or nothing: at most 2 d counts by 1 each, so l1 sensitivity 2 d
     and l2 sensitivity sqrt(2 d). Both are attained by records whose cells all have other classes.
 
+    Where units are looked for, what was the class of texts is divided further: a text that is a number with a unit of
+    a public list beside it has its place on the grid of that unit and that class of numbers, and is no text. Which
+    unit that is, if any, follows from the cell alone (`unit.unit_of`), so that a cell still has exactly one place, and
+    all of the above holds as it stands, however many units there are.
+
     Args:
         columns: those that are asked about; none twice.
         sign: with which the cells of those columns are read whose decimal sign was open (`schema.open_numbers`), where
             one's was; what a cell is then follows from the cell and this public sign.
+        with_units: those of the columns whose unit is looked for.
     """
 
     name: ClassVar[str] = "column_places"
@@ -52,6 +62,7 @@ class ColumnPlaces(CountQuery):
 
     columns: tuple[str, ...]
     sign: str | None = None
+    with_units: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
@@ -59,6 +70,9 @@ class ColumnPlaces(CountQuery):
 
     def require_fits(self, schema: Schema) -> None:
         require_read(schema, self.columns, self.sign)
+        looked = {column.name for column in schema.synthesized if isinstance(column, RawCells) and column.units}
+        if set(self.with_units) != looked.intersection(self.columns):
+            raise ValueError("`with_units` must hold those of `columns` whose units are looked for, and no other.")
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
         return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
@@ -70,11 +84,16 @@ class ColumnPlaces(CountQuery):
         return records.fold(self._counts, self.columns, self.columns)
 
     def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
-        """An answer as int64 [PLACES], by column."""
-        return dict(zip(self.columns, answer.reshape(len(self.columns), PLACES), strict=True))
+        """An answer by column, as int64 [PLACES], or [PLACES + UNIT_PLACES] where its unit is looked for."""
+        ends = np.cumsum([self._size(name) for name in self.columns])[:-1]
+        return dict(zip(self.columns, np.split(answer, ends), strict=True))
+
+    def _size(self, name: str) -> int:
+        return PLACES + (UNIT_PLACES if name in self.with_units else 0)
 
     def describe(self) -> dict[str, Any]:
-        return {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
+        told: dict[str, Any] = {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
+        return told | ({"units": list(self.with_units)} if self.with_units else {})
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
@@ -83,17 +102,20 @@ class ColumnPlaces(CountQuery):
 
     def _counts(self, block: Block) -> np.ndarray:
         parts = [
-            np.bincount(place_of_cells(*cells_read(block, name, self.sign)), minlength=PLACES) for name in self.columns
+            np.bincount(place_of_cells(*cells_read(block, name, self.sign)), minlength=self._size(name))
+            for name in self.columns
         ]
         return np.concatenate(parts).astype(np.int64)
 
 
 def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """int64 [n]: the one place, below `PLACES`, of each cell with this code and this number."""
-    places = codes.astype(np.int64)
+    """int64 [n]: the one place, below `PLACES`, of each cell with this code and this number; above with a unit."""
+    units, plain = unit_places(codes.astype(np.int64)), without_unit(codes.astype(np.int64))
+    places = plain.copy()
     for grid, name in enumerate(GRIDS):
-        of_kind = codes == CODES[name]
-        places[of_kind] = len(CLASSES) + grid * CELLS + places_of(numbers[of_kind])
+        of_kind = plain == CODES[name]
+        first = np.where(units < 0, len(CLASSES), PLACES + units * len(GRIDS) * CELLS)[of_kind]
+        places[of_kind] = first + grid * CELLS + places_of(numbers[of_kind])
     return places
 
 

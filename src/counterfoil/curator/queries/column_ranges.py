@@ -15,7 +15,7 @@ from counterfoil.curator.queries.column_places import cells_read, require_read
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
-from counterfoil.schema.raw_cell import CLASSES
+from counterfoil.schema.raw_cell import CLASSES, without_unit
 from counterfoil.schema.schema import Schema
 
 
@@ -25,7 +25,7 @@ class Intervals:
 
     Args:
         column: its name.
-        codes: of the classes whose numbers are counted (`schema.raw_cell.CODES`).
+        codes: of the classes whose numbers are counted (`schema.raw_cell.CODES`), also of those with a unit.
         edges: ascending; the intervals are below the first, from each up to the next, and from the last on.
         points: ascending; numbers that are counted by themselves, and not in the interval that they lie in.
     """
@@ -87,7 +87,7 @@ class ColumnRanges(CountQuery):
             points = np.array(intervals.points, dtype=float)
             if not np.isfinite(points).all() or (np.diff(points) <= 0).any():
                 raise ValueError(f"The points of {intervals.column!r} must be finite and ascending.")
-            if not intervals.codes or not set(intervals.codes) <= set(range(len(CLASSES))):
+            if not intervals.codes or (without_unit(np.array(intervals.codes)) >= len(CLASSES)).any():
                 raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
 
     def require_fits(self, schema: Schema) -> None:
