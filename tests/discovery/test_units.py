@@ -26,7 +26,7 @@ from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 ROWS = 4000
-BUDGET = Budget(2.0, 1e-9)
+BUDGET = Budget(20.0, 1e-9)
 
 
 def written(path: Path, columns: dict[str, list[str]], delimiter: str = ",") -> Path:

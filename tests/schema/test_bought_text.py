@@ -20,6 +20,7 @@ from counterfoil.schema.bought_facts import CAUTION
 from counterfoil.schema.bought_numbers import may_number_rows
 from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need, count_range
+from counterfoil.schema.precautions import by_precaution
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
 
 CELLS = pa.array(
@@ -427,16 +428,50 @@ def test_numbers_and_truths_write_what_is_missing_as_texts_of_the_table_do() -> 
         "contract": ("NA",),
         "hours": ("NA",),
         "kids": ("NA",),
-        "full": (),
+        "full": ("NA",),
     }
     assert "so other columns of this table write it; delete what does not occur" in text
     assert schema["hours"].written(pa.array([None, 3])).to_pylist() == ["NA", "3"]
-    # Where texts disagree nothing is known, and storages with types have no words.
+    # Where texts disagree missing cells come back as empty ones, and storages with types have no words.
     other = replace(contract, name="other", missing_words=("?",))
-    for made in (document(contract, other, hours), document(contract, hours, types={"hours": pa.int64()})):
-        assert Schema.from_toml(made)["hours"].missing_values == ()
+    both = Schema.from_toml(document(contract, other, hours))
+    assert both["hours"].missing_values == ("", "NA", "?")
+    assert both["hours"].written(pa.array([None])).to_pylist() == [None]
+    assert (both["contract"].missing_values, both["other"].missing_values) == (("NA", "?"), ("?", "NA"))
+    typed = document(contract, hours, types={"hours": pa.int64()})
+    assert Schema.from_toml(typed)["hours"].missing_values == ()
     no = replace(contract, missing_words=("N",))
     assert Schema.from_toml(document(no, replace(kids, missing_words=())))["kids"].missing_values == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "word", "safe"),
+    [
+        (("f", "m"), "NA", True),
+        (("clerk", "cook", "none"), "NA", True),
+        (("1", "2"), "?", True),
+        (("EU", "AS", "Africa"), "NA", False),
+        (("Na", "K", "Cl"), "NA", False),
+        (("+", "++"), "?", False),
+        (("a", "b"), ".", True),
+        (("clerk", "cook"), "null", True),
+        (("FR", "DE", "IT"), "NA", False),
+    ],
+)
+def test_words_for_missing_go_to_columns_of_texts_where_they_are_no_likely_category(texts, word, safe) -> None:
+    """The category NA of a neighbor was `other`, or its own, beside a column where it was missing."""
+    found = answers(name="c", kind="text", categories=(("a", 800), ("b", 100)), missing=100, missing_words=(word,))
+    column = answers(name="d", kind="text", categories=tuple((text, 300) for text in texts))
+    text = document(found, column)
+    made = Schema.from_toml(text)["d"]
+    assert made.missing_values == ((word,) if safe else ())
+    if safe:
+        (code,) = made.encode(pa.array([word])).tolist()
+        assert code == made.missing_code
+        assert by_precaution(made, Schema.from_toml(text).bought)[code], "nothing shows that it occurs"
+        assert "by precaution: so other columns of this table write it; delete what does not occur" in text
+    stated = bought_column(replace(column, shared_words=(word,)), stated={"missing": False}).facts
+    assert not {"missing", "missing_values"} & set(stated)
 
 
 def test_columns_whose_type_has_no_single_values_are_left_out() -> None:

@@ -17,7 +17,7 @@ from counterfoil.schema.bought_facts import (
     can_be_listed,
     coverage,
 )
-from counterfoil.schema.bought_missing import SAYS_SO, missing_facts, why_missing
+from counterfoil.schema.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.public_lists import public_list_of
 from counterfoil.schema.written_numbers import are_written_numbers
@@ -51,9 +51,10 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
         "other": (True, (_REST if is_sure else _ANY_REST) if rest else CAUTION),
     }
     absent = [text for text in column.missing_words if can_be_listed(text) and text not in listed]
-    if absent and given.get("missing", True) and "missing_values" not in given:
+    shared = safe_words(column, [*listed, *others])
+    if (absent or shared) and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, why_missing(column))
-        facts["missing_values"] = (absent, SAYS_SO)
+        facts |= words_for_missing(absent, shared)
     elif column.shows_missing:
         facts["missing"] = (True, why_missing(column))
     return BoughtColumn(column.name, facts)

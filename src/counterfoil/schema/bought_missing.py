@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from counterfoil.schema.bought_facts import CAUTION, TRUTHS, Facts, can_be_listed, counted
@@ -28,12 +28,55 @@ _NUMBERS = "numbers with"
 def missing_facts(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """A place for missing cells, and how they are written where no column of texts says it."""
     facts: Facts = {"missing": (True, why_missing(column))}
-    seen = SAYS_SO if column.kind == "boolean" else _NOT_APPLICABLE
-    for words, why in ((column.missing_words, seen), (column.shared_words, _SHARED)):
-        listed = [text for text in words if not text or _means_missing(text, column)]
-        if any(listed) and given.get("missing", True):
-            return facts | {"missing_values": (listed, why)}
-    return facts
+    own, shared = (
+        [text for text in words if not text or _means_missing(text, column)]
+        for words in (column.missing_words, column.shared_words)
+    )
+    if not any([*own, *shared]) or not given.get("missing", True):
+        return facts
+    return facts | words_for_missing(own, shared, SAYS_SO if column.kind == "boolean" else _NOT_APPLICABLE)
+
+
+def words_for_missing(own: Sequence[str], shared: Sequence[str], seen: str = "") -> Facts:
+    """The words for missing that a column has itself, before those that other columns of its table have.
+
+    Args:
+        own: which the purchase found in it.
+        shared: others.
+        seen: what is said of its own; that they say so where empty.
+    """
+    rest = [text for text in shared if text not in own]
+    if not any(own):
+        return {"missing_values": ([*own, *rest], _SHARED)}
+    also = f"; {', '.join(map(repr, rest))} {_SHARED}" if rest else ""
+    return {"missing_values": ([*own, *rest], f"{seen or SAYS_SO}{also}")}
+
+
+def safe_words(column: DiscoveredColumn, listed: Sequence[str]) -> list[str]:
+    """Those words of other columns that are no likely category of a column of texts: NA is one beside EU, - beside +.
+
+    Args:
+        column: the answers.
+        listed: its categories, those of a public list among them.
+    """
+    folded = {text.casefold() for text in listed}
+    return [
+        word
+        for word in column.shared_words
+        if can_be_listed(word) and word.casefold() not in folded and not _looks_like(word, listed)
+    ]
+
+
+def _looks_like(word: str, texts: Sequence[str]) -> bool:
+    """Whether a word for missing is written as texts are: short ones in as many capitals, or signs beside a sign."""
+    if not any(map(str.isalnum, word)):
+        return any(not any(map(str.isalnum, text)) for text in texts)
+    shape = _shape(word)
+    return 2 * sum(_shape(text) == shape for text in texts) > len(texts)
+
+
+def _shape(text: str) -> str:
+    return "".join("A" if sign.isupper() else "a" if sign.isalpha() else sign for sign in text)
 
 
 def _means_missing(text: str, column: DiscoveredColumn) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.precautions import digests
+from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_value
@@ -217,17 +219,21 @@ def _with_words(columns: Sequence[DiscoveredColumn]) -> list[DiscoveredColumn]:
 def _with_missing_words(
     columns: Sequence[DiscoveredColumn], storage: Mapping[str, pa.DataType]
 ) -> Iterator[DiscoveredColumn]:
-    """The answers, where columns that are no texts have the words for missing that all columns of texts share.
+    """The answers, where columns have the words for missing that others of their table surely have, which is released.
 
-    The vote counts empty cells and such words together, so that nothing says how numbers write it. A word is read as
-    missing whatever these say; they are how missing values come back. Storages of types have no words.
+    The vote counts empty cells and such words together, so that nothing says how numbers write it, and few of a
+    column's texts show. Where columns have different words, none is how missing numbers are likely written: these are
+    empty cells then. Columns of other types than texts have no words.
     """
-    known = {tuple(filter(None, column.missing_words)) for column in columns if column.kind == "text"} - {()}
-    words = known.pop() if len(known) == 1 else ()
+    known = [tuple(filter(is_missing_word, filter(None, column.missing_words))) for column in columns]
+    counts = Counter(word for words in known for word in words)
+    words = tuple(word for word, _ in counts.most_common())
+    empty = () if len({*known} - {()}) == 1 else ("",)
     for column in columns:
-        shares = column.kind != "text" and column.shows_missing and not column.missing_words
-        if shares and column.name not in storage:
+        if column.kind == "text":
             yield replace(column, shared_words=words)
+        elif column.name not in storage and words:
+            yield replace(column, shared_words=(*(() if any(column.missing_words) else empty), *words))
         else:
             yield column
 

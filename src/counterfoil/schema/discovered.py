@@ -73,7 +73,8 @@ class DiscoveredColumn:
         lumps: of integers that are no list of codes, at how many places far apart nearly all lie; 0 where they do not.
         outside: of numbers, how many may lie below `lower` and how many above `upper`, the upper ends of 95% intervals;
             None where that was not counted.
-        shared_words: words for missing of other columns of the table, with which its own missing cells may be written.
+        shared_words: words for missing of the table's columns, with which its own missing cells may be written too; an
+            empty text first where they are not written as any of them.
         negatives: where no negative number is between the bounds, how many cells may hold one no larger than the
             others, the upper end of a 95% interval; None where that was not asked.
         grouped: of a file whose decimal sign did not show, whether most fractions are written as 1.234 is, so that
