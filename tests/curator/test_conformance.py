@@ -438,6 +438,7 @@ def places_examples() -> Iterator[tuple[object, bool]]:
     yield ColumnPlaces(("a", "b")), True
     yield ColumnPlaces(("b",)), True
     yield ColumnPlaces(("a", "b"), ","), True
+    yield ColumnPlaces(("a", "b"), with_units=("b",)), True
 
 
 def places_random(domain: Domain) -> st.SearchStrategy:
