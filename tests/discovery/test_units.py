@@ -59,7 +59,7 @@ def test_a_purchase_reads_every_value_of_columns_with_units_and_needs_no_hand(tm
     assert isinstance(weight, Integer)
     assert (rate.unit, price.unit, weight.unit) == ("%", "$", "kg")
     assert (rate.decimals, price.decimals, price.decimal_char, rate.decimal_char) == (1, 2, ".", "")
-    assert 0 <= rate.lower < rate.upper <= 128
+    assert 0 <= rate.lower < 16 < rate.upper <= 256, "the places of the grid that hold percents"
     assert [sorted(column.values) for column in others] == [["3 g", "5 kg", "7 %", "box"], ["m1", "m2", "m3"]]
     for column in made.schema.synthesized:
         found = placements_of(column, pa.array(table[column.name]))
