@@ -21,6 +21,7 @@ from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.discovery.bought_columns import bought_column
 from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.discovery.plan import SIGNS_SHARE, plan_discovery
 from counterfoil.fidelity.bought_schema import SchemaPurchase
@@ -28,7 +29,6 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import Norm
 from counterfoil.noise.randomness import SeededRandomness
 from counterfoil.receipt.charge_parameters import NAMES
-from counterfoil.schema.bought_columns import bought_column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.open_numbers import OpenCells

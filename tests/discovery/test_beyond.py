@@ -9,8 +9,8 @@ from tests.schema.test_bought_text import answers
 
 from counterfoil.curator.queries.column_places import GRIDS
 from counterfoil.discovery.beyond import beyond_bounds
+from counterfoil.discovery.bought_bounds import bounds_facts
 from counterfoil.discovery.votes import Votes
-from counterfoil.schema.bought_bounds import bounds_facts
 from counterfoil.schema.raw_cell import CLASSES
 from counterfoil.schema.value_grid import CELLS, bounds_of, places_of
 

@@ -22,12 +22,12 @@ from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.plan import SHARES, plan_discovery
 from counterfoil.discovery.ranges import _beside
+from counterfoil.discovery.reach_of_bounds import BLURRED, PLACE, worthwhile
 from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, masses, shown, support, sure, sure_of
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.raw_cell import CLASSES, CODES
-from counterfoil.schema.reach_of_bounds import BLURRED, PLACE, worthwhile
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.value_grid import CELLS, REACH, WHOLE_PLACES, places_of
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.discovery.bought_facts import coverage
 from counterfoil.discovery.discover import discover
-from counterfoil.schema.bought_facts import coverage
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 

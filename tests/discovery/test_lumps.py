@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.discovery.bought_text import schema_of
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.lumps import is_narrow, lumps_in
 from counterfoil.schema import Schema
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import DiscoveredColumn
 from discovered_strategies import BOUGHT
 

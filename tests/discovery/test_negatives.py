@@ -9,10 +9,10 @@ from scipy.stats import binom
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.queries.column_places import GRIDS
+from counterfoil.discovery.bought_columns import bought_column
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.negatives import negatives_hidden
 from counterfoil.discovery.votes import Votes
-from counterfoil.schema.bought_columns import bought_column
 from counterfoil.schema.raw_cell import CLASSES
 from counterfoil.schema.value_grid import CELLS, REACH, bounds_of, fine_edges, places_of
 

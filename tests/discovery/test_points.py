@@ -16,12 +16,12 @@ from counterfoil.api import synthesize
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.points import MOST, TRIED, Points, integers_standing_out
+from counterfoil.discovery.round_numbers import round_numbers
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.noise.shown_counts import FALSE_ALARMS, extended, shown, sure_of_points
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.raw_cell import cells_of
 from counterfoil.schema.real import Real
-from counterfoil.schema.round_numbers import round_numbers
 from counterfoil.schema.value_grid import fine_edges, places_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.bought_categories import text_facts
 from counterfoil.discovery.codes import codes_of
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.plan import plan_discovery
@@ -23,7 +24,6 @@ from counterfoil.discovery.votes import Votes
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.open_domain_gaussian import PARTS, OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure_of
-from counterfoil.schema.bought_categories import text_facts
 from counterfoil.schema.raw_cell import CLASSES, CODES
 from counterfoil.schema.value_grid import CELLS, fine_edges, places_of
 

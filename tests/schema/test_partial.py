@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.discovery.bought_text import schema_of
 from counterfoil.kept_files import KeptFile
 from counterfoil.schema import Categorical, Integer, Schema, SchemaError
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn
 from counterfoil.schema.partial import NOTHING, Partial, read_partial
 from counterfoil.schema.stated import Stated

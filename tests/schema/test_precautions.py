@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from counterfoil.discovery.bought_text import schema_of
 from counterfoil.schema import Schema
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.precautions import bounds_by_precaution, by_precaution

@@ -92,7 +92,7 @@ def _facts(made: BoughtSchema, purchase: SchemaPurchase, places: tuple[Path, Pat
 
 def _of_texts(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
     """On texts of which no column was made, and which may be numbers or moments."""
-    from counterfoil.schema.bought_categories import mostly, mostly_beyond
+    from counterfoil.discovery.bought_categories import mostly, mostly_beyond
 
     if beside := [one.name for one in made.discovered.columns if one.name in tables and mostly_beyond(one)]:
         yield (
@@ -129,8 +129,8 @@ def _named(columns: Sequence[str]) -> str:
 
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
     """On numbers that may be something else."""
-    from counterfoil.schema.bought_columns import as_texts
-    from counterfoil.schema.bought_numbers import may_number_rows
+    from counterfoil.discovery.bought_columns import as_texts
+    from counterfoil.discovery.bought_numbers import may_number_rows
     from counterfoil.schema.categorical import Categorical
     from counterfoil.schema.written_numbers import are_written_numbers
 
@@ -166,7 +166,7 @@ def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
 
 def _of_public_lists(made: BoughtSchema, tables: dict, out: Path) -> Iterator[str]:
     """On categories that were taken from a list and not from records."""
-    from counterfoil.schema.bought_categories import public_names
+    from counterfoil.discovery.bought_categories import public_names
 
     for column in made.discovered.columns:
         public, names = public_names(column)

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.schema.bought_categories import mostly
-from counterfoil.schema.bought_facts import counted, coverage
-from counterfoil.schema.bought_missing import misread
+from counterfoil.discovery.bought_categories import mostly
+from counterfoil.discovery.bought_facts import counted, coverage
+from counterfoil.discovery.bought_missing import misread
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN
 

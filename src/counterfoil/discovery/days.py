@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfoil.discovery.room_for_hidden import SMALL
 from counterfoil.noise.shown_counts import extended, shown
 from counterfoil.schema.discovered import AT_MOST
-from counterfoil.schema.room_for_hidden import SMALL
 
 NEAR = 8
 """Years on either side of what shows that are looked at, at least: else as many as show."""

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.round_numbers import round_numbers
 from counterfoil.discovery.votes import Votes
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.round_numbers import round_numbers
 from counterfoil.schema.value_grid import CELLS, places_of
 
 TRIED = 128

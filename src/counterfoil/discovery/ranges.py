@@ -15,13 +15,13 @@ from counterfoil.discovery.days import Years
 from counterfoil.discovery.lumps import is_narrow, lumps_in
 from counterfoil.discovery.negatives import negatives_hidden
 from counterfoil.discovery.points import MOST, Points, integers_standing_out, tried
+from counterfoil.discovery.reach_of_bounds import worthwhile
+from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.discovery.units import codes_with_unit
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
-from counterfoil.schema.reach_of_bounds import worthwhile
-from counterfoil.schema.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
     CELLS,

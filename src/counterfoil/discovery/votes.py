@@ -10,10 +10,10 @@ from typing import get_args
 import numpy as np
 
 from counterfoil.curator.queries.column_places import GRIDS
+from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
-from counterfoil.schema.reach_of_bounds import worthwhile
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]

@@ -22,12 +22,12 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.release_facts import place_of_source
 from counterfoil.curator.source_facts import columns_stated
+from counterfoil.discovery.bought_text import schema_of
 from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.bought import Bought, ShareOf
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, Need
 from counterfoil.schema.encoding import UTF_8

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.schema.round_numbers import round_numbers
+from counterfoil.discovery.round_numbers import round_numbers
 from counterfoil.schema.value_grid import CELLS, REACH, places_of
 
 PLACES = st.integers(0, CELLS - 1)

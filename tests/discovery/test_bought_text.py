@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.discovery.bought_columns import bought_column
+from counterfoil.discovery.bought_facts import CAUTION
+from counterfoil.discovery.bought_numbers import may_number_rows
+from counterfoil.discovery.bought_text import schema_of
 from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
-from counterfoil.schema.bought_columns import bought_column
-from counterfoil.schema.bought_facts import CAUTION
-from counterfoil.schema.bought_numbers import may_number_rows
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need, count_range
 from counterfoil.schema.precautions import by_precaution
 from discovered_strategies import BOUGHT, HOSTILE, discoveries

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from counterfoil.schema.bought_facts import CAUTION, TRUTHS, Facts, can_be_listed, counted
+from counterfoil.discovery.bought_facts import CAUTION, TRUTHS, Facts, can_be_listed, counted
 from counterfoil.schema.discovered import DiscoveredColumn, count_range
 from counterfoil.schema.values import parse_number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from counterfoil.schema.bought_facts import Facts
+from counterfoil.discovery.bought_facts import Facts
 from counterfoil.schema.discovered import DiscoveredColumn, percent
 from counterfoil.schema.integer import EXACT
 

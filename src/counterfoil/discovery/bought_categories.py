@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.schema.bought_facts import (
+from counterfoil.discovery.bought_facts import (
     CAUTION,
     STANDARD_ERRORS,
     TRUTHS,
@@ -17,9 +17,9 @@ from counterfoil.schema.bought_facts import (
     can_be_listed,
     coverage,
 )
-from counterfoil.schema.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
+from counterfoil.discovery.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
+from counterfoil.discovery.public_lists import public_list_of
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
-from counterfoil.schema.public_lists import public_list_of
 from counterfoil.schema.written_numbers import are_written_numbers
 
 LEAST_COVERAGE = 0.25

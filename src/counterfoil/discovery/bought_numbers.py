@@ -9,14 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.schema.bought_bounds import about_negatives, bounds_facts, kept_bounds
-from counterfoil.schema.bought_categories import text_facts
-from counterfoil.schema.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
-from counterfoil.schema.bought_missing import missing_facts
+from counterfoil.discovery.bought_bounds import about_negatives, bounds_facts, kept_bounds
+from counterfoil.discovery.bought_categories import text_facts
+from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
+from counterfoil.discovery.bought_missing import missing_facts
+from counterfoil.discovery.outwards import integers, reals
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.outwards import integers, reals
 from counterfoil.schema.real import Real
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.values import has_two_readings, parse_number

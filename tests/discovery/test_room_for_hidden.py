@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.curator.queries.column_ranges import Intervals
+from counterfoil.discovery.room_for_hidden import SMALL, Line, with_room
 from counterfoil.schema.raw_cell import CODES
-from counterfoil.schema.room_for_hidden import SMALL, Line, with_room
 from counterfoil.schema.value_grid import CELLS, fine_edges, places_of
 
 ALL = CODES["integer"]

@@ -10,11 +10,11 @@ from zoneinfo import available_timezones
 
 import pyarrow as pa
 
-from counterfoil.schema.bought_bounds import bounds_facts, kept_bounds
-from counterfoil.schema.bought_facts import NO_RANGE, BoughtColumn, Facts
-from counterfoil.schema.bought_missing import missing_facts
+from counterfoil.discovery.bought_bounds import bounds_facts, kept_bounds
+from counterfoil.discovery.bought_facts import NO_RANGE, BoughtColumn, Facts
+from counterfoil.discovery.bought_missing import missing_facts
+from counterfoil.discovery.outwards import days, moments, resolution_of
 from counterfoil.schema.discovered import DiscoveredColumn
-from counterfoil.schema.outwards import days, moments, resolution_of
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000

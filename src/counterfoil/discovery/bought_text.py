@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from counterfoil.discovery.bought_bounds import NEGATIVES
+from counterfoil.discovery.bought_categories import boolean_words
+from counterfoil.discovery.bought_columns import bought_column, precautions_of
+from counterfoil.discovery.bought_facts import NOT_ASKED, BoughtColumn
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
-from counterfoil.schema.bought_bounds import NEGATIVES
-from counterfoil.schema.bought_categories import boolean_words
-from counterfoil.schema.bought_columns import bought_column, precautions_of
-from counterfoil.schema.bought_facts import NOT_ASKED, BoughtColumn
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.partial import NOTHING, Partial

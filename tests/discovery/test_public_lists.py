@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from counterfoil.discovery.bought_columns import bought_column
+from counterfoil.discovery.bought_text import schema_of
+from counterfoil.discovery.public_lists import LISTS, public_list_of
 from counterfoil.schema import Categorical, Schema
-from counterfoil.schema.bought_columns import bought_column
-from counterfoil.schema.bought_text import schema_of
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn
-from counterfoil.schema.public_lists import LISTS, public_list_of
 from discovered_strategies import BOUGHT
 
 

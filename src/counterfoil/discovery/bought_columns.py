@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.schema.bought_categories import PLAIN_WORDS, boolean_facts, boolean_words, public_names, text_facts
-from counterfoil.schema.bought_facts import CAUTION, NO_KIND, BoughtColumn, Facts, counted
-from counterfoil.schema.bought_instants import date_facts, datetime_facts
-from counterfoil.schema.bought_missing import misread
-from counterfoil.schema.bought_numbers import number_facts
+from counterfoil.discovery.bought_categories import PLAIN_WORDS, boolean_facts, boolean_words, public_names, text_facts
+from counterfoil.discovery.bought_facts import CAUTION, NO_KIND, BoughtColumn, Facts, counted
+from counterfoil.discovery.bought_instants import date_facts, datetime_facts
+from counterfoil.discovery.bought_missing import misread
+from counterfoil.discovery.bought_numbers import number_facts
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.precautions import place_of_bound, place_of_value
