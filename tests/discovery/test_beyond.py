@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.schema.test_bought_text import answers
+from tests.discovery.test_bought_text import answers
 
 from counterfoil.curator.queries.column_places import GRIDS
 from counterfoil.discovery.beyond import beyond_bounds
