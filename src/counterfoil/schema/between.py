@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_instants import INSTANT_RESULTS
+from counterfoil.schema.errors import UnreadableType
 from counterfoil.schema.instant import SECONDS_OF_A_MINUTE
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.mixed_cells import MixedCells
@@ -70,8 +71,12 @@ class End:
         """float64 [n]: days or seconds since 1970-01-01, or numbers; NaN where a cell has none, or a word for missing.
 
         So has one that is infinite, of which there is no difference.
+
+        Raises:
+            UnreadableType: for a storage of instants with a zone, by its type, where none says which day they were.
         """
         if isinstance(self.column, Derived):
+            self._require_a_zone(cells)
             return self._of_derived(self.column, cells)
         parsed = self.column.parsed(cells)
         return np.where(self.column.means_missing(parsed) | ~np.isfinite(parsed), np.nan, parsed)
@@ -83,6 +88,21 @@ class End:
             return np.where(np.isfinite(numbers), numbers, np.nan)
         zone = find_zone(column.zone) if column.zone else None
         return instants_of(cells, INSTANT_RESULTS[column.result], column.format, zone)
+
+    def _require_a_zone(self, cells: Values) -> None:
+        """Refuses what `Instant` refuses: by the type of the storage, so for any values."""
+        kind = pa.null() if isinstance(cells, MixedCells) else cells.type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if getattr(self.column, "zone", "") or not pa.types.is_timestamp(kind) or kind.tz is None:
+            return
+        if self.kind == "date":
+            remedy = "Store the days there, or declare both dates as datetimes with a `zone`"
+        else:
+            remedy = 'Declare `zone` for both datetimes, such as zone = "Europe/Zurich" or zone = "UTC"'
+        raise UnreadableType(
+            f"Column {self.name!r} (derived): the table holds instants with a zone ({kind}), and nothing says what a "
+            f"clock there showed. {remedy}."
+        )
 
     @property
     def expression(self) -> str:

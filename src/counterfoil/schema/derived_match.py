@@ -55,7 +55,14 @@ class Match:
     numbers: np.ndarray
 
 
-def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str, PlacedCells], values: Values) -> Match:
+def matched(
+    derived: Derived,
+    columns: Mapping[str, Column],
+    cells: Mapping[str, PlacedCells],
+    values: Values,
+    *,
+    unsaid: np.ndarray | None = None,
+) -> Match:
     """Which cells differ from what the others of their rows imply. Values are compared, in whatever notation they are.
 
     Rows are left out, as equal, where one of the columns that it follows from is neither as declared nor missing as
@@ -67,6 +74,8 @@ def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str,
         columns: the columns that it follows from, by name.
         cells: their placed cells [n].
         values: its own cells [n].
+        unsaid: bool [n], which of them hold none by what other columns declare, as a day that stands for none; none are
+            where None.
 
     Raises:
         TypeError, pyarrow.ArrowException: for a type of `values` that holds no single values, texts or numbers.
@@ -75,6 +84,8 @@ def matched(derived: Derived, columns: Mapping[str, Column], cells: Mapping[str,
     for name, column in columns.items():
         ways = (Placement.DECLARED, Placement.MISSING) if column.missing else (Placement.DECLARED,)
         known &= np.isin(cells[name].placements, ways)
+    if unsaid is not None:
+        known &= ~unsaid
     kept = np.flatnonzero(known)
     if not len(kept):
         return Match(known, Counter(), np.empty(0))

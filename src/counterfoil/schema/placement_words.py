@@ -38,6 +38,7 @@ class ColumnWords:
         missing: whether `missing` is declared.
         other: whether `other` is.
         decimal_char: the decimal sign of texts; empty where numbers are plain digits with an optional point.
+        between: the two dates between which it counts; empty for a column that is read itself.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ColumnWords:
     missing: bool = False
     other: bool = False
     decimal_char: str = ""
+    between: tuple[str, ...] = ()
 
     @staticmethod
     def of(column: Column) -> ColumnWords:
@@ -57,12 +59,14 @@ class ColumnWords:
         written = column.format if isinstance(column, Instant) else ""
         other = isinstance(column, Categorical) and column.other
         sign = column.decimal_char if isinstance(column, Integer | Real) else ""
-        return ColumnWords(column.name, column.kind, *ends, written, column.missing, other, sign)
+        between = column.between if isinstance(column, Integer) else ()
+        return ColumnWords(column.name, column.kind, *ends, written, column.missing, other, sign, between)
 
     def to_json(self) -> dict[str, Any]:
         """The facts as a receipt has them; what is empty is left out."""
         given: dict[str, Any] = {"lower": self.lower, "upper": self.upper, "format": self.format}
         given |= {"missing": self.missing, "other": self.other, "decimal_char": self.decimal_char}
+        given |= {"between": list(self.between)}
         return {"column": self.name, "column_kind": self.kind} | {key: value for key, value in given.items() if value}
 
     @staticmethod
@@ -75,7 +79,8 @@ class ColumnWords:
         lower, upper, written = (str(record.get(key, "")) for key in ("lower", "upper", "format"))
         missing, other = (bool(record.get(key)) for key in ("missing", "other"))
         name, kind, sign = str(record["column"]), str(record["column_kind"]), str(record.get("decimal_char", ""))
-        return ColumnWords(name, kind, lower, upper, written, missing, other, sign)
+        between = tuple(map(str, record.get("between", ())))
+        return ColumnWords(name, kind, lower, upper, written, missing, other, sign, between)
 
     def is_wrong(self, way: Placement) -> bool:
         """Whether cells that are placed like this speak against the schema: not those that are missing as declared."""
@@ -91,9 +96,16 @@ class ColumnWords:
             Placement.MOVED: "lie between the points of the grid and count as the nearest one",
             Placement.OTHER: f"are {_VALUES['categorical']} and count as `other`",
             Placement.MISSING: "are missing" if self.missing else f"are missing and {goes}",
-            Placement.UNREADABLE: f"are {_VALUES.get(self.kind, 'no values of the column')} and {goes}",
+            Placement.UNREADABLE: f"are {self._unread} and {goes}",
             Placement.INFINITE: "are infinite and count as a bound",
         }[way]
+
+    @property
+    def _unread(self) -> str:
+        """What an unreadable cell is."""
+        if self.between:
+            return f"of records where {' or '.join(self.between)} is no date in its notation,"
+        return _VALUES.get(self.kind, "no values of the column")
 
     def remedy(self, way: Placement) -> str:
         """What to change, as an imperative; empty where nothing has to be."""
@@ -101,6 +113,8 @@ class ColumnWords:
             return ""
         if way is Placement.UNREADABLE:
             return self._notation()
+        if self.between and way is Placement.ABOVE:
+            return f"raise `upper`, or, where a day such as 9999-12-31 stands for none, {self._listed('it')}"
         return {
             Placement.BELOW: AS_CODES if self._is_farthest(self.lower) else "lower `lower`",
             Placement.ABOVE: AS_CODES if self._is_farthest(self.upper) else "raise `upper`",
@@ -141,6 +155,8 @@ class ColumnWords:
             notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
             units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
         """
+        if self.between:
+            return self._notation(seen=True)
         if words and self.kind != "categorical":  # NA may be Namibia
             listed = f"{self._listed('theirs')}, as it is written"
             if words == of:
@@ -277,6 +293,9 @@ class ColumnWords:
     def _notation(self, *, seen: bool = False) -> str:
         """What to change about unreadable cells, whatever they are, or that have no offsets and no colons: `seen`."""
         words = self._listed("the words that mean missing")
+        if self.between:
+            first, last = self.between
+            return f"state the notations of {first} and {last} in `format`, correct these cells, or {words}"
         if self.kind in ("date", "datetime"):
             example = "%d.%m.%Y" if self.kind == "date" else "%d.%m.%Y %H:%M"
             now = f", which is {self.format!r} now" if self.format else f', such as "{example}"'

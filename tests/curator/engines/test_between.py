@@ -23,8 +23,12 @@ from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.sources.computed_source import with_computed
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import SourceError
+from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.evaluation.whole_table import read_whole
+from counterfoil.receipt.verification import verify_receipt
 from counterfoil.schema import Schema, SchemaError, UnplacedValue
+from counterfoil.schema.errors import UnreadableType
+from counterfoil.schema.placement import Placement
 
 FIRST = date(2020, 1, 1)
 SCHEMA = Schema.from_toml("""
@@ -159,3 +163,53 @@ def test_a_cell_without_a_place_is_named_by_its_column_alone() -> None:
     assert "'stay'" in str(found.value)
     assert "not what lies between admitted and discharged" in str(found.value)
     assert "secret" not in str(found.value)
+
+
+UNREAD = table_of([(3, 5, True)] * 400).set_column(0, "discharged", pa.array(["05/01/2020"] * 400))
+
+
+def test_what_is_said_of_unread_dates_is_about_the_dates() -> None:
+    """They are no numbers that are written in another way."""
+    report = check_without_privacy(UNREAD, SCHEMA)
+    [column] = [column for column in report.columns if column.words.name == "stay"]
+    [way] = column.found
+    said = f"{column.words.happened(way.way)}: {column.remedy(way)}"
+    assert said.startswith("are of records where admitted or discharged is no date in its notation, and count as")
+    assert "state the notations of admitted and discharged in `format`" in said
+    assert "decimal" not in said
+    assert "9999-12-31 stands for none, list it in `missing_values`" in column.words.remedy(Placement.ABOVE)
+
+
+def test_a_receipt_says_the_same_and_holds() -> None:
+    made = counterfoil.synthesize(UNREAD, SCHEMA, epsilon=9.0, delta=1e-9, method="independent", seed=1)
+    document = made.receipt.to_json()
+    [warning] = document["schema_check"]["warnings"]
+    assert "state the notations of admitted and discharged in `format`" in warning
+    assert verify_receipt(document).holds
+
+
+def test_a_word_for_missing_is_no_other_date_than_the_derived_one() -> None:
+    """A stay without an end has no date to derive, and the table none to lose."""
+    text = SCHEMA.to_toml().replace(
+        '"discharged"]\nmissing = true', '"discharged"]\nmissing = true\nmissing_values = W'
+    )
+    schema = Schema.from_toml(text.replace("W", '["still in", "9999-12-31"]'))
+    last = ["2020-01-06", "9999-12-31", "still in", None, "2020-01-07"]
+    table = table_of([(3, 5, True)] * 4 + [(None, 6, True)]).set_column(0, "discharged", pa.array(last))
+    report = check_without_privacy(table, schema)
+    assert [one.count for one in report.broken] == [1]  # the last one, whose stay nobody knows
+
+
+@pytest.mark.parametrize("name", ["admitted", "discharged"])
+def test_a_type_that_holds_no_dates_is_said_of_its_own_column(name: str) -> None:
+    table = table_of([(3, 5, True)])
+    at = table.column_names.index(name)
+    with pytest.raises(SourceError, match=f"Column '{name}' of memory has the type duration"):
+        codes_of(table.set_column(at, name, pa.array([5], pa.duration("s"))))
+
+
+def test_instants_with_a_zone_are_refused_by_their_type() -> None:
+    """Without a word all stays would be missing."""
+    moments = pa.array([None], pa.timestamp("us", "UTC"))
+    with pytest.raises(UnreadableType, match=r"'discharged' \(derived\): the table holds instants with a zone"):
+        codes_of(table_of([(3, 5, True)]).set_column(0, "discharged", moments))

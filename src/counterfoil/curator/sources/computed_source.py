@@ -14,6 +14,8 @@ from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import Values
 
+_UNREADABLE = (TypeError, pa.ArrowException, UnicodeError)
+
 
 def with_computed(source: Source, schema: Schema) -> Source:
     """The source itself where the schema computes nothing, else one that has the computed columns too.
@@ -93,5 +95,16 @@ class _ComputedBatch:
         cells = [self.rows.column(name) for name in computed.inputs]
         try:
             return computed.cells(*cells)
-        except (TypeError, pa.ArrowException, UnicodeError) as error:
-            raise unreadable(computed.column.name, self.source, cells[-1].type, error) from None
+        except _UNREADABLE as error:
+            end, kind = _at_fault(computed, cells)
+            raise unreadable(end, self.source, kind, error) from None
+
+
+def _at_fault(computed: Between, cells: Sequence[Values]) -> tuple[str, pa.DataType]:
+    """Which of the two dates can't be read, and what type the storage has for it."""
+    for end, values in zip((computed.first, computed.last), cells, strict=True):
+        try:
+            end.numbers(values)
+        except _UNREADABLE:
+            return end.name, values.type
+    return computed.last.name, cells[-1].type
