@@ -274,3 +274,18 @@ def test_digits_that_few_numbers_have_are_digits_of_the_column():
     measures = np.append(np.round(UNIFORM + 1, 2), 0.9732)
     (line,) = lines(measures, lower=0.0, upper=30.0, decimals=6)
     assert line.endswith("write `decimals = 4`.")
+
+
+def test_seconds_between_moments_that_are_stored_to_the_minute_are_whole_minutes():
+    """A step of 20 seconds was advised, the coarsest decimal one: rows of a copy would have 40 of them."""
+    schema = Schema.from_toml(
+        '[columns.pickup]\nkind = "datetime"\nlower = 2024-01-01T00:00:00\nupper = 2024-03-31T23:59:59\n'
+        'resolution = "1d"\n[columns.ride]\nkind = "integer"\nbetween = ["pickup", "dropoff"]\nlower = 0\n'
+        "upper = 7200\n"
+        '[[derived]]\nname = "dropoff"\nkind = "datetime"\nexpression = "pickup + ride"\n'
+    )
+    first = np.datetime64("2024-01-01T10:00:00") + np.arange(200) * np.timedelta64(61, "s")
+    last = first + (np.arange(200) % 37 * 60).astype("timedelta64[s]")
+    report = check_without_privacy(pa.table({"pickup": first, "dropoff": last}), schema)
+    [note] = [note.text for note in report.notes if note.column == "ride"]
+    assert "write `step = 60`" in note

@@ -25,6 +25,9 @@ _STEPS = sorted((first * Fraction(10) ** power for power in range(-6, 10) for fi
 """The grids that are looked for, coarsest first. Of two that hold all numbers, one is a multiple of the other,
 or a third one of both."""
 
+_OF_CLOCKS = (Fraction(60), Fraction(3600))
+"""Those of times between two moments that are stored to the minute, or the hour."""
+
 _PLAIN = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _ROUNDING = 1e-9
 _FEWEST = 20
@@ -106,7 +109,9 @@ class GridCounts:
 
     def __init__(self, column: Integer | Real):
         self.column = column
-        self._left = [step for step in _STEPS if isinstance(column, Real) or step.denominator == 1]
+        steps = [step for step in _STEPS if isinstance(column, Real) or step.denominator == 1]
+        of_clocks = _OF_CLOCKS if isinstance(column, Integer) and column.between else ()
+        self._left = sorted([*steps, *of_clocks], reverse=True)
         self._written: set[int] = set()
         self._between = {step: _Between() for step in self._left if step != _power_of_ten(step)}
         self._distinct = np.empty(0)

@@ -197,7 +197,8 @@ class Arithmetic:
     def _binary(self, node: ast.BinOp) -> Term:
         left, right, sign = self._read(node.left), self._read(node.right), _SIGNS[type(node.op)]
         if left.kind in _INSTANTS and left.kind == right.kind and sign == "-":
-            return Term("integer", left.most + right.most, 1.0, lambda rows: left.values(rows) - right.values(rows), 0)
+            most = left.most + right.most
+            return self._bounded(Term("integer", most, 1.0, lambda rows: left.values(rows) - right.values(rows), 0))
         if (later := self._later(left, right, sign)) is not None:
             return later
         left, right = self._number(node.left), self._number(node.right)
@@ -224,8 +225,8 @@ class Arithmetic:
             left, right = right, left
         if left.kind not in _INSTANTS or right.kind != "integer" or sign not in ("+", "-"):
             return None
-        work = _WORK[sign]
-        return Term(left.kind, left.most + right.most, 1.0, lambda rows: work(left.values(rows), right.values(rows)), 0)
+        work, most = _WORK[sign], left.most + right.most
+        return self._bounded(Term(left.kind, most, 1.0, lambda rows: work(left.values(rows), right.values(rows)), 0))
 
     def _call(self, name: str, nodes: list[ast.expr]) -> Term:
         if name not in _FUNCTIONS:
@@ -281,10 +282,10 @@ class Arithmetic:
         return Term("real", inner.most + 1.0, 0.0, lambda rows: np.round(inner.values(rows), decimals), decimals)
 
     def _bounded(self, term: Term) -> Term:
-        if term.kind == "integer" and not term.most < LARGEST:
+        if term.kind != "real" and not term.most < LARGEST:
             raise self._mistake(
                 "whole numbers in it may reach 2^53 by the declared bounds, where they would no longer be exact. "
-                "Narrow the bounds, or multiply by 1.0 for reals."
+                f"Narrow the bounds{', or multiply by 1.0 for reals' if term.kind == 'integer' else ''}."
             )
         return term
 

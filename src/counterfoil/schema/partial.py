@@ -270,6 +270,11 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
     unsaid = [key for key in required if key not in table and f"{key}_from" not in table]
     if not unsaid or "edges" in table:
         return None
+    if "between" in table:
+        raise SchemaError(
+            f"column {name!r} ({kind}): bounds of what is computed `between` two dates can't be bought. State "
+            f"`{unsaid[0]}` too."
+        )
     for key in table:
         if key not in (*required, "kind", "description", *_ALONE[kind]):
             raise SchemaError(
