@@ -125,3 +125,27 @@ def test_other_values_are_a_broken_derivation(derived: Derived, cells: list[str]
     ROWS.assign(d=cells).to_csv(tmp_path / "t.csv", index=False)
     report = check_without_privacy(tmp_path / "t.csv", Schema((*COLUMNS, derived)))
     assert [fact.kind for fact in report.broken] == ["derived"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "there"),
+    [("%Y-%m-%dT%H:%M:%SZ", "UTC"), ("%Y-%m-%dT%H:%M:%S%z", "Europe/Zurich"), ("%d.%m.%Y %H:%M:%S", "Europe/Zurich")],
+)
+def test_the_format_of_datetimes_with_a_zone_is_named(pattern: str, there: str) -> None:
+    """All cells were to be written alike, which they are."""
+    schema = Schema.from_toml(
+        '[columns.pickup]\nkind = "datetime"\nlower = 2024-06-01T00:00:00\nupper = 2024-06-30T23:59:59\n'
+        f'resolution = "1d"\nzone = "Europe/Zurich"\nformat = "{pattern}"\n'
+        '[columns.ride]\nkind = "integer"\nbetween = ["pickup", "dropoff"]\nlower = 0\nupper = 7200\n'
+        '[[derived]]\nname = "dropoff"\nkind = "datetime"\nzone = "Europe/Zurich"\nexpression = "pickup + ride"\n'
+    )
+    first = pd.Timestamp("2024-06-05", tz="UTC") + pd.to_timedelta([997 * i for i in range(N)], unit="s")
+    last = first + pd.to_timedelta([61 * i for i in range(N)], unit="s")
+    cells = {
+        name: moments.tz_convert(there).strftime(pattern) for name, moments in (("pickup", first), ("dropoff", last))
+    }
+    if "." in pattern:  # only what is ISO is read where no format is stated
+        cells["dropoff"] = last.tz_convert(there).strftime("%Y-%m-%d %H:%M:%S")
+    [note] = [note for note in check_without_privacy(pd.DataFrame(cells), schema).notes if note.column == "dropoff"]
+    expected = "%Y-%m-%d %H:%M:%S" if "." in pattern else pattern
+    assert note.text.endswith(f'write `format = "{expected}"`.')

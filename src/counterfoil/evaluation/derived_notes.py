@@ -21,6 +21,7 @@ from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.notation import format_of, moment_of
 from counterfoil.schema.rounded_lookups import decimals_needed
 from counterfoil.schema.toml_text import toml_value
+from counterfoil.schema.zone import find_zone
 
 _ZEROS = re.compile(r"0\d+", re.ASCII)
 _DECIMALS = re.compile(r"[+-]?\d+\.(\d+)", re.ASCII)
@@ -110,7 +111,11 @@ def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str,
 
 
 def _stated(text: str, text_format: str, column: Derived) -> date:
-    moment = moment_of(text, text_format)
+    """The day, or what a clock shows at the moment: of the column's zone, where it has one."""
+    zone = find_zone(column.zone) if column.zone else None
+    moment = moment_of(text, text_format, zoned=zone is not None)
+    if zone is not None and moment.tzinfo is not None:
+        moment = moment.astimezone(zone).replace(tzinfo=None)
     return moment if column.result == "datetime" else moment.date()
 
 
@@ -124,7 +129,7 @@ def _reads(text: str, text_format: str, moment: date, column: Derived) -> bool:
 def _is_possible(column: Derived, chosen: Mapping[str, str | int]) -> bool:
     results = tuple(row[-1] for row in column.lookup)
     try:
-        DerivedNotation(**chosen).check(column.name, column.result, results)  # type: ignore[arg-type]
+        DerivedNotation(zone=column.zone, **chosen).check(column.name, column.result, results)  # type: ignore[arg-type]
     except SchemaError:
         return False
     return True

@@ -101,7 +101,7 @@ class DerivedNotation:
             raise SchemaError(f"`format` {self.format!r} must be one without an offset; found %{min(offset)}")
         for moment in results:
             try:
-                again = moment_of(self._moment(self._there(moment)), self.format).replace(tzinfo=None)
+                again = self._read(self._moment(self._there(moment)))
             except ValueError:
                 raise SchemaError(
                     f'`format` {self.format!r} must be one that can be read and written, such as "%d.%m.%Y"'
@@ -163,6 +163,12 @@ class DerivedNotation:
     def _there(self, moment: date) -> date:
         """A moment on the clock of the zone, where there is one."""
         return moment.replace(tzinfo=find_zone(self.zone)) if self.zone and isinstance(moment, datetime) else moment
+
+    def _read(self, text: str) -> datetime:
+        """What a clock of the zone shows at the moment of a text; where there is no zone, what the text says."""
+        zone = find_zone(self.zone) if self.zone else None
+        moment = moment_of(text, self.format, zoned=zone is not None)
+        return (moment if moment.tzinfo is None else moment.astimezone(zone)).replace(tzinfo=None)
 
     def _digits(self, number: int) -> str:
         return f"{number:0{self.digits}d}" if number >= 0 else ""
