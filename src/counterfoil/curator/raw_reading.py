@@ -25,7 +25,7 @@ from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.schema import Schema
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import Match, followed, matched
-from counterfoil.schema.placement import PlacedCells, Placement, place, taken
+from counterfoil.schema.placement import PlacedCells, place, taken
 from counterfoil.schema.values import Values, texts_of
 
 
@@ -149,22 +149,19 @@ class RawTable:
         with self._noting():
             values = part.column(name)
         try:
-            return matched(column, about, cells, values, unsaid=self._said_by_words(name, cells))
+            return matched(column, about, cells, values, unsaid=self._said_by_words(name, values))
         except (TypeError, pa.ArrowException, UnicodeError) as error:
             problems[name] = str(unreadable(name, self.name, values.type, error))
             return None
 
-    def _said_by_words(self, name: str, cells: Mapping[str, PlacedCells]) -> np.ndarray | None:
-        """bool [n]: where a date holds a word by which a time `between` is missing, as declared, or is empty.
-
-        The other date is there, so that the word is not its own. None for a column of which that can't be told.
-        """
+    def _said_by_words(self, name: str, values: Values) -> np.ndarray:
+        """bool [n]: which cells of a date hold a word by which a time `between` it and another one is missing."""
+        said = np.zeros(len(values), dtype=bool)
         for one in self.schema.between.values():
-            other = {one.first.name: one.last, one.last.name: one.first}.get(name)
-            if other is not None and other.name in cells and one.column.name in cells:
-                there = cells[other.name].placements != Placement.MISSING
-                return np.asarray(there & (cells[one.column.name].placements == Placement.MISSING))
-        return None
+            for end in (one.first, one.last):
+                if end.name == name:
+                    said |= one.holds_word(end, values)
+        return said
 
     def _next(self, parts: Iterator[Batch]) -> Batch | None:
         with self._noting(), silent():

@@ -184,6 +184,13 @@ class Between:
         text = repr(number)
         return text.replace(".", ",") if self.column.decimal_char == "," else text
 
+    def holds_word(self, end: End, cells: Values) -> np.ndarray:
+        """bool [n]: which cells of one of the two dates hold a word of the column's own `missing_values`."""
+        own, positions = texts_of(cells)
+        listed = np.array([text in self.column.missing_values for text in own] + [False], dtype=bool)
+        days = [number for word in self.column.missing_values if not np.isnan(number := end.number(word))]
+        return np.asarray(listed[positions] | np.isin(end.numbers(cells), days))
+
     def _place_others(
         self, end: End, own: list[str], positions: np.ndarray, unread: np.ndarray, texts: list[str], places: np.ndarray
     ) -> None:

@@ -200,6 +200,16 @@ def test_a_word_for_missing_is_no_other_date_than_the_derived_one() -> None:
     assert [one.count for one in report.broken] == [1]  # the last one, whose stay nobody knows
 
 
+def test_a_word_for_missing_is_none_either_after_a_date_that_is_derived_itself() -> None:
+    text = SCHEMA.to_toml() + (
+        '[columns.rest]\nkind = "integer"\nbetween = ["discharged", "seen"]\nlower = 0\nupper = 90\nmissing = true\n'
+        'missing_values = ["9999-12-31"]\n[[derived]]\nname = "seen"\nkind = "date"\n'
+        'expression = "admitted + stay + rest"\n'
+    )
+    table = table_of([(3, 5, True)] * 2).append_column("seen", pa.array(["9999-12-31", "2020-01-09"]))
+    assert not check_without_privacy(table, Schema.from_toml(text)).broken
+
+
 @pytest.mark.parametrize("name", ["admitted", "discharged"])
 def test_a_type_that_holds_no_dates_is_said_of_its_own_column(name: str) -> None:
     table = table_of([(3, 5, True)])
