@@ -195,5 +195,7 @@ def test_a_column_between_two_dates_is_stated_in_full_and_need_not_be_in_the_tab
     assert any("[columns.stay]" in block for block in known.others)
     with pytest.raises(SchemaError, match="no column 'stay'"):
         read_partial(text.replace('between = ["admitted", "discharged"]\n', ""), names)
-    with pytest.raises(SchemaError, match="what is computed `between` two dates can't be bought\\. State `upper` too"):
+    with pytest.raises(
+        SchemaError, match="what is computed `between` two columns can't be bought\\. State `upper` too"
+    ):
         read_partial(text.replace("upper = 90\n", ""), names)

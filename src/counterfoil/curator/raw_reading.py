@@ -155,7 +155,7 @@ class RawTable:
             return None
 
     def _said_by_words(self, name: str, values: Values) -> np.ndarray:
-        """bool [n]: which cells of a date hold a word by which a time `between` it and another one is missing."""
+        """bool [n]: which cells hold a word by which what lies `between` them and others is missing."""
         said = np.zeros(len(values), dtype=bool)
         for one in self.schema.between.values():
             for end in (one.first, one.last):

@@ -12,7 +12,6 @@ from counterfoil.schema import Schema
 from counterfoil.schema.code_lists import require_public
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.header import require_names
-from counterfoil.schema.integer import Integer
 
 
 def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> Schema:
@@ -25,7 +24,7 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
 
     Raises:
         SchemaError: where a pattern matches nothing or two match one column, where the privacy unit is derived or
-            computed from two dates, and where a list that the schema takes as public is the source.
+            computed from two others, and where a list that the schema takes as public is the source.
         ValueError: when there is no such source.
     """
     facts = schema_given(schema, source=source)
@@ -34,9 +33,9 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
             f"The privacy unit must be a column that is read. Found {unit!r}, which the schema derives: choose another "
             "column, or declare it an identifier."
         )
-    if any(isinstance(column, Integer) and column.between and column.name == unit for column in facts.columns):
+    if any(getattr(column, "between", ()) and column.name == unit for column in facts.columns):
         raise SchemaError(
-            f"The privacy unit must be a column that is read. Found {unit!r}, which is computed from two dates: choose "
+            f"The privacy unit must be a column that is read. Found {unit!r}, which is computed from two others: choose "
             "another column."
         )
     if facts.files or facts.patterns:

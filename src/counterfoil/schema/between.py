@@ -91,6 +91,8 @@ class End:
 
     def _require_a_zone(self, cells: Values) -> None:
         """Refuses what `Instant` refuses: by the type of the storage, so for any values."""
+        if self.kind not in INSTANT_RESULTS:
+            return
         kind = pa.null() if isinstance(cells, MixedCells) else cells.type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if getattr(self.column, "zone", "") or not pa.types.is_timestamp(kind) or kind.tz is None:
@@ -185,7 +187,7 @@ class Between:
         return text.replace(".", ",") if self.column.decimal_char == "," else text
 
     def holds_word(self, end: End, cells: Values) -> np.ndarray:
-        """bool [n]: which cells of one of the two dates hold a word of the column's own `missing_values`."""
+        """bool [n]: which cells of one of the two hold a word of the column's own `missing_values`."""
         own, positions = texts_of(cells)
         listed = np.array([text in self.column.missing_values for text in own] + [False], dtype=bool)
         days = [number for word in self.column.missing_values if not np.isnan(number := end.number(word))]

@@ -272,7 +272,7 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
         return None
     if "between" in table:
         raise SchemaError(
-            f"column {name!r} ({kind}): bounds of what is computed `between` two dates can't be bought. State "
+            f"column {name!r} ({kind}): bounds of what is computed `between` two columns can't be bought. State "
             f"`{unsaid[0]}` too."
         )
     for key in table:

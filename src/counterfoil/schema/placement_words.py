@@ -38,7 +38,7 @@ class ColumnWords:
         missing: whether `missing` is declared.
         other: whether `other` is.
         decimal_char: the decimal sign of texts; empty where numbers are plain digits with an optional point.
-        between: the two dates between which it counts; empty for a column that is read itself.
+        between: the two dates or numbers that it is computed from; empty for a column that is read itself.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ColumnWords:
         written = column.format if isinstance(column, Instant) else ""
         other = isinstance(column, Categorical) and column.other
         sign = column.decimal_char if isinstance(column, Integer | Real) else ""
-        between = column.between if isinstance(column, Integer) else ()
+        between = column.between if isinstance(column, Integer | Real) else ()
         return ColumnWords(column.name, column.kind, *ends, written, column.missing, other, sign, between)
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class ColumnWords:
     def _unread(self) -> str:
         """What an unreadable cell is."""
         if self.between:
-            return f"of records where {' or '.join(self.between)} is no date in its notation,"
+            return f"of records where {' or '.join(self.between)} can't be read in its notation,"
         return _VALUES.get(self.kind, "no values of the column")
 
     def remedy(self, way: Placement) -> str:
@@ -114,7 +114,7 @@ class ColumnWords:
         if way is Placement.UNREADABLE:
             return self._notation()
         if self.between and way is Placement.ABOVE:
-            return f"raise `upper`, or, where a day such as 9999-12-31 stands for none, {self._listed('it')}"
+            return f"raise `upper`, or, where a value such as 9999-12-31 stands for none, {self._listed('it')}"
         return {
             Placement.BELOW: AS_CODES if self._is_farthest(self.lower) else "lower `lower`",
             Placement.ABOVE: AS_CODES if self._is_farthest(self.upper) else "raise `upper`",
@@ -295,7 +295,7 @@ class ColumnWords:
         words = self._listed("the words that mean missing")
         if self.between:
             first, last = self.between
-            return f"state the notations of {first} and {last} in `format`, correct these cells, or {words}"
+            return f"state how {first} and {last} are written, such as by `format`, correct these cells, or {words}"
         if self.kind in ("date", "datetime"):
             example = "%d.%m.%Y" if self.kind == "date" else "%d.%m.%Y %H:%M"
             now = f", which is {self.format!r} now" if self.format else f', such as "{example}"'

@@ -145,8 +145,14 @@ def test_a_table_without_one_of_the_dates_is_refused() -> None:
 
 def test_a_computed_column_is_no_privacy_unit() -> None:
     """Rows of one length would be taken for those of one person; and no length is written in the table."""
-    with pytest.raises(SchemaError, match="Found 'stay', which is computed from two dates"):
+    with pytest.raises(SchemaError, match="Found 'stay', which is computed from two others"):
         counterfoil.synthesize(table_of([(3, 5, True)]), SCHEMA, epsilon=1.0, privacy_unit=("stay", 1))
+    reals = Schema.from_toml(
+        '[columns.low]\nkind = "real"\nlower = 0\nupper = 9\n[columns.width]\nkind = "real"\nlower = 0\nupper = 9\n'
+        'between = ["low", "high"]\n[[derived]]\nname = "high"\nkind = "real"\nexpression = "low + width"\n'
+    )
+    with pytest.raises(SchemaError, match="Found 'width', which is computed from two others"):
+        counterfoil.synthesize(pa.table({"low": [1.5], "high": [2.5]}), reals, epsilon=1.0, privacy_unit=("width", 1))
 
 
 def test_columns_have_the_places_in_which_they_were_asked_for() -> None:
@@ -174,8 +180,8 @@ def test_what_is_said_of_unread_dates_is_about_the_dates() -> None:
     [column] = [column for column in report.columns if column.words.name == "stay"]
     [way] = column.found
     said = f"{column.words.happened(way.way)}: {column.remedy(way)}"
-    assert said.startswith("are of records where admitted or discharged is no date in its notation, and count as")
-    assert "state the notations of admitted and discharged in `format`" in said
+    assert said.startswith("are of records where admitted or discharged can't be read in its notation, and count as")
+    assert "state how admitted and discharged are written, such as by `format`" in said
     assert "decimal" not in said
     assert "9999-12-31 stands for none, list it in `missing_values`" in column.words.remedy(Placement.ABOVE)
 
@@ -184,7 +190,7 @@ def test_a_receipt_says_the_same_and_holds() -> None:
     made = counterfoil.synthesize(UNREAD, SCHEMA, epsilon=9.0, delta=1e-9, method="independent", seed=1)
     document = made.receipt.to_json()
     [warning] = document["schema_check"]["warnings"]
-    assert "state the notations of admitted and discharged in `format`" in warning
+    assert "state how admitted and discharged are written, such as by `format`" in warning
     assert verify_receipt(document).holds
 
 
