@@ -396,3 +396,16 @@ def test_numbers_between_others_are_read_back_from_what_is_written() -> None:
     for text in (PRICES, YEARS):
         schema = Schema.from_toml(text)
         assert Schema.from_toml(schema.to_toml()) == schema
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.1, 0.9), (2.5, 1000000.3), (-1.7, 7.7)])
+def test_reals_are_given_back_whatever_their_bounds_are(lower: float, upper: float) -> None:
+    """Sums of bounds such as .1 and .7 have errors of floating point, for which such schemas were refused."""
+    text = (
+        f'[columns.low]\nkind = "real"\nlower = {lower}\nupper = {upper}\nbins = 5\n'
+        '[columns.width]\nkind = "real"\nlower = 0.1\nupper = 0.95\nbins = 5\nbetween = ["low", "high"]\n'
+        '[[derived]]\nname = "high"\nkind = "real"\nexpression = "low + width"\n'
+    )
+    assert "width" in Schema.from_toml(text).between
+    with pytest.raises(SchemaError, match="gives another value"):
+        Schema.from_toml(text.replace("low + width", "low + width + 0.001"))

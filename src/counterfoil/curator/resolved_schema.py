@@ -35,8 +35,8 @@ def schema_for(source: Any, schema: Schema | str | Path, *, unit: str = "") -> S
         )
     if any(getattr(column, "between", ()) and column.name == unit for column in facts.columns):
         raise SchemaError(
-            f"The privacy unit must be a column that is read. Found {unit!r}, which is computed from two others: choose "
-            "another column."
+            f"The privacy unit must be a column that is read. Found {unit!r}, which is computed from two others: "
+            "choose another column."
         )
     if facts.files or facts.patterns:
         opened = open_source(source, declared=(*facts.declared, unit), encoding=facts.encoding)

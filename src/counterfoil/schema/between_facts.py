@@ -20,6 +20,8 @@ from counterfoil.schema.toml_text import toml_value
 
 _TRIED = 20
 """Rows of made up numbers that a derivation is tried with."""
+_ROUNDING = 1e-12
+"""The share of reals by which floating point may have them differ."""
 
 
 def between_of(columns: Mapping[str, Column | Derived]) -> dict[str, Between]:
@@ -67,8 +69,9 @@ def _require_given_back(column: Integer | Real, first: End, last: End, columns: 
     rng = np.random.default_rng(0)
     numbers = {name: _within_bounds(one, rng) for name, one in known.items()}
     ends = [_tried(end, numbers, known) for end in (first, last)]
-    apart = ends[1] - ends[0] - numbers[column.name]
-    if not (apart[~np.isnan(apart)] == 0).all() or np.isnan(apart).all():
+    apart = np.abs(ends[1] - ends[0] - numbers[column.name])
+    allowed = _ROUNDING * np.maximum(np.abs(ends[0]), np.abs(ends[1])) if isinstance(column, Real) else 0.0
+    if (apart > allowed).any() or np.isnan(apart).all():
         derived = last if _follows(last, column) else first
         raise column.mistake(
             f"`between` counts from the lesser one, {first.name!r}, to {last.name!r}, and what {derived.name!r} is "
