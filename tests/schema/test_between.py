@@ -370,6 +370,23 @@ def test_what_is_no_number_has_no_difference_and_whole_numbers_have_whole_ones()
     assert took.cells(pa.array([1990, 1999, None]), pa.array([1995, 1999, 1999])).to_pylist() == ["5", "0", None]
 
 
+def test_short_floats_have_the_digits_that_they_are_written_with() -> None:
+    """Those of a file of 32 bits lay between the points of the grid, all of them."""
+    spread = between(PRICES, "spread")
+    first, last = ([12.3, 100.1, -0.5], [14.5, 100.2, 0.25])
+    for kind in (pa.float32(), pa.float64()):
+        cells = spread.cells(pa.array(first, kind), pa.array(last, pa.float32()))
+        assert spread.column.numbers(cells).tolist() == [2.2, 0.1, 0.75]
+        assert set(placements_of(spread.column, cells).tolist()) == {Placement.DECLARED}
+
+
+def test_fractions_between_whole_numbers_are_seen() -> None:
+    took = between(YEARS, "took")
+    cells = took.cells(pa.array([1990.0, 1990.5]), pa.array([1995.0, 1995.0]))
+    assert cells.to_pylist() == ["5", "4.5"]
+    assert placements_of(took.column, cells).tolist() == [Placement.DECLARED, Placement.MOVED]
+
+
 WHOLE_SPREAD = PRICES.replace(
     'kind = "real"\nbetween = ["low", "high"]\nlower = 0\nupper = 500\ndecimals = 2',
     'kind = "integer"\nbetween = ["low", "high"]\nlower = 0\nupper = 500',

@@ -155,7 +155,7 @@ class Between:
             first, last: the cells [n] of the two.
         """
         read = [self.first.numbers(first), self.last.numbers(last)]
-        texts, places = self._differences(*read)
+        texts, places = self._differences(*read, digits=min(_digits_in(first), _digits_in(last)))
         for end, cells, numbers in ((self.first, first, read[0]), (self.last, last, read[1])):
             unread = np.isnan(numbers)
             if unread.any() or self.column.missing_values:
@@ -169,11 +169,16 @@ class Between:
             array_of(places.astype(np.int32), mask=places < 0), array_of(texts, pa.string())
         )
 
-    def _differences(self, first: np.ndarray, last: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Distinct differences as texts, and for each cell which of them it has; -1 for NaN."""
+    def _differences(self, first: np.ndarray, last: np.ndarray, *, digits: int) -> tuple[list[str], np.ndarray]:
+        """Distinct differences as texts, and for each cell which of them it has; -1 for NaN.
+
+        Args:
+            first, last: float64 [n], NaN where there is none.
+            digits: that both have at most.
+        """
         numbers = last - first
-        if isinstance(self.column, Real):
-            numbers = _rounded(numbers, np.maximum(np.abs(first), np.abs(last)))
+        if self.first.comparable == "number":
+            numbers = _rounded(numbers, np.maximum(np.abs(first), np.abs(last)), digits)
         known = ~np.isnan(numbers)
         distinct, places = np.unique(numbers[known], return_inverse=True)
         found = np.full(len(numbers), -1, dtype=np.int64)
@@ -181,9 +186,8 @@ class Between:
         return [self._text(number) for number in distinct.tolist()], found
 
     def _text(self, number: float) -> str:
-        if isinstance(self.column, Integer):
-            return f"{number:.0f}"
-        text = repr(number)
+        whole = isinstance(self.column, Integer) and number.is_integer()
+        text = f"{number:.0f}" if whole else repr(number)
         return text.replace(".", ",") if self.column.decimal_char == "," else text
 
     def holds_word(self, end: End, cells: Values) -> np.ndarray:
@@ -215,17 +219,25 @@ def _place(text: str, rows: np.ndarray, texts: list[str], places: np.ndarray) ->
     texts.append(text)
 
 
-def _rounded(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _digits_in(cells: Values) -> int:
+    """How many digits of a number the storage keeps: by its type, so for any values."""
+    kind = pa.null() if isinstance(cells, MixedCells) else cells.type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return 3 if pa.types.is_float16(kind) else 6 if pa.types.is_float32(kind) else 15
+
+
+def _rounded(numbers: np.ndarray, sizes: np.ndarray, digits: int) -> np.ndarray:
     """float64 [n]: differences without the errors of floating point: 12.3 and 10.1 lie 2.2 apart.
 
-    Each has the 15 digits of the larger one of its two numbers, so that it depends on no other row.
+    Each has as many digits as the larger one of its two numbers, so that it depends on no other row.
 
     Args:
         numbers: float64 [n], NaN where there is none.
         sizes: float64 [n], the larger absolute values of the two.
+        digits: that they have.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        decimals = 14 - np.floor(np.log10(sizes))
+        decimals = digits - 1 - np.floor(np.log10(sizes))
         known = (decimals >= 0) & (sizes > 0)
         powers = _POWERS[np.where(known, np.minimum(decimals, len(_POWERS) - 1), 0).astype(np.int64)]
         return np.where(known, np.round(numbers * powers) / powers, numbers)
