@@ -424,7 +424,8 @@ class SparkEngine(Engine):
         if trouble is Trouble.UNPLACED:
             return self.schema[column].unplaced(0).located(0, self._source.place(0))
         if trouble is Trouble.UNREADABLE:
-            return unreadable(column, name, self._source.column_types[column], pa.ArrowInvalid())
+            stored = self._read_for(column)[-1]  # of a computed column, the later one that it is computed from
+            return unreadable(column, name, self._source.column_types[stored], pa.ArrowInvalid())
         if trouble is Trouble.CHANGED:
             return SourceError(f"{name} has changed since it was first read. Start again.")
         if trouble in (Trouble.NOT_SHARED, Trouble.NOT_WRITTEN, Trouble.NOT_READ):
