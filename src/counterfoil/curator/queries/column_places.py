@@ -92,8 +92,8 @@ class ColumnPlaces(CountQuery):
         return PLACES + (UNIT_PLACES if name in self.with_units else 0)
 
     def describe(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
-        return told | ({"units": list(self.with_units)} if self.with_units else {})
+        said: dict[str, Any] = {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
+        return said | ({"units": list(self.with_units)} if self.with_units else {})
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
