@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from command_line import SCHEMA, Ended, Office, make_office
 from counterfoil import networks
 from counterfoil.cli.model_kinds import KINDS, loaded_model
 from counterfoil.cli.terminal import Terminal
+from counterfoil.cli.train_report import _held_against
 from counterfoil.cli.train_run import NO_CHECKPOINT
 from counterfoil.curator import teachers
 from counterfoil.curator.training import Training
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.training.checkpoint import Checkpoint
+from counterfoil.training.reference_loss import ReferenceLoss
 
 HOURS = '\n[columns.hours]\nkind = "integer"\nlower = 0\nupper = 80\nbins = 8\n'
 FAIR = ("--target", "income", "--protected", "sex")
@@ -861,7 +864,17 @@ def test_a_delta_that_is_said_twice_is_told(office: Office) -> None:
 
 
 def test_a_loss_that_is_no_better_than_a_guess_is_called_that(office: Office) -> None:
-    """Of one step little is known, and nothing is learned."""
+    """Of two steps little is known, whatever the noise: not even how large it is."""
     shown = " ".join(train(office, "dp-sgd", "--target", "income", "--iterations", "2", epsilon="0.1").out.split())
     assert "Mean of the last 2 steps, standard error" in shown
-    assert "by the true shares of the classes less; this one is not surely better." in shown
+    assert "by the true shares of the classes less" in shown
+    guess = ReferenceLoss(0.693, "even odds for 2 classes", is_best=False)
+    for losses, sure in (
+        ([0.7], False),
+        ([0.1], False),
+        ([-4.0, -1.4], False),
+        ([0.4, 0.6] * 10, True),
+        ([0.6, 0.8], False),
+    ):
+        said = _held_against(SimpleNamespace(losses_=np.array(losses)), float(np.mean(losses)), guess)
+        assert ("this one is not surely better." in said) == (not sure)

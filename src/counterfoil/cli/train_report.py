@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from counterfoil.training.reference_loss import ReferenceLoss
 
+_SURE = 0.975
 RECENT = 20
 """Steps whose mean noisy loss is told."""
 
@@ -83,8 +84,20 @@ def _held_against(model: Any, loss: float, reference: ReferenceLoss | None) -> s
     if reference is None:
         return said
     less = "" if reference.is_best else ", by the true shares of the classes less"
-    unsure = "" if loss + 2 * (error or 0.0) < reference.loss else "; this one is not surely better"
+    unsure = "" if _is_surely_below(loss, error, steps, reference.loss) else "; this one is not surely better"
     return f"{said} Guesses by {reference.of} have {reference.loss:.3f}{less}{unsure}."
+
+
+def _is_surely_below(loss: float, error: float | None, steps: int, other: float) -> bool:
+    """Whether a mean of noisy losses is below another one, with a probability of 97.5%.
+
+    Of few steps the standard error itself is little known, which Student's law counts: of two it is times 12.7.
+    """
+    if error is None:
+        return False
+    from scipy.special import stdtrit
+
+    return loss + float(stdtrit(steps - 1, _SURE)) * error < other
 
 
 def _how(model: Any, loss: float | None) -> str:
