@@ -82,7 +82,8 @@ def measured_repeatedly(
     """All columns counted repeatedly, and the numbers of those added up whose means the counts leave in doubt.
 
     Twice, or three times where a column has `runs.MANY` cells: of a thousand, not even a hundredth of them together
-    stands out at first, so that the second measurement counts such parts, and the third what it finds of them.
+    stands out at first, so that the second measurement counts such parts, and the third what it finds of them. And once
+    more, before anything is joined, where the noise hides much (`More`).
 
     Args:
         account: what is charged.
