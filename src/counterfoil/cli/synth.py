@@ -27,7 +27,7 @@ from counterfoil.cli.method_options import (
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
-from counterfoil.cli.synth_advice import other_notation, unit_advice
+from counterfoil.cli.synth_advice import not_read, other_notation, unit_advice
 from counterfoil.cli.synth_keeping import (
     Keeping,
     command_to_finish,
@@ -431,6 +431,8 @@ def synth(
         terminal.note(spelling)
     if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared, facts.encoding).typed:
         terminal.note(zeros)
+    if facts.between and (own := not_read(facts, columns_of(source, facts.declared, facts.encoding).types)):
+        terminal.note(own)
     if other := other_notation(source, facts, outputs.table):
         terminal.note(other)
     note_compiling(terminal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,23 @@ def other_notation(source: str, schema: Schema, table: Path) -> str:
             f"{_DELIMITERS[between]}"
         ]
     return f"{'. '.join(other)}: a program that reads both has to know." if other else ""
+
+
+def not_read(schema: Schema, names: Collection[str]) -> str:
+    """A sentence on columns of a table that are computed from others in their place; empty where there are none.
+
+    Args:
+        schema: the public facts.
+        names: of the columns that the table has.
+    """
+    own = [one for name, one in schema.between.items() if name in names]
+    if not own:
+        return ""
+    name, (first, last) = own[0].column.name, own[0].inputs
+    return (
+        f"The table's own {name} is not read: by its `between` it is what lies between {first} and {last}. Leave "
+        "`between` out to copy the column as it stands."
+    )
 
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:

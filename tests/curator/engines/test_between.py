@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import counterfoil
+from counterfoil.cli.synth_advice import not_read
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.sources.computed_source import with_computed
@@ -229,3 +230,9 @@ def test_instants_with_a_zone_are_refused_by_their_type() -> None:
     moments = pa.array([None], pa.timestamp("us", "UTC"))
     with pytest.raises(UnreadableType, match=r"'discharged' \(derived\): the table holds instants with a zone"):
         codes_of(table_of([(3, 5, True)]).set_column(0, "discharged", moments))
+
+
+def test_that_a_column_of_the_table_is_not_read_is_said() -> None:
+    assert not_read(SCHEMA, ("admitted", "discharged", "ward")) == ""
+    said = not_read(SCHEMA, ("admitted", "discharged", "ward", "stay"))
+    assert said.startswith("The table's own stay is not read: by its `between` it is what lies between admitted and")
