@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared
 from counterfoil.curator import queries
+from counterfoil.curator.queries.apart import Apart, Dated
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
@@ -460,6 +461,10 @@ def ranges_examples() -> Iterator[tuple[object, bool]]:
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0), (0.0, 0.5)),)), True
     yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),), ","), True
     yield ColumnRanges((Intervals("b", (2,), (0.0,)),)), False  # none but one number is counted
+    pair = Apart(Dated("a", (0, 1)), Dated("b", (0, 1, 2)), (-0.5, 0.5))
+    yield ColumnRanges((Intervals("b", (0, 2), (-1.0, 1.0)),), apart=(pair,)), True
+    swapped = Apart(pair.last, pair.first, pair.edges)
+    yield ColumnRanges((Intervals("a", (0, 1), (0.5,)),), None, (pair, swapped)), True
 
 
 def ranges_random(domain: Domain) -> st.SearchStrategy:
@@ -467,7 +472,13 @@ def ranges_random(domain: Domain) -> st.SearchStrategy:
     codes = st.sets(st.integers(0, 3), min_size=1).map(lambda drawn: tuple(sorted(drawn)))
     points = st.just(()) | edges
     columns = st.tuples(*(st.builds(Intervals, st.just(name), codes, edges, points) for name in domain.attributes))
-    return columns.map(ColumnRanges)
+    ends = st.permutations([*domain.attributes]).map(lambda names: names[:2]).filter(lambda names: len(names) == 2)
+    pairs = st.builds(
+        lambda names, of, cuts: (Apart(Dated(names[0], of), Dated(names[1], of), cuts),), ends, codes, edges
+    )
+    if len(domain.attributes) < 2:
+        pairs = st.just(())
+    return st.builds(ColumnRanges, columns, st.none(), st.just(()) | pairs)
 
 
 REGISTRY: dict[type, Registered] = {

@@ -214,10 +214,8 @@ def test_receipts_restate_the_sensitivities_and_know_the_parameters(query, relat
     described = json.loads(json.dumps(query.describe()))
     assert strange_parameters(query.name, described) == []
     assert strange_parameters(query.name, described | {"note": "x"}) == ["note"]
-    assert set(described) == NAMES[query.name] - {
-        "sign",
-        "units",
-    }  # `test_decimal_signs.py` and `test_units_in_places.py`
+    of_others = {"sign", "units", "apart"}  # `test_decimal_signs.py`, `test_units_in_places.py` and `test_apart.py`
+    assert set(described) == NAMES[query.name] - of_others
     steps = {ADD: 1.0, REPLACE: 2.0}[relation]
     assert query.restated_sensitivity(described, steps, Norm.L2) == pytest.approx(query.l2_sensitivity(relation))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from audit_tools import LessNoise, epsilon_lower_bound
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.curator.engines.memory import MemoryEngine
+from counterfoil.curator.queries.apart import Apart, Dated
 from counterfoil.curator.queries.column_places import ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
@@ -37,24 +39,40 @@ COLUMNS = tuple(f"c{i}" for i in range(8))
 PLACES = ColumnPlaces(COLUMNS)
 UNITS = ColumnPlaces(COLUMNS, with_units=COLUMNS)
 RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0), (5.0,)) for name in COLUMNS))
+APART = ColumnRanges(
+    RANGES.columns[:1],
+    apart=tuple(
+        Apart(Dated(first, (CODES["integer"],)), Dated(last, (CODES["integer"],)), (0.0,))
+        for first, last in pairwise(COLUMNS)
+    ),
+)
+"""A pair counts as a column does: eight in all."""
 TEXTS = TextCounts(COLUMNS)
 REST = RestOfTexts(COLUMNS)
 HERE = ["5"] * 3000 + ["-5"] * 3000
 
 
 @cache
-def records(changing: str | None, units: bool) -> ExactRecords:
-    cells = HERE + ([] if changing is None else [changing])
+def records(changing: tuple[str, ...], units: bool) -> ExactRecords:
+    """Of a table with one more row that has these cells, one in each column; without it where there are none."""
+    last = [[cell] for cell in changing] or [[]] * len(COLUMNS)
     schema = Schema(tuple(RawCells(name, units=units) for name in COLUMNS))
-    made = MemoryEngine(open_source(pa.table({name: pa.array(cells, pa.string()) for name in COLUMNS})), schema)
+    made = MemoryEngine(
+        open_source(
+            pa.table({name: pa.array(HERE + own, pa.string()) for name, own in zip(COLUMNS, last, strict=True)})
+        ),
+        schema,
+    )
     made.prepare(COLUMNS)
     return ExactRecords(made, schema.domain)
 
 
 def neighbors_of(query, relation: NeighboringRelation) -> tuple[np.ndarray, np.ndarray, float]:
     """Exact answers, cut to what differs: a record whose cells all count is added, or replaced in all of them."""
-    before = None if relation is ADD else "-5"
-    after = "5 %" if query is UNITS else "5"
+    after = ("5 %",) * len(COLUMNS) if query is UNITS else ("5",) * len(COLUMNS)
+    before: tuple[str, ...] = () if relation is ADD else ("-5",) * len(COLUMNS)
+    if query is APART:  # each cell is far above or far below the next
+        after, before = ("5", "-5") * 4, before and ("-5", "5") * 4
     one, other = (query.exact(records(changing, query is UNITS)) for changing in (before, after))
     moved = np.flatnonzero(one != other)
     sensitivity = Neighbors(relation).sensitivity(query.l2_sensitivity, relation)
@@ -85,7 +103,7 @@ def audit(query, epsilon: float, relation: NeighboringRelation, randomness: Rand
 
 
 @pytest.mark.parametrize(
-    "query", [PLACES, UNITS, RANGES, TEXTS, REST], ids=["places", "units", "ranges", "texts", "rest"]
+    "query", [PLACES, UNITS, RANGES, APART, TEXTS, REST], ids=["places", "units", "ranges", "apart", "texts", "rest"]
 )
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])

@@ -64,7 +64,7 @@ def report(
         terminal.alarm(textwrap.fill(said, WIDTH))
     for advice in (*_of_texts(made, tables, out), *_of_numbers(made, out), *_of_dates(made, out)):
         terminal.alarm(textwrap.fill(advice, WIDTH))
-    for sentence in (*_of_public_lists(made, tables, out), *_of_the_budget(purchase, ledger)):
+    for sentence in (*_of_lengths(made), *_of_public_lists(made, tables, out), *_of_the_budget(purchase, ledger)):
         terminal.say(textwrap.fill(sentence, WIDTH))
     terminal.say(f"{'Next, once that is confirmed' if asked else 'Next'}: {following}")
 
@@ -186,6 +186,19 @@ def _of_dates(made: BoughtSchema, out: Path) -> Iterator[str]:
             f"Where one of {named}{f' and {more} more' if more > 0 else ''} never comes before another, as a discharge "
             f"never before its admission, add the rule to {out}: noise knows no order. Where lengths matter, count "
             "what lies between the two: `between`."
+        )
+
+
+def _of_lengths(made: BoughtSchema) -> Iterator[str]:
+    """On dates that follow from others."""
+    from counterfoil.cli.schema_table import follows
+
+    document = tomllib.loads(made.text)
+    names = {tuple(table["between"]): name for name, table in document["columns"].items() if "between" in table}
+    for length in follows(made, document).values():
+        yield (
+            f"{length.last} follows {length.first}, and mostly soon: copies keep what lies between the two, in a "
+            f"column {names[length.first, length.last]}, and {length.last} is derived from it."
         )
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from counterfoil.discovery.bought_categories import mostly
 from counterfoil.discovery.bought_facts import counted, coverage
+from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
-    from counterfoil.schema.discovered import DiscoveredColumn
+    from counterfoil.schema.discovered import DiscoveredColumn, Length
     from counterfoil.schema.schema import Schema
 
 _MOST_NAMES = 3
@@ -31,9 +32,14 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
     table.add_column("what was found", overflow="fold", max_width=30)
     table.add_column("missing", justify="right", no_wrap=True)
     answers = {column.name: column for column in made.discovered.columns}
-    tables = tomllib.loads(made.text).get("columns", {})
+    document = tomllib.loads(made.text)
+    tables, follow = document.get("columns", {}), follows(made, document)
     for name in purchase.names:
-        if name in answers:
+        if name in follow:
+            length = follow[name]
+            far = f"0 to {length.upper:,} {LENGTHS[length.kind]} after {length.first}"
+            table.add_row(name, length.kind, far, _missing(answers[name]))
+        elif name in answers:
             line = _line(answers[name], tables.get(name, {}), made.schema, open_=name in purchase.partial.open)
             table.add_row(name, *line)
         else:
@@ -45,9 +51,7 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
 def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *, open_: bool) -> tuple[str, str, str]:
     """Of one column; its kind is `UNKNOWN` where the schema asks for it, or noise alone would say it."""
     column = next((one for one in schema.columns if one.name == answers.name), None)
-    missing = ""
-    if answers.missing is not None and answers.shows_missing:
-        missing = f"{answers.missing:,.0f} ({count_range(answers.missing, answers.missing_error)})"
+    missing = _missing(answers)
     if facts.get("confirm"):
         kind = str(facts["kind"])
         return kind, "to be stated" if kind == UNKNOWN else _to_confirm(answers, facts), missing
@@ -59,6 +63,24 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
     lost = misread(answers, kind) if kind != "categorical" else ()
     read = f"; {counted(lost)} read as missing" if lost else ""
     return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
+
+
+def follows(made: BoughtSchema, document: Mapping[str, Any]) -> dict[str, Length]:
+    """By the later date, what lies between two that were bought, where it is derived from that.
+
+    Args:
+        made: what was bought.
+        document: the same schema, parsed.
+    """
+    derived = {one.get("name") for one in document.get("derived", ())}
+    return {length.last: length for length in made.discovered.lengths if length.last in derived}
+
+
+def _missing(answers: DiscoveredColumn) -> str:
+    """How many cells surely are, with the interval."""
+    if answers.missing is None or not answers.shows_missing:
+        return ""
+    return f"{answers.missing:,.0f} ({count_range(answers.missing, answers.missing_error)})"
 
 
 def _to_confirm(answers: DiscoveredColumn, facts: Mapping[str, Any]) -> str:

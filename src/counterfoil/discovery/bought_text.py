@@ -13,6 +13,7 @@ from counterfoil.discovery.bought_bounds import NEGATIVES
 from counterfoil.discovery.bought_categories import boolean_words
 from counterfoil.discovery.bought_columns import bought_column, precautions_of
 from counterfoil.discovery.bought_facts import NOT_ASKED, BoughtColumn
+from counterfoil.discovery.bought_lengths import BoughtLength, bought_lengths
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind
@@ -99,8 +100,9 @@ def schema_of(
         for column in _with_missing_words(_with_words(discovered.columns), storage)
     }
     order = list(columns) or [column.name for column in discovered.columns]
+    lengths = bought_lengths(discovered, made, {*order, *partial.names}, partial.blocks)
     if _is_drowned(discovered, made) and not partial.synthesizes:
-        made = {one: BoughtColumn(one, {}) for one in made}
+        made, lengths = {one: BoughtColumn(one, {}) for one in made}, {}
     usable = partial.synthesizes or any(column.facts for column in made.values())
     known = {*made, *partial.blocks, unit}
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
@@ -115,13 +117,23 @@ def schema_of(
         + (_IN_CELLS if usable and any(_is_cut(one.kind, made[one.name]) for one in discovered.columns) else "")
         + (_NEGATIVES if usable and any(NEGATIVES in _why(one, "lower") for one in made.values()) else "")
         + (_READ_AS_TEXTS if not storage and any(one.kind == "text" for one in left_out) else ""),
-        _top(_with_places(bought, discovered, made, ignored), discovered.signs, partial, name, order, made, ignored),
+        _top(
+            _with_places(bought, discovered, made, lengths, ignored),
+            discovered.signs,
+            partial,
+            name,
+            order,
+            made,
+            ignored,
+        ),
     ]
     parts = []
     for column in order:
         if column in made and usable and column in ignored:
             continue
-        if column in partial.blocks:
+        if column in lengths:
+            parts.append(_of_length(lengths[column]))
+        elif column in partial.blocks:
             added = _lines(made[column]) if column in made else ""
             parts.append(partial.block(column, added))
         elif column in made:
@@ -132,15 +144,20 @@ def schema_of(
 
 
 def _with_places(
-    bought: Bought, discovered: Discovered, made: Mapping[str, BoughtColumn], ignored: Sequence[str]
+    bought: Bought,
+    discovered: Discovered,
+    made: Mapping[str, BoughtColumn],
+    lengths: Mapping[str, BoughtLength],
+    ignored: Sequence[str],
 ) -> Bought:
     """What it cost, with the places of its columns that are there by precaution."""
     answers = {column.name: column for column in discovered.columns}
     found = [
         digests(name, precautions_of(answers[name], one) if name in answers else _UNASKED.intersection(one.facts))
         for name, one in made.items()
-        if name not in ignored
+        if name not in ignored and name not in lengths
     ]
+    found += [digests(one.made.name, precautions_of(one.column, one.made)) for one in lengths.values()]
     return replace(bought, places="".join(found))
 
 
@@ -270,6 +287,11 @@ def _in_comment(column: str) -> str:
 
 def _header(column: str) -> str:
     return f"[columns.{toml_key(column)}]"
+
+
+def _of_length(bought: BoughtLength) -> str:
+    """What lies between two dates, and the later one."""
+    return f"{inert_toml(_header(bought.made.name))}\n{_lines(bought.made)}\n{bought.derived}"
 
 
 def _table(made: BoughtColumn) -> str:

@@ -17,12 +17,14 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.queries.apart import Apart
 from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.discovery.asked import asked_of, open_signs, others_of, unknown_units
+from counterfoil.discovery.lengths import CountedApart, independent, length_of, pairs_of
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
 from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
@@ -34,7 +36,7 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
-from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Need
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Length, Need
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
@@ -75,7 +77,8 @@ def discover(
 
     Four questions are asked at most, each of all columns at once, so that d columns cost sqrt(d): what the cells are
     and where numbers lie on a coarse grid (`ColumnPlaces`); and then, as the answers suggest (`steps`), where numbers
-    and days lie within what that shows (`ColumnRanges`), or in rounds which texts are frequent among those that are
+    and days lie within what that shows, and how far columns of days beside each other are apart (`ColumnRanges`), or in
+    rounds which texts are frequent among those that are
     left (`RestOfTexts`). Their noise is fixed before the first answer.
 
     Args:
@@ -134,12 +137,12 @@ def discover(
         account = curator.plan(noises.noises, PrivacyLossPlan(), replacement_factor=COUNTS_WITH_GAUSSIAN_NOISE)
         stored = {name for name in asked if name not in given or given[name].kind is None}
         discovery = _Discovery(account, noises, asked, stored, signs, units)
-        columns, need = discovery.columns(), discovery.need(budget)
+        columns, need, lengths = discovery.columns(), discovery.need(budget), discovery.lengths()
         until_done.pop_all()
     planned = account.rule.epsilon([noise.event() for noise in noises.noises], budget.delta)
     spent = account.rule.epsilon(account.events, budget.delta) if share == 1 else planned
     relation_name, shares = curator.relation.value, dict(noises.shares)
-    return Discovered(columns, spent, budget.delta, relation_name, shares, need, discovery.signs), curator
+    return Discovered(columns, spent, budget.delta, relation_name, shares, need, discovery.signs, lengths), curator
 
 
 def need_foreseen(
@@ -193,6 +196,7 @@ class _Discovery:
         self._asked = asked
         self._texts = TextRounds()
         self._counted: dict[str, Counted] = {}
+        self._apart: dict[tuple[str, str], CountedApart] = {}
         self._opened, self._looked = opened, units
         self._sign, self.signs = None, None
         if noises.signs is not None:
@@ -249,6 +253,17 @@ class _Discovery:
         """How many records the noise hides, and what would show."""
         vote = next(iter(self._heard.values()))
         return need_of(self._everybody, self._total_error, vote.least * vote.deviation, budget)
+
+    def lengths(self) -> tuple[Length, ...]:
+        """What lies between two columns of days, where that says more than the later one."""
+        bounds = {name: found for name, (found, _) in self._bounds().items()}
+        spans = {name: (one.upper or 0.0) - (one.lower or 0.0) for name, one in bounds.items()}
+        present = {name: (self._present(name), self._present_error(name)) for name in spans}
+        found = [
+            length_of(one, self._kinds[one.apart.first.column], self._least, spans=spans, present=present)
+            for one in self._apart.values()
+        ]
+        return independent(length for length in found if length is not None)
 
     def _column(self, name: str, bounds: Bounds, fine: float, may_be_listed: bool) -> DiscoveredColumn:
         vote = self._votes[name]
@@ -335,21 +350,34 @@ class _Discovery:
             deviation = self._foreseen(number)
             asked = [one for name in self._number_columns if (one := self._intervals(name, deviation)) is not None]
         else:
-            deviation = self._account.deviation(self._places_of(tuple(self._counted)), noise)
+            deviation = self._foreseen_of(tuple(self._counted), noise)
             bounds = self._bounds()
-            least = sure_of(sum(counted.sums for counted in self._counted.values()))
             asked = [
-                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation, least)
+                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation, self._least)
                 for name, counted in self._counted.items()
             ]
         if not asked:
             return False
-        query = ColumnRanges(tuple(asked), self._sign_of(one.column for one in asked))
+        query = ColumnRanges(tuple(asked), self._sign_of(one.column for one in asked), self._pairs())
         answer = self._account.ask(query, noise)
         for one, counts in zip(asked, query.split(answer.values).values(), strict=True):
             new = Counted(one, counts.astype(float), answer.deviation)
             self._counted[one.column] = self._counted[one.column].beside(new) if one.column in self._counted else new
+        for pair, counts in zip(query.apart, query.split_apart(answer.values).values(), strict=True):
+            found = CountedApart(pair, counts.astype(float), answer.deviation)
+            known = self._apart.get(pair.columns)
+            self._apart[pair.columns] = found if known is None else known.beside(found)
         return True
+
+    def _pairs(self) -> tuple[Apart, ...]:
+        """The columns of days of which it is counted how far they are apart: the same in each question about numbers.
+
+        Those of which the user said something stay as they are.
+        """
+        if self._counted:
+            return tuple(one.apart for one in self._apart.values())
+        open_ = {name: self._kinds[name] for name in self._number_columns if name in self._stored}
+        return pairs_of(open_, self._formats)
 
     def _foreseen(self, number: int) -> float:
         """The deviation of a count of numbers, by this question and those later ones that will be about numbers too."""
@@ -358,9 +386,14 @@ class _Discovery:
             for later, noise in enumerate(self._noises.later, start=1)
             if later == number or (later > number and self._step(later) == "ranges")
         ]
-        # As many columns have the same sensitivity in either question.
-        query = self._places_of(self._number_columns)
-        return math.fsum(self._account.deviation(query, noise) ** -2.0 for noise in noises) ** -0.5
+        names = self._number_columns
+        return math.fsum(self._foreseen_of(names, noise) ** -2.0 for noise in noises) ** -0.5
+
+    def _foreseen_of(self, names: tuple[str, ...], noise: _Later) -> float:
+        """The deviation of a count of the numbers of so many columns, beside the pairs of days."""
+        # As many columns have the same sensitivity in either question, and pairs are as many columns more.
+        alone = self._account.deviation(self._places_of(names), noise)
+        return alone * math.sqrt(1 + len(self._pairs()) / len(names))
 
     def _ask_places_again(self, noise: _Later) -> None:
         """What the plan foresees is asked in its order: where no number shows yet, what the cells are once more."""
@@ -381,12 +414,17 @@ class _Discovery:
         """The bounds of columns, and the deviation of the counts that they come from."""
         if not self._counted:
             return {name: (self._coarse(name), self._votes[name].deviation) for name in self._number_columns}
-        least = sure_of(sum(counted.sums for counted in self._counted.values()))
         of_points = sure_of_points(sum(one.candidates(self._kinds[name]) for name, one in self._counted.items()))
         return {
-            name: (self._bounds_of(name, counted, least, of_points), counted.deviation)
+            name: (self._bounds_of(name, counted, self._least, of_points), counted.deviation)
             for name, counted in self._counted.items()
         }
+
+    @property
+    def _least(self) -> float:
+        """Deviations that a sum of counts of numbers, or of how far days are apart, must exceed."""
+        sums = sum(counted.sums for counted in self._counted.values())
+        return sure_of(sums + sum(pair.apart.size for pair in self._apart.values()))
 
     def _coarse(self, name: str) -> Bounds:
         return coarse_bounds(self._kinds[name], self._votes[name], self._present(name))

@@ -16,7 +16,7 @@ _BATCHES = frozenset(
 
 NAMES: Mapping[str, frozenset[str]] = {
     "column_places": frozenset({"columns", "sign", "units"}),
-    "column_ranges": frozenset({"columns", "sign"}),
+    "column_ranges": frozenset({"columns", "sign", "apart"}),
     "correct_predictions": frozenset({"target"}),
     "cumulative_area": frozenset({"column", "points"}),
     "decimal_signs": frozenset({"columns"}),

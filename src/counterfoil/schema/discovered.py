@@ -228,6 +228,30 @@ _MANY = 3
 
 
 @dataclass(frozen=True)
+class Length:
+    """Two columns of which the second surely comes after the first, mostly soon.
+
+    Args:
+        first, last: their names.
+        kind: that of both.
+        upper: a whole number of days, or of seconds, rounded outwards.
+        records: in how many records both have a day, noisy.
+        below, above: in how many the last may come before the first, and beyond `upper`: the upper ends of 95%
+            intervals.
+        deviation: of the noise of each count.
+    """
+
+    first: str
+    last: str
+    kind: Kind
+    upper: int
+    records: float
+    below: float
+    above: float
+    deviation: float
+
+
+@dataclass(frozen=True)
 class Discovered:
     """All columns that were asked about, and what was paid.
 
@@ -238,6 +262,7 @@ class Discovered:
         shares: by question, its public share of the budget.
         need: how many records the noise hides, and what would show them.
         signs: which decimal sign the file has, where that was asked.
+        lengths: what lies between two columns of days, where that says more than the later one.
     """
 
     columns: tuple[DiscoveredColumn, ...]
@@ -247,3 +272,4 @@ class Discovered:
     shares: Mapping[str, float]
     need: Need | None = None
     signs: FoundSign | None = None
+    lengths: tuple[Length, ...] = ()

@@ -90,6 +90,11 @@ class Partial:
         """The names of its columns that stand for many."""
         return () if self.facts.get("exact_names") else tuple(filter(is_pattern, self.columns))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns that it declares, also those that the table lacks."""
+        return (*self.columns, *(str(one.get("name")) for one in self.facts.get("derived", ())))
+
     def covers(self, column: str) -> bool:
         """Whether nothing has to be asked about a column: all is stated, or it is left out or derived."""
         derived = (one.get("name") for one in self.facts.get("derived", ()))

@@ -204,6 +204,23 @@ def _days(year: int, month: int, day: int) -> int | None:
         return None
 
 
+def month_first(codes: np.ndarray, days: np.ndarray) -> np.ndarray:
+    """float64 [n]: the days of cells, those of dates with two readings with the month before the day.
+
+    Args:
+        codes: int [n], of the classes of cells.
+        days: float64 [n], since 1970-01-01, of such dates with the day before the month.
+    """
+    either = np.isin(codes, [CODES[name] for name in _AMBIGUOUS])
+    read = days[either].astype("int64").astype("datetime64[D]")
+    years, months = read.astype("datetime64[Y]"), read.astype("datetime64[M]")
+    before = (read - months).astype(np.int64)  # of the month, from 0, which is the number of another month
+    turned = (years.astype("datetime64[M]") + before).astype("datetime64[D]") + months.astype(np.int64) % 12
+    result = days.copy()
+    result[either] = turned.astype(np.int64)
+    return result
+
+
 def _moment(text: str) -> Cell | None:
     if _MOMENT.fullmatch(text) is None:
         return None

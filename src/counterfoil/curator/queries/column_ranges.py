@@ -11,6 +11,7 @@ import numpy as np
 
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.queries.apart import Apart, Dated, require_apart
 from counterfoil.curator.queries.column_places import cells_read, require_read
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
@@ -54,20 +55,23 @@ class Intervals:
 @shipped
 @dataclass(frozen=True)
 class ColumnRanges(CountQuery):
-    """How many numbers or days of each column lie in each of its intervals.
+    """How many numbers or days of each column lie in each of its intervals, and how far those of two columns are apart.
 
     The intervals are parameters: they are public, and may have been chosen after earlier answers.
 
     Formal guarantee: the intervals of a column are disjoint, and a number that is one of its points is counted there
     and in no interval. So a cell is counted once at most, and whether it is, and where, depends on nothing but the cell
     (`schema.raw_cell`). However many intervals and points there are, a record adds 1 to at most one count of each of
-    the d columns. Adding or removing it moves at most d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d).
-    Replacing it moves at most two counts of each column by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both
-    are attained by records whose cells are all counted, in other places.
+    the columns. So it is with each pair of columns: what lies between two cells of a record is one number, or none, and
+    depends on nothing but the two. Of d columns and pairs together, adding or removing a record moves at most d counts
+    by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it moves at most two counts of each column and each pair
+    by 1 each: l1 sensitivity 2 d, l2 sensitivity sqrt(2 d). Both are attained by records whose cells are all counted,
+    in other places.
 
     Args:
         columns: at least one, none twice.
         sign: as for `ColumnPlaces`.
+        apart: pairs of columns of days or moments, none twice.
     """
 
     name: ClassVar[str] = "column_ranges"
@@ -75,8 +79,10 @@ class ColumnRanges(CountQuery):
 
     columns: tuple[Intervals, ...]
     sign: str | None = None
+    apart: tuple[Apart, ...] = ()
 
     def __post_init__(self) -> None:
+        require_apart(self.apart)
         names = [intervals.column for intervals in self.columns]
         if not names or len(set(names)) < len(names):
             raise ValueError("`columns` must hold at least one column, and none twice.")
@@ -91,40 +97,82 @@ class ColumnRanges(CountQuery):
                 raise ValueError(f"The codes of {intervals.column!r} must be those of classes of cells.")
 
     def require_fits(self, schema: Schema) -> None:
-        require_read(schema, tuple(intervals.column for intervals in self.columns), self.sign)
+        require_read(schema, self._read, self.sign)
 
     def l1_sensitivity(self, relation: NeighboringRelation) -> float:
-        return len(self.columns) * (1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0)
+        return (len(self.columns) + len(self.apart)) * (
+            1.0 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2.0
+        )
 
     def l2_sensitivity(self, relation: NeighboringRelation) -> float:
         return math.sqrt(self.l1_sensitivity(relation))
 
     def exact(self, records: Records) -> np.ndarray:
-        names = [intervals.column for intervals in self.columns]
-        return records.fold(self._counts, names, names)
+        return records.fold(self._counts, self._read, self._read)
 
     def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
         """An answer as int64 [intervals + points], by column."""
-        ends = np.cumsum([intervals.size for intervals in self.columns])[:-1]
-        return {i.column: part for i, part in zip(self.columns, np.split(answer, ends), strict=True)}
+        return {i.column: part for i, part in zip(self.columns, self._parts(answer), strict=False)}
+
+    def split_apart(self, answer: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
+        """The part about pairs of columns as int64 [intervals], by their names."""
+        parts = self._parts(answer)[len(self.columns) :]
+        return {pair.columns: part for pair, part in zip(self.apart, parts, strict=True)}
+
+    def _parts(self, answer: np.ndarray) -> list[np.ndarray]:
+        sizes = [*(one.size for one in self.columns), *(pair.size for pair in self.apart)]
+        return np.split(answer, np.cumsum(sizes)[:-1])
+
+    @property
+    def _read(self) -> tuple[str, ...]:
+        """All columns that are looked at, none twice."""
+        names = [intervals.column for intervals in self.columns]
+        return tuple(dict.fromkeys((*names, *(name for pair in self.apart for name in pair.columns))))
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "columns": {
-                i.column: {
-                    "lower": float(i.edges[0]),
-                    "upper": float(i.edges[-1]),
-                    "intervals": len(i.edges) + 1,
-                    "points": len(i.points),
+        return (
+            {
+                "columns": {
+                    i.column: {
+                        "lower": float(i.edges[0]),
+                        "upper": float(i.edges[-1]),
+                        "intervals": len(i.edges) + 1,
+                        "points": len(i.points),
+                    }
+                    for i in self.columns
                 }
-                for i in self.columns
             }
-        } | ({} if self.sign is None else {"sign": self.sign})
+            | ({} if self.sign is None else {"sign": self.sign})
+            | self._pairs_described()
+        )
+
+    def _pairs_described(self) -> dict[str, Any]:
+        if not self.apart:
+            return {}
+        return {
+            "apart": [
+                {
+                    "first": pair.first.column,
+                    "last": pair.last.column,
+                    "lower": float(pair.edges[0]),
+                    "upper": float(pair.edges[-1]),
+                    "intervals": pair.size,
+                }
+                for pair in self.apart
+            ]
+        }
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
-        l1 = len(parameters["columns"]) * moved
+        l1 = (len(parameters["columns"]) + len(parameters.get("apart", ()))) * moved
         return l1 if norm is Norm.L1 else math.sqrt(l1)
 
     def _counts(self, block: Block) -> np.ndarray:
-        return np.concatenate([i.counts(*cells_read(block, i.column, self.sign)) for i in self.columns])
+        cells = {name: cells_read(block, name, self.sign) for name in self._read}
+        lines = [i.counts(*cells[i.column]) for i in self.columns]
+        pairs = [pair.counts(*(_of(end, cells) for end in (pair.first, pair.last))) for pair in self.apart]
+        return np.concatenate([*lines, *pairs])
+
+
+def _of(end: Dated, cells: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    return end.numbers(*cells[end.column])

@@ -1,0 +1,324 @@
+"""What lies between two dates that a purchase finds: when it is found, and what the schema says of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil import Schema, buy_schema, synthesize
+from counterfoil.accounting.budget import Budget
+from counterfoil.discovery.bought_text import schema_of
+from counterfoil.discovery.discover import discover
+from counterfoil.discovery.lengths import CountedApart, independent, length_of, pairs_of
+from counterfoil.noise.shown_counts import sure_of
+from counterfoil.schema.bought import Bought
+from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Length
+from counterfoil.schema.partial import read_partial
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
+
+MUCH = Budget(50.0, 1e-6)
+ROWS = 4000
+SPAN = 4 * 365
+
+
+def days_of(kind: str, rows: int = ROWS, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [rows] twice, since 1970-01-01: two columns of dates that are apart in some way."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(17_900, 17_900 + SPAN, rows)
+    stay = rng.exponential(rng.choice([2, 5, 24], rows)).astype(np.int64)
+    ways = {
+        "stay": (first, first + stay),
+        "turned": (first + stay, first),
+        "same": (first, first),
+        "apart": (first, rng.integers(17_900, 17_900 + SPAN, rows)),
+        "birth": (first - rng.integers(0, 95 * 365, rows), first),
+        "long": (first, first + rng.integers(0, 3 * 365, rows)),
+        "either": (first, first + np.where(rng.random(rows) < 0.08, -1 - stay, stay)),
+    }
+    return ways[kind]
+
+
+def table_of(kind: str, rows: int = ROWS, seed: int = 0) -> pa.Table:
+    first, last = (pa.array(days.astype("datetime64[D]")) for days in days_of(kind, rows, seed))
+    ward = np.random.default_rng(seed).choice(["A", "B", "C"], rows)
+    return pa.table({"admitted": first, "discharged": last, "ward": ward})
+
+
+def found_in(kind: str, budget: Budget = MUCH, rows: int = ROWS, seed: int = 0) -> tuple[Length, ...]:
+    found, curator = discover(table_of(kind, rows, seed), budget=budget, seed=seed)
+    curator.close()
+    return found.lengths
+
+
+@pytest.mark.parametrize("kind", ["stay", "turned", "same"])
+def test_a_date_that_follows_another_one_soon_is_found_in_either_order(kind):
+    first, last = days_of(kind)
+    (length,) = found_in(kind)
+    forward = kind != "turned"
+    assert (length.first, length.last) == (("admitted", "discharged") if forward else ("discharged", "admitted"))
+    longest = int(np.abs(last - first).max())
+    assert max(longest, 1) <= length.upper <= max(4 * longest, 2)
+    assert length.records == pytest.approx(ROWS, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", ["apart", "birth", "long", "either"])
+def test_dates_that_are_not_ordered_or_far_apart_stay_as_they_are(kind):
+    assert found_in(kind) == ()
+
+
+@pytest.mark.parametrize("kind", ["apart", "birth"])
+def test_noise_alone_finds_nothing(kind):
+    """Where the noise hides much and where it hides little: 24 purchases with fixed seeds."""
+    for seed, epsilon in itertools.product(range(6), (0.05, 0.2, 1.0, 5.0)):
+        assert found_in(kind, Budget(epsilon, 1e-9), 2000, seed) == ()
+
+
+def counted(kind: str, deviation: float, seed: int) -> tuple[CountedApart, dict]:
+    (pair,) = pairs_of({"a": "date", "b": "date"}, {})
+    exact = pair.counts(*(days.astype(float) for days in days_of(kind, 20_000, seed)))
+    noise = np.random.default_rng(seed).normal(0, deviation, pair.size)
+    present = dict.fromkeys("ab", (20000.0, deviation))
+    return CountedApart(pair, exact + noise, deviation), {"spans": dict.fromkeys("ab", float(SPAN)), "present": present}
+
+
+@pytest.mark.parametrize("deviation", [1.0, 30.0, 150.0])
+def test_answers_are_weighed_by_their_precision(deviation):
+    found = [counted("stay", deviation, seed)[0] for seed in range(2)]
+    both = found[0].beside(found[1])
+    assert both.deviation == pytest.approx(deviation / np.sqrt(2))
+    assert both.counts == pytest.approx((found[0].counts + found[1].counts) / 2)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("stay", ("a", "b")), ("turned", ("b", "a"))])
+def test_the_order_is_found_through_noise(kind, expected):
+    """With noise of up to 150 per count of 20,000 records: all of 40 draws."""
+    for deviation, seed in itertools.product((5.0, 50.0, 100.0, 150.0), range(10)):
+        one, about = counted(kind, deviation, seed)
+        length = length_of(one, "date", sure_of(one.apart.size), **about)
+        assert length is not None
+        assert (length.first, length.last) == expected
+        lengths = np.abs(np.subtract(*days_of(kind, 20_000, seed)))
+        assert np.mean(lengths > length.upper) < 0.03, "few lie beyond"
+
+
+def test_dates_without_an_earlier_one_are_not_given_up():
+    (pair,) = pairs_of({"a": "date", "b": "date"}, {})
+    first, last = (days.astype(float) for days in days_of("stay"))
+    first[: ROWS // 10] = np.nan
+    one = CountedApart(pair, pair.counts(first, last).astype(float), 1.0)
+    spans = dict.fromkeys("ab", float(SPAN))
+    some = {"a": (0.9 * ROWS, 1.0), "b": (float(ROWS), 1.0)}
+    assert length_of(one, "date", 4.0, spans=spans, present=some) is None
+    assert length_of(one, "date", 4.0, spans=spans, present=dict.fromkeys("ab", (0.9 * ROWS, 1.0))) is not None
+
+
+def test_each_date_is_compared_with_the_next_one_of_its_kind():
+    kinds = {"a": "date", "n": "integer", "b": "date", "t": "datetime", "c": "date", "u": "datetime"}
+    formats = {"a": "%m/%d/%Y", "b": "%d.%m.%Y", "c": ""}
+    pairs = pairs_of(kinds, formats)
+    assert [pair.columns for pair in pairs] == [("a", "b"), ("b", "c"), ("t", "u")]
+    assert [pair.first.month_first for pair in pairs] == [True, False, False]
+    assert pairs[2].edges[-1] / pairs[0].edges[-1] > 86_400e6, "microseconds, a little farther"
+
+
+def length(first: str, last: str, kind: str = "date") -> Length:
+    return Length(first, last, kind, 30, 1000.0, 5.0, 5.0, 2.0)
+
+
+def test_no_date_follows_from_itself_or_from_two():
+    lengths = [length("a", "b"), length("b", "c"), length("c", "a"), length("d", "c")]
+    assert [(one.first, one.last) for one in independent(lengths)] == [("a", "b"), ("b", "c")]
+
+
+# What is written.
+
+
+def column(name: str, kind: str = "date") -> DiscoveredColumn:
+    ends = (17_900.0, 19_360.0) if kind == "date" else (1.5e15, 1.6e15)
+    return DiscoveredColumn(
+        name=name,
+        kind=kind,
+        votes={},
+        lower=ends[0],
+        upper=ends[1],
+        tails=(0.0, 0.0),
+        categories=(),
+        records=1000,
+        missing=100,
+        edges=(),
+        deviation=2.0,
+        beyond=3.0,
+        date_format="%d.%m.%Y" if kind == "date" else "",
+        missing_words=("?",) if kind == "date" else (),
+    )
+
+
+def written(
+    columns: list[DiscoveredColumn],
+    lengths: list[Length],
+    stated: str = "",
+    types: dict | None = None,
+    unit: str = "",
+    others: tuple[str, ...] = (),
+) -> str:
+    names = [*(one.name for one in columns), *([unit] if unit else []), *others]
+    found = Discovered(tuple(columns), 1.0, 1e-9, "add_or_remove_one", {}, lengths=tuple(lengths))
+    bought = Bought(1.0, 1e-9, "add_or_remove_one", "0" * 64)
+    partial = {} if not stated else {"partial": read_partial(stated, names)}
+    return schema_of(found, bought, columns=names, types=types or {}, unit=unit, **partial)
+
+
+NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="`"), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NAMES, min_size=2, max_size=4, unique=True), st.sampled_from(["date", "datetime"]), st.data())
+def test_the_schema_is_valid_whatever_the_names(names, kind, data):
+    pairs = data.draw(st.lists(st.sampled_from([*itertools.permutations(names, 2)]), max_size=4, unique=True))
+    lengths = independent(length(*pair, kind) for pair in pairs)
+    text = written([column(name, kind) for name in names], list(lengths))
+    schema = Schema.from_toml(text)
+    assert {one.name for one in schema.derived} == {one.last for one in lengths}
+    assert len(schema.columns) == len(names) + len(lengths)
+
+
+def test_a_later_date_keeps_its_notation_and_what_is_missing():
+    schema = Schema.from_toml(written([column("a"), column("b")], [length("a", "b")]))
+    stay = schema["a_to_b"]
+    assert (stay.lower, stay.upper, stay.missing, stay.missing_values) == (0, 30, True, ("?",))
+    (derived,) = schema.derived
+    assert (derived.format, derived.expression) == ("%d.%m.%Y", "a + a_to_b")
+    assert [one.name for one in schema.columns] == ["a", "a_to_b", "b"]
+
+
+def test_dates_follow_one_another():
+    schema = Schema.from_toml(written([column(name) for name in "abc"], [length("b", "c"), length("a", "b")]))
+    assert {one.name: one.expression for one in schema.derived} == {"b": "a + a_to_b", "c": "a + a_to_b + b_to_c"}
+    assert set(schema.between) == {"a_to_b", "b_to_c"}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        '[columns.b]\nkind = "date"\nlower = 2019-01-01\nupper = 2022-12-31\n',
+        '[columns.a]\nkind = "date"\nformat = "%d.%m.%Y"\n',
+    ],
+)
+def test_dates_of_which_the_user_said_something_stay(stated):
+    text = written([column("a"), column("b"), column("z")], [length("a", "b")], stated)
+    assert "[[derived]]" not in text
+
+
+def test_a_name_that_the_user_declares_is_not_taken_twice():
+    lines = ["[columns.x]", 'kind = "integer"', "lower = 0", "upper = 9"]
+    lines += ["[[derived]]", 'name = "a_to_b"', 'kind = "integer"', 'expression = "x + 1"']
+    stated = "\n".join([*lines, ""])
+    schema = Schema.from_toml(written([column("a"), column("b")], [length("a", "b")], stated, others=("x",)))
+    assert set(schema.between) == {"a_to_b_"}
+
+
+def test_names_that_are_taken_or_can_not_be_written():
+    schema = Schema.from_toml(written([column("a"), column("b"), column("A_TO_B")], [length("a", "b")]))
+    assert [one.name for one in schema.columns] == ["a", "a_to_b_", "b", "A_TO_B"]
+    assert "[[derived]]" not in written([column("a`"), column("b")], [length("a`", "b")])
+    schema = Schema.from_toml(written([column("a"), column("b")], [length("a", "b")], unit="a_to_b"))
+    assert "a_to_b_" in schema.between
+
+
+@pytest.mark.parametrize(("zone", "found"), [("Europe/Zurich", True), (None, False)])
+def test_instants_with_a_zone_and_without_one_are_not_subtracted(zone, found):
+    types = {"a": pa.timestamp("us", tz="Europe/Zurich"), "b": pa.timestamp("us", tz=zone)}
+    text = written([column(name, "datetime") for name in "ab"], [length("a", "b", "datetime")], types=types)
+    assert ("[[derived]]" in text) == found
+    if found:
+        assert Schema.from_toml(text).derived[0].zone == "UTC"
+
+
+def test_a_column_of_which_nothing_was_made_has_no_length():
+    bare = [column("a"), column("b")]
+    for lost in range(2):
+        columns = [*bare]
+        columns[lost] = DiscoveredColumn(
+            name=columns[lost].name, kind="date", votes={}, lower=None, upper=None, tails=(0.0, 0.0), categories=(),
+            records=1000, missing=0, edges=(), deviation=2.0,
+        )  # fmt: skip
+        discovered = Discovered(tuple(columns), 1.0, 1e-9, "add_or_remove_one", {}, lengths=(length("a", "b"),))
+        assert "[[derived]]" not in written([*columns, column("c")], [*discovered.lengths])
+
+
+def test_bounds_at_the_end_of_the_calendar_are_written():
+    last = (dt.date(9998, 12, 31) - dt.date(1970, 1, 1)).days
+    ends = [column("a"), column("b")]
+    far = [DiscoveredColumn(**{**vars(one), "upper": float(last)}) for one in ends]
+    Schema.from_toml(written(far, [Length("a", "b", "date", 70_000, 1000.0, 5.0, 5.0, 2.0)]))
+
+
+# Whole purchases.
+
+FORMATS = {"iso": "%Y-%m-%d", "us": "%m/%d/%Y", "de": "%d.%m.%Y", "moments": "%Y-%m-%d %H:%M:%S"}
+
+
+@pytest.mark.parametrize("notation", [*FORMATS, "parquet", "zoned"])
+def test_rows_of_a_copy_agree_with_themselves(notation, tmp_path):
+    first, last = (pd.to_datetime(pd.Series(days), unit="D") for days in days_of("stay", 3000))
+    last = last.mask(np.random.default_rng(3).random(3000) < 0.1)
+    if notation in ("moments", "zoned"):
+        last = last + pd.Timedelta(hours=3, seconds=7)
+    if notation == "zoned":
+        first, last = (days.dt.tz_localize("UTC") for days in (first, last))
+    frame = pd.DataFrame({"in": first, "out": last, "ward": np.where(first.dt.day % 2, "A", "B")})
+    path = tmp_path / ("t.csv" if notation in FORMATS else "t.parquet")
+    if notation in FORMATS:
+        frame.to_csv(path, index=False, date_format=FORMATS[notation])
+    else:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        days = pa.date32() if notation == "parquet" else pa.timestamp("us", "UTC")
+        for place, name in enumerate(("in", "out")):
+            table = table.set_column(place, name, table[name].cast(days))
+        pq.write_table(table, path)
+    schema, receipt = buy_schema(path, epsilon=20.0, delta=1e-6)
+    assert set(schema.between) == {"in_to_out"}
+    (charge,) = [one for one in receipt.document["charges"] if "apart" in one["parameters"]]
+    assert [pair["last"] for pair in charge["parameters"]["apart"]] == ["out"]
+    made = synthesize(path, schema, epsilon=20.0, delta=1e-6).to_pandas()
+    assert list(made) == ["in", "in_to_out", "out", "ward"]
+    ends = [pd.to_datetime(made[name], format=FORMATS.get(notation)) for name in ("in", "out")]
+    both = ends[0].notna() & ends[1].notna()
+    assert (ends[1] >= ends[0])[both].all()
+    assert ends[1].isna().mean() == pytest.approx(0.1, abs=0.02)
+    real = (last - first).dt.total_seconds().mean()
+    assert (ends[1] - ends[0]).dt.total_seconds().mean() == pytest.approx(real, rel=0.1)
+
+
+def test_a_purchase_without_dates_asks_of_none():
+    table = table_of("stay").select(["admitted", "ward"])
+    _, receipt = buy_schema(table, epsilon=1.0, delta=1e-6)
+    assert not any("apart" in one["parameters"] for one in receipt.document["charges"])
+
+
+def test_dates_with_stated_bounds_are_not_compared():
+    stated = "\n".join(
+        f'[columns.{name}]\nkind = "date"\nlower = 2019-01-01\nupper = 2023-12-31\n'
+        for name in ("admitted", "discharged")
+    )
+    _, receipt = buy_schema(table_of("stay"), epsilon=1.0, delta=1e-6, stated=stated)
+    assert not any("apart" in one["parameters"] for one in receipt.document["charges"])
+
+
+def test_what_counts_them_is_the_same_in_every_question():
+    _, curator = discover(table_of("stay").append_column("n", pa.array(range(ROWS))), budget=MUCH, seed=1)
+    try:
+        charges = [one for one in curator.account.charges if one.parameters.get("apart")]
+        assert len(charges) >= 1
+        assert len({str(one.parameters["apart"]) for one in charges}) == 1
+    finally:
+        curator.close()
