@@ -336,7 +336,7 @@ def test_the_bounds_of_dates_say_how_many_rows_may_lie_beyond(beyond: float, sai
     assert text.count(words) == 2
 
 
-@pytest.mark.parametrize(("kind", "lower"), [("integer", 0.0), ("integer", 5.0), ("real", 0.0)])
+@pytest.mark.parametrize(("kind", "lower"), [("integer", 5.0), ("real", 0.0)])
 def test_a_range_of_one_number_is_asked_about_where_the_noise_leaves_room(kind: str, lower: float) -> None:
     point = {"name": "bonus", "kind": kind, "lower": lower, "upper": lower, "decimals": 2 if kind == "real" else None}
     other = answers(name="n", kind="integer", lower=0.0, upper=8.0)
@@ -349,6 +349,32 @@ def test_a_range_of_one_number_is_asked_about_where_the_noise_leaves_room(kind: 
     certain = document(answers(**point, elsewhere=(-5.0, 10.0)), other)
     assert not Schema.from_toml(certain).confirm, "at most 30 of 1,000"
     stated = bought_column(answers(**point, elsewhere=(200.0, 50.0)), stated={"upper": 100})
+    assert "confirm" not in stated.facts
+
+
+def test_where_zero_alone_shows_whole_numbers_have_room_for_rare_ones() -> None:
+    """The ones of a rare flag have a code; who must confirm a dozen of such columns one by one shares the raw file."""
+
+    def flag(hidden: float, error: float, **more: Any) -> DiscoveredColumn:
+        facts = {"name": "stroke", "kind": "integer", "lower": 0.0, "upper": 0.0} | more
+        return answers(**facts, elsewhere=(hidden, error))
+
+    for upper in (0.0, 15.0):
+        text = document(flag(200.0, 50.0, upper=upper))
+        schema = Schema.from_toml(text)
+        assert not schema.confirm
+        assert (schema["stroke"].lower, schema["stroke"].upper) == (0, 15)
+        said = (
+            "by precaution: 0 alone shows, and the noise may hide 350 cells with other numbers; those above count as it"
+        )
+        assert said in text
+    assert Schema.from_toml(document(flag(0.0, 0.3)))["stroke"].upper == 0, "surely none of 1,000"
+    fractions = document(flag(200.0, 50.0, others=(("numbers with 1 decimal", 180),)))
+    assert [one.column for one in Schema.from_toml(fractions).confirm] == ["stroke"]
+    assert Schema.from_toml(document(flag(200.0, 50.0))).confirm == ()
+    assert Schema.from_toml(document(flag(200.0, 30.0))).confirm, "surely more than a twentieth hold something else"
+    stated = bought_column(flag(200.0, 50.0), stated={"upper": 100})
+    assert "upper" not in stated.facts
     assert "confirm" not in stated.facts
 
 

@@ -130,14 +130,24 @@ def _named(columns: Sequence[str]) -> str:
 def _of_numbers(made: BoughtSchema, out: Path) -> Iterator[str]:
     """On numbers that may be something else."""
     from counterfoil.discovery.bought_columns import as_texts
-    from counterfoil.discovery.bought_numbers import may_number_rows
+    from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare, may_hide, may_number_rows
     from counterfoil.schema.categorical import Categorical
+    from counterfoil.schema.integer import Integer
     from counterfoil.schema.written_numbers import are_written_numbers
 
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
         yield (
             f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
             f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+        )
+    top = ROOM_BESIDE_ZERO
+    roomy = {one.name for one in made.schema.columns if isinstance(one, Integer) and one.upper == top}
+    if rare := [one for one in made.discovered.columns if one.name in roomy and may_be_rare(one)]:
+        named, most = _named([one.name for one in rare]), max(map(may_hide, rare))
+        yield (
+            f"0 alone shows of {named}. Up to {most:,.0f} cells may hold other numbers: rare flags and counts have "
+            f"codes up to {top:g}, larger ones count as {top:g}, and fractions are rounded. State kind and bounds in "
+            f"{out} where you know them."
         )
     signs = made.discovered.signs
     reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]

@@ -38,7 +38,8 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             return _codes(column, given)
         if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
             return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
-    whole = column.kind == "integer"
+    whole, rare = column.kind == "integer", may_be_rare(column)
+    ends = (0.0, max(ends[1], ROOM_BESIDE_ZERO)) if rare else ends
     facts: Facts = _unit(column, ends)
     decimals = given.get("decimals")
     if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
@@ -48,7 +49,11 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
-    facts |= (_alone(column) if not {"lower", "upper"} & set(given) else {}) | bounds_facts(column, *bounds)
+    asks = not rare and not {"lower", "upper"} & set(given)
+    facts |= (_alone(column) if asks else {}) | bounds_facts(column, *bounds)
+    if rare and not {"lower", "upper"} & set(given):
+        why = f"0 alone shows, and the noise may hide {may_hide(column):,.0f} cells with other numbers"
+        facts["upper"] = (bounds[1], f"by precaution: {why}; those above count as it")
     if "lower" not in given and bounds[0] >= 0 and not (storage is not None and pa.types.is_unsigned_integer(storage)):
         facts["lower"] = (bounds[0], facts["lower"][1] + about_negatives(column))
     inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
@@ -118,12 +123,37 @@ def may_number_rows(column: DiscoveredColumn) -> bool:
     return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most
 
 
+ROOM_BESIDE_ZERO = 15.0
+"""Up to here whole numbers beside zero have codes where zero alone shows: such columns are mostly rare flags, and rare
+counts, of which none was seen."""
+
+_NONE = 0.001
+"""A share of the cells: where noise hides fewer other numbers than these, there is no room for them."""
+
+
+def may_hide(column: DiscoveredColumn) -> float:
+    """How many cells may hold other numbers than the only one that shows, the upper end of a 95% interval."""
+    others, error = column.elsewhere or (0.0, 0.0)
+    return min(max(others, 0.0) + STANDARD_ERRORS * error, column.records)
+
+
+def may_be_rare(column: DiscoveredColumn) -> bool:
+    """Whether zero alone shows of whole numbers, as of a rare flag, and noise may hide others.
+
+    Where many cells surely hold others, or read otherwise, it is something else than a rare flag.
+    """
+    ends = (column.lower, column.upper)
+    alone = column.kind == "integer" and column.elsewhere is not None and ends in ((0, 0), (0, ROOM_BESIDE_ZERO))
+    others, error = column.elsewhere or (0.0, 0.0)
+    many = bool(column.others) or others - STANDARD_ERRORS * error > _ROOM * column.records
+    return alone and not many and may_hide(column) > _NONE * column.records
+
+
 def _alone(column: DiscoveredColumn) -> Facts:
     """A question to whoever knows, where one number alone shows, and the noise may hide that cells hold others."""
     if column.elsewhere is None:
         return {}
-    others, error = column.elsewhere
-    most = min(max(others, 0.0) + STANDARD_ERRORS * error, column.records)
+    most = may_hide(column)
     if most <= _ROOM * column.records:
         return {}
     why = f"{column.lower:g} alone shows, and the noise may hide {most:,.0f} cells with other numbers"

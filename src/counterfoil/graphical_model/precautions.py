@@ -40,13 +40,48 @@ def believed(deviations: float, *, empty: float = _EMPTY, most: float = _MEAN) -
     """
     if deviations > _FAR:
         return deviations - 1 / most
-    count = max(deviations, -_FAR)
+    better, if_any = _explained(deviations, most)
+    return max(if_any / (1 + math.exp(-math.log((1 - empty) / empty) - better)), 0.0)
+
+
+def _explained(deviations: float, most: float) -> tuple[float, float]:
+    """The log of how much better a count is explained by records than by none, and how many there are in the mean.
+
+    Args:
+        deviations: the noisy count, in deviations of its noise.
+        most: how many deviations there are in the mean where there are some.
+    """
+    count = min(max(deviations, -_FAR), _FAR)
     mean = count - 1 / most  # of the normal law whose positive part the count leaves of the exponential one
     log_above = float(log_ndtr(mean))
-    # The log of how much better the count is explained by records than by none.
-    log_odds = math.log((1 - empty) / empty / most) + _HALF_LOG_TAU + log_above + mean**2 / 2
-    if_any = mean + math.exp(-(mean**2) / 2 - _HALF_LOG_TAU - log_above)
-    return max(if_any / (1 + math.exp(-log_odds)), 0.0)
+    better = _HALF_LOG_TAU + log_above + mean**2 / 2 - math.log(most)
+    return better, mean + math.exp(-(mean**2) / 2 - _HALF_LOG_TAU - log_above)
+
+
+def beside_one(counts: np.ndarray, scale: float) -> np.ndarray:
+    """What is believed of the codes beside the only one that stands out, such as the ones of a rare flag beside zeros.
+
+    Nothing is known of how they fall off. Most columns have one or two such codes, and each further one is half as
+    likely as the one before: that the first n hold the rest alike is believed with 2^-n. Half of the columns have none.
+
+    Args:
+        counts: float64 [n], noisy, the nearest code first.
+        scale: the standard deviation of the noise of each.
+
+    Returns:
+        float64 [n], posterior means, none below 0.
+    """
+    lengths = np.arange(1, len(counts) + 1)
+    noises = scale * np.sqrt(lengths)
+    found = [
+        _explained(deviations, _MEAN / math.sqrt(length))
+        for deviations, length in zip((np.cumsum(counts) / noises).tolist(), lengths.tolist(), strict=True)
+    ]
+    better, means = (np.array(part) for part in zip(*found, strict=True))
+    logs = better - lengths * math.log(2) - math.log1p(-(2.0 ** -len(counts)))
+    likely = np.exp(logs - np.logaddexp.reduce([*logs, 0.0]))  # the last one is of no records
+    each = likely * means * noises / lengths
+    return np.cumsum(each[::-1])[::-1]
 
 
 def join_hidden(
@@ -92,7 +127,7 @@ def without_doubtful_tails(
     """The smoothed counts of single whole numbers, where what lies beyond all that stands out holds what is believed.
 
     A tail falls as what lies beside it does, and beyond the last of a few codes there is none. A tail that its own
-    counts show keeps its records.
+    counts show keeps its records. Beside a single code nothing says how a tail falls (`beside_one`).
 
     Args:
         smoothed: of numbers each of which has a code.
@@ -109,6 +144,9 @@ def without_doubtful_tails(
         return smoothed
     tails = (np.flatnonzero(runs < out[0])[::-1], np.flatnonzero(runs > out[-1]))
     for tail, may_be_empty in zip(tails, doubtful, strict=True):
+        if may_be_empty and body.sum() == 1 and len(tail):
+            found[tail] = beside_one(counts[tail], scale)
+            continue
         mass = float(found[tail].sum())
         if mass <= 0 or not may_be_empty:
             continue
