@@ -20,6 +20,7 @@ from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names
 from counterfoil.schema import Schema
+from counterfoil.schema.unit_advice import RowProtectionWarning
 
 
 @pytest.fixture(scope="module")
@@ -127,11 +128,40 @@ def test_the_schema_is_checked_as_on_the_command_line_and_what_stands_out_is_war
     assert "schema_check" not in unchecked.receipt.document
 
 
+STAYS = '[columns.{}]\nkind = "identifier"\n[columns.ward]\nkind = "integer"\nlower = 0\nupper = 4\n'
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (STAYS.format("patient"), r"Each row is protected by itself\. .*: privacy_unit=\('patient', K\)\.$"),
+        (
+            STAYS.format("x") + STAYS.format("y").split("[columns.ward]")[0],
+            r"privacy_unit=\(COLUMN, K\), where .* x or y",
+        ),
+    ],
+    ids=["one", "two"],
+)
+def test_rows_that_have_an_identifier_are_said_to_be_protected_one_by_one(schema: str, words: str) -> None:
+    """The command said so; in Python patients with many rows were copied without a word."""
+    stays = pa.table({"patient": [1, 1, 2] * 50, "x": [0] * 150, "y": [0] * 150, "ward": [0, 1, 2] * 50})
+    facts = Schema.from_toml(schema)
+    rows = stays.select([column.name for column in facts.columns])
+    with pytest.warns(RowProtectionWarning, match=words) as said:
+        synthesize(rows, facts, epsilon=1.0, method="independent", seed=1)
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowProtectionWarning)
+        unit = facts.columns[0].name
+        synthesize(rows, facts, epsilon=1.0, method="independent", seed=1, privacy_unit=(unit, 3))
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"epsilom": 1}, r"`synthesize` has no argument 'epsilom'\. Did you mean 'epsilon'\?"),
         ({"privacy_units": ("age", 1)}, r"no argument 'privacy_units'\. Did you mean 'privacy_unit'\?"),
+        ({"max_rows": 3}, r"no argument 'max_rows'\. It belongs to the privacy unit: .*privacy_unit=\('person', 3\)\."),
         ({"target": "income"}, r"no argument 'target'\. Name it in `fidelity=Fidelity\(share, target=\.\.\.\)`"),
         ({"budget": 1}, r"`synthesize` has no argument 'budget'"),
         ({"accept": 3}, r"`accept` must be an `Acceptance`.* Found int: give one, or leave it out\."),

@@ -32,6 +32,7 @@ from counterfoil.methods.wasserstein_generator import WassersteinGenerator as Wa
 from counterfoil.receipt.acceptance_bounds import Bound as Bound
 from counterfoil.receipt.receipt import Receipt as Receipt
 from counterfoil.schema.schema import Schema as Schema
+from counterfoil.schema.unit_advice import RowProtectionWarning as RowProtectionWarning
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis as Synthesis
 from counterfoil.training.changed_rows import ChangedRowsWarning as ChangedRowsWarning

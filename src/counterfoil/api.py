@@ -33,6 +33,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
+from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
@@ -102,7 +103,8 @@ def synthesize(
         rest: spends what the purchase of the schema left of a budget, of which it took a share (`buy_schema`):
             `epsilon` and `delta` are then those of both together, as they were stated there. A ledger that counted the
             purchase has reserved them already.
-        options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them.
+        options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them. Without a privacy unit each
+            row is protected by itself, which is warned of where the schema has an identifier (`RowProtectionWarning`).
 
     Returns:
         a `Synthesis` by methods for tables; a `PointSynthesis` by "evolution", "signed-measure" and "measure-tree".
@@ -175,6 +177,7 @@ def synthesize(
         if rest:
             curator.spend_rest()
         _warn_of_schema(curator.schema)
+        warn_of_row_protection(curator.schema, unit)
         make = partial(
             release_from,
             synthesizer=synthesizer,
@@ -208,6 +211,8 @@ def _require_known(options: Mapping[str, Any]) -> None:
             hint = did_you_mean(name, [*known, *CuratorOptions.__annotations__])
             if name == "target":
                 hint = " Name it in `fidelity=Fidelity(share, target=...)`, and the relations with it are kept best."
+            if name == "max_rows":
+                hint = " It belongs to the privacy unit: give both, as in privacy_unit=('person', 3)."
             raise TypeError(f"`synthesize` has no argument {name!r}.{hint}")
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from counterfoil.schema.unit_advice import ANY_COLUMN, unit_advice_in
+
 if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.schema import Schema
 
-_PERSON = re.compile(
-    r"(^|[_\W])(person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde)$",
-    re.I,
-)
-_FEWEST_PERSONS = 20
-"""Codes: fewer may be kinds of them."""
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -59,44 +54,8 @@ def not_read(schema: Schema, names: Collection[str]) -> str:
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
-    from counterfoil.schema import Identifier
-
-    if unit is not None:
-        return None
-    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
-    if not named:
-        return _copied_advice(schema)
-    if schema.bought is not None and (bought := schema.bought.unit) is not None:
-        return (
-            f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
-            f"--privacy-unit {shlex.quote(bought.column)} --max-rows {bought.max_rows} protects these."
-        )
-    column, which = (
-        (shlex.quote(named[0]), "") if len(named) == 1 else ("COLUMN", f", where COLUMN is {' or '.join(named)}")
-    )
-    return (
-        "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
-        f"--privacy-unit {column} --max-rows K{which}."
-    )
+    return unit_advice_in(_as_options, schema, unit)
 
 
-def _copied_advice(schema: Schema) -> str | None:
-    """The same where a column is copied whose name is that of identifiers or persons, as the `id` of repeated
-    measures."""
-    from counterfoil.schema.categorical import Categorical
-    from counterfoil.schema.drafting import may_name_somebody
-    from counterfoil.schema.integer import Integer
-
-    named = [
-        column.name
-        for column in schema.synthesized
-        if (isinstance(column, Categorical | Integer) and may_name_somebody(column.name))
-        or (isinstance(column, Integer) and column.size > _FEWEST_PERSONS and _PERSON.search(column.name))
-    ]
-    if not named:
-        return None
-    return (
-        f"Each row is protected by itself, and {named[0]} is copied as any other column. If its values are persons, of "
-        "whom several rows may be, protect all of them: "
-        f'--privacy-unit {shlex.quote(named[0])} --max-rows K, with kind = "identifier" in its table.'
-    )
+def _as_options(column: str, most: str) -> str:
+    return f"--privacy-unit {column if column == ANY_COLUMN else shlex.quote(column)} --max-rows {most}"

@@ -1,0 +1,85 @@
+"""Whom a release protects where rows have an identifier and nobody says whose they are: public, as the schema is."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from counterfoil.callers import outside_the_package
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.drafting import may_name_somebody
+from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.integer import Integer
+
+if TYPE_CHECKING:
+    from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.schema.schema import Schema
+
+ANY_COLUMN = "COLUMN"
+"""What stands for a column where several could be meant."""
+_PERSON = re.compile(
+    r"(^|[_\W])(person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde)$",
+    re.I,
+)
+_FEWEST_PERSONS = 20
+"""Codes: fewer may be kinds of them."""
+
+Asking = Callable[[str, str], str]
+"""How a privacy unit is asked for, given its column and the most rows of each."""
+
+
+class RowProtectionWarning(UserWarning):
+    """Each row is protected by itself, and the schema has an identifier, or copies what is called like one.
+
+    A person whose rows are many is then protected less than the epsilon of the release says. Pass `privacy_unit`, or
+    ignore this category where each row is of another person.
+    """
+
+
+def unit_advice_in(asking: Asking, schema: Schema, unit: PrivacyUnit | None) -> str | None:
+    """What to consider where rows have an identifier and each is protected by itself; None where nothing is."""
+    if unit is not None:
+        return None
+    named = [column.name for column in schema.columns if isinstance(column, Identifier)]
+    if not named:
+        return _copied_advice(asking, schema)
+    if schema.bought is not None and (bought := schema.bought.unit) is not None:
+        return (
+            f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
+            f"{asking(bought.column, str(bought.max_rows))} protects these."
+        )
+    column, which = (named[0], "") if len(named) == 1 else (ANY_COLUMN, f", where COLUMN is {' or '.join(named)}")
+    return (
+        "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
+        f"{asking(column, 'K')}{which}."
+    )
+
+
+def warn_of_row_protection(schema: Schema, unit: PrivacyUnit | None) -> None:
+    """Gives the same as a warning, each time that a release is begun in Python."""
+    if (advice := unit_advice_in(_as_argument, schema, unit)) is not None:
+        warnings.warn(advice, RowProtectionWarning, stacklevel=outside_the_package())
+
+
+def _as_argument(column: str, most: str) -> str:
+    return f"privacy_unit=({column if column == ANY_COLUMN else repr(column)}, {most})"
+
+
+def _copied_advice(asking: Asking, schema: Schema) -> str | None:
+    """The same where a column is copied whose name is that of identifiers or persons, as the `id` of repeated
+    measures."""
+    named = [
+        column.name
+        for column in schema.synthesized
+        if (isinstance(column, Categorical | Integer) and may_name_somebody(column.name))
+        or (isinstance(column, Integer) and column.size > _FEWEST_PERSONS and _PERSON.search(column.name))
+    ]
+    if not named:
+        return None
+    return (
+        f"Each row is protected by itself, and {named[0]} is copied as any other column. If its values are persons, of "
+        "whom several rows may be, protect all of them: "
+        f'{asking(named[0], "K")}, with kind = "identifier" in its table.'
+    )
