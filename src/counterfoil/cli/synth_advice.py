@@ -7,8 +7,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil.schema.unit_advice import ANY_COLUMN, unit_advice_in
-
 if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
     from counterfoil.schema import Schema
@@ -54,8 +52,10 @@ def not_read(schema: Schema, names: Collection[str]) -> str:
 
 def unit_advice(schema: Schema, unit: PrivacyUnit | None) -> str | None:
     """What to consider where rows have an identifier and each is protected by itself; public, as the schema is."""
+    from counterfoil.schema.unit_advice import unit_advice_in
+
     return unit_advice_in(_as_options, schema, unit)
 
 
 def _as_options(column: str, most: str) -> str:
-    return f"--privacy-unit {column if column == ANY_COLUMN else shlex.quote(column)} --max-rows {most}"
+    return f"--privacy-unit {shlex.quote(column)} --max-rows {most}"
