@@ -6,9 +6,13 @@ import json
 import os
 import re
 import shlex
+import warnings
+from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -18,6 +22,7 @@ from command_line import Ended, Office, make_office
 from counterfoil.cli.schema_bought import default_receipt
 from counterfoil.curator.account import Account
 from counterfoil.fidelity.bought_schema import BoughtSchema
+from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.files import moved
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Categorical, Identifier, Integer, Real, Schema
@@ -578,6 +583,34 @@ def test_from_python(office: Office) -> None:
         counterfoil.buy_schema("town.csv", epsilon=1.0, stated='[columns.b]\nkind = "boolean"\n')
     with pytest.raises(ValueError, match="delta"):
         counterfoil.buy_schema("town.csv", epsilon=1.0, delta=0.3)
+
+
+def test_python_says_which_columns_no_release_will_have() -> None:
+    """A frame's dates that are Python objects, and lists, were left out without a word."""
+    days = [date(1950, 1, 1) + timedelta(days=17 * row) for row in range(1000)]
+    ages = [row % 50 for row in range(1000)]
+    frame = pd.DataFrame({"born": pd.Series(days, dtype=object), "age": ages})
+    schema, said = bought_with_warnings(frame, epsilon=10.0)
+    assert schema.ignore == ("born",)
+    assert said[0].startswith("No release will have born, whose cells are Python objects: ")
+    stated = said[0].split("stated='")[1].removesuffix("'.").replace("\\n", "\n")
+    for source, options in [(frame, {"stated": stated}), (frame.astype({"born": pd.ArrowDtype(pa.date32())}), {})]:
+        schema, silent = bought_with_warnings(source, epsilon=10.0, **options)
+        assert (schema["born"].kind, len(said), silent) == ("date", 1, [])
+    lists = pa.table({"age": ages, "visits": [[1]] * 1000, "note": [f"n{row}" for row in range(1000)]})
+    _, said = bought_with_warnings(lists, epsilon=10.0)
+    assert [one.split(":")[0] for one in said] == ["No release will have visits", "No release will have note"]
+    _, said = bought_with_warnings(pa.table({"age": ages[:100]}), epsilon=0.1)
+    assert said[0].startswith("The noise hides what fewer than ")
+
+
+def bought_with_warnings(source: object, **options: Any) -> tuple[Schema, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SchemaWarning)
+        schema, _ = counterfoil.buy_schema(source, **options)
+    chosen = [one for one in caught if one.category is SchemaWarning]
+    assert {one.filename for one in chosen} <= {__file__}
+    return schema, [str(one.message) for one in chosen]
 
 
 def test_receipts_lie_beside_schemas() -> None:

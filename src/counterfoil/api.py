@@ -21,6 +21,7 @@ from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
+from counterfoil.fidelity.bought_advice import warn_of_purchase
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, SchemaWarning
@@ -307,7 +308,8 @@ def buy_schema(
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
-    `Schema.bought` has what it cost, which adds to the cost of every release of the same records.
+    `Schema.bought` has what it cost, which adds to the cost of every release of the same records. What is to be looked
+    at is warned of (`SchemaWarning`): columns that no release will have, what the noise hides, and what numbers may be.
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
@@ -351,6 +353,7 @@ def buy_schema(
         made, curator = purchase.make(counting)
         with curator:
             curator.record_receipt(made.receipt.digest)
+    warn_of_purchase(made, purchase)
     return made.schema, made.receipt
 
 

@@ -15,7 +15,7 @@ from counterfoil.schema.toml import UNKNOWN
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
-    from counterfoil.schema.discovered import DiscoveredColumn, Length
+    from counterfoil.schema.discovered import DiscoveredColumn
     from counterfoil.schema.schema import Schema
 
 _MOST_NAMES = 3
@@ -32,8 +32,8 @@ def findings(made: BoughtSchema, purchase: SchemaPurchase) -> Any:
     table.add_column("what was found", overflow="fold", max_width=30)
     table.add_column("missing", justify="right", no_wrap=True)
     answers = {column.name: column for column in made.discovered.columns}
-    document = tomllib.loads(made.text)
-    tables, follow = document.get("columns", {}), follows(made, document)
+    tables = tomllib.loads(made.text).get("columns", {})
+    follow = {length.last: length for length in made.lengths.values()}
     for name in purchase.names:
         if name in follow:
             length = follow[name]
@@ -63,17 +63,6 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
     lost = misread(answers, kind) if kind != "categorical" else ()
     read = f"; {counted(lost)} read as missing" if lost else ""
     return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
-
-
-def follows(made: BoughtSchema, document: Mapping[str, Any]) -> dict[str, Length]:
-    """By the later date, what lies between two that were bought, where it is derived from that.
-
-    Args:
-        made: what was bought.
-        document: the same schema, parsed.
-    """
-    derived = {one.get("name") for one in document.get("derived", ())}
-    return {length.last: length for length in made.discovered.lengths if length.last in derived}
 
 
 def _missing(answers: DiscoveredColumn) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.curator.sources.file_source import FileSource
+from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import value_of
 from counterfoil.ledger.ledger import SourceIdentity
@@ -24,12 +25,14 @@ class SourceColumns:
         typed: False where the storage has no types of its own, as with CSV.
         delimiter: what stands between the cells of a CSV file; None in other storages.
         encoding: of a CSV file, as its first bytes say, or else as stated.
+        objects: the columns of a frame whose cells are Python objects, of which no type is known.
     """
 
     types: Mapping[str, pa.DataType]
     typed: bool
     delimiter: str | None = None
     encoding: str | None = None
+    objects: frozenset[str] = frozenset()
 
     def require_encoding(self, stated: str) -> None:
         """Refuses an encoding that says nothing about this table, and which could not write what it holds.
@@ -71,8 +74,10 @@ def columns_of(source: Any, declared: Collection[str] = (), encoding: str = UTF_
     opened = open_source(source, declared=declared, encoding=encoding)
     header = opened.header if isinstance(opened, FileSource) else None
     types = {name: opened.column_types[name] for name in opened.column_names}
-    text = () if header is None else (header.delimiter, header.encoding)
-    return SourceColumns(types, opened.typed, *text)
+    if header is not None:
+        return SourceColumns(types, opened.typed, header.delimiter, header.encoding)
+    objects = opened.objects if isinstance(opened, FrameSource) else frozenset()
+    return SourceColumns(types, opened.typed, objects=objects)
 
 
 def columns_stated(source: Any, encoding: str) -> SourceColumns:

@@ -29,7 +29,7 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.bought import Bought, ShareOf
 from counterfoil.schema.code_lists import CodeLists
-from counterfoil.schema.discovered import Discovered, Need
+from counterfoil.schema.discovered import Discovered, Length, Need
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.header import hint_of_names, require_names
 from counterfoil.schema.partial import NOTHING, Partial, encoding_of, read_partial, require_bounds_can_be_bought
@@ -57,6 +57,13 @@ class BoughtSchema:
     receipt: Receipt
     discovered: Discovered
 
+    @property
+    def lengths(self) -> dict[str, Length]:
+        """By column of the schema, what it counts between two dates that were found to follow one another."""
+        ends = {(one.first.name, one.last.name): name for name, one in self.schema.between.items()}
+        found = {(length.first, length.last): length for length in self.discovered.lengths}
+        return {name: found[pair] for pair, name in ends.items() if pair in found}
+
 
 @dataclass(frozen=True)
 class SchemaPurchase:
@@ -72,6 +79,7 @@ class SchemaPurchase:
         partial: what is stated by hand.
         name: what the schema is to be called.
         share: of the budget, for the schema; what is left of it is for one release (`RestOfBudget`).
+        objects: the columns of a frame whose cells are Python objects.
     """
 
     source: Any
@@ -83,6 +91,7 @@ class SchemaPurchase:
     partial: Partial = NOTHING
     name: str = ""
     share: float = 1.0
+    objects: frozenset[str] = frozenset()
 
     @staticmethod
     def of(
@@ -126,7 +135,9 @@ class SchemaPurchase:
         require_names(names, (*partial.columns, *partial.facts.get("ignore", ())))
         types = columns.types if columns.typed else {}
         require_bounds_can_be_bought(partial, types)
-        return SchemaPurchase(source, budget, relation, unit, names, types, partial, name, float(share))
+        return SchemaPurchase(
+            source, budget, relation, unit, names, types, partial, name, float(share), columns.objects
+        )
 
     @property
     def protects(self) -> str:

@@ -25,14 +25,21 @@ class FrameSource:
         column_names: of all columns.
         n_rows: how many rows there are.
         part: given a column's position, what reads it: from a row on, so many values, or fewer at the end.
+        objects: the columns whose cells are Python objects, of which no type is known.
     """
 
     name = "memory"
     location = "memory"
     typed = True
 
-    def __init__(self, column_names: tuple[str, ...], n_rows: int, part: Callable[[int], Part]):
-        self.column_names = column_names
+    def __init__(
+        self,
+        column_names: tuple[str, ...],
+        n_rows: int,
+        part: Callable[[int], Part],
+        objects: frozenset[str] = frozenset(),
+    ):
+        self.column_names, self.objects = column_names, objects
         self._n_rows = n_rows
         self._part = cache(part)  # a conversion may copy
 
@@ -55,7 +62,8 @@ class FrameSource:
         except nw.exceptions.DuplicateError:
             raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
         names = unique_names(frame.columns, _HERE)
-        return FrameSource(names, len(frame), lambda i: _part_of(frame[:, i], names[i]))
+        objects = frozenset(name for i, name in enumerate(names) if _has_no_type(frame[:, i]))
+        return FrameSource(names, len(frame), lambda i: _part_of(frame[:, i], names[i]), objects)
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
@@ -103,6 +111,11 @@ def _holds_objects(series: Any) -> bool:
     # What pandas calls `string` or `str` holds Python's own texts in one of its storages: any, even broken ones.
     values = getattr(getattr(kind, "categories", None), "dtype", kind)
     return str(values) == "object" or getattr(values, "storage", "") == "python"
+
+
+def _has_no_type(series: Any) -> bool:
+    """Whether each cell has a type of its own: by the column's own type, and not by what is in the cells."""
+    return str(getattr(series.to_native(), "dtype", "")).lower() == "object"
 
 
 def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSource:

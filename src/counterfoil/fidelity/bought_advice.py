@@ -1,0 +1,200 @@
+"""What to look at in a schema that was bought, in sentences: for the terminal, and as warnings in Python."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from counterfoil.callers import outside_the_package
+from counterfoil.discovery.bought_categories import mostly, mostly_beyond, public_names
+from counterfoil.discovery.bought_columns import as_texts
+from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare, may_hide, may_number_rows
+from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
+from counterfoil.fidelity.schema_check import SchemaWarning
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.toml_text import toml_key
+from counterfoil.schema.written_numbers import are_written_numbers
+
+_MOST_NAMED = 4
+_THE_SCHEMA = "the schema"
+
+
+def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[str] = ()) -> list[str]:
+    """What may be wrong with it, or lacks.
+
+    Args:
+        made: the schema, with what was found.
+        out: where it is to be corrected.
+        sign: the option that states a decimal sign.
+        without: columns that are left out, of which it is said elsewhere.
+    """
+    return [*_of_texts(made, out, sign, without), *_of_rare(made, out), *_of_numbers(made, out), *_of_dates(made, out)]
+
+
+def warn_of_purchase(made: BoughtSchema, purchase: SchemaPurchase) -> None:
+    """Gives all of it as warnings, with what a terminal shows beside it: what the noise hides, and what is open."""
+    for sentence in (
+        *_of_what_is_open(made),
+        *_of_objects(made, purchase),
+        *_of_the_rest(made, purchase),
+        *on_lengths(made),
+    ):
+        warnings.warn(sentence, SchemaWarning, stacklevel=outside_the_package())
+
+
+def _of_what_is_open(made: BoughtSchema) -> Iterator[str]:
+    if (need := made.discovered.need) is not None and need.epsilon is not None:
+        yield need.sentence()
+    if open_columns := [one.column for one in made.schema.confirm]:
+        yield (
+            f"No release can be made before {_named(open_columns)} are confirmed: state them (`stated`), or spend more."
+        )
+
+
+def _of_objects(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
+    """On columns that a release will lack although their cells may be numbers or dates."""
+    if objects := [name for name in _left_out(made, purchase) if name in purchase.objects]:
+        kinds = "".join(f'[columns.{toml_key(name)}]\nkind = "date"' for name in objects[:1])
+        yield (
+            f"No release will have {_named(objects)}, whose cells are Python objects: no storage says their type, and "
+            "they were read as texts. Where they are dates or decimals, give the column a type, or state its kind, for "
+            f"which bounds are bought: stated={kinds!r}."
+        )
+
+
+def _of_the_rest(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
+    texts = [one.name for one in made.discovered.columns if one.kind == "text"]
+    others = [name for name in _left_out(made, purchase) if name not in texts]
+    if others:
+        yield (
+            f"No release will have {_named(others)}: no kind of column holds their cells, or nothing of them shows. "
+            f"State kind and bounds in {_THE_SCHEMA}, and take the columns out of `ignore`."
+        )
+    yield from advice_on(made, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
+
+
+def _left_out(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
+    stated = purchase.partial.facts.get("ignore", ())
+    return [name for name in made.schema.ignore if name not in stated]
+
+
+def _tables(made: BoughtSchema) -> dict[str, Any]:
+    tables: dict[str, Any] = tomllib.loads(made.text).get("columns", {})
+    return tables
+
+
+def _of_texts(made: BoughtSchema, out: str, sign: str, without: Collection[str]) -> Iterator[str]:
+    """On texts of which no column was made, and which may be numbers or moments."""
+    tables = _tables(made)
+    if beside := [one.name for one in made.discovered.columns if one.name in tables and mostly_beyond(one)]:
+        yield (
+            f"Most cells of {_named(beside)} are numbers, dates or moments beside texts, and were bought as categories."
+            " Many are none of these, and count as `other`. Where the texts mean missing, state kind and bounds in "
+            f"{out} with missing = true."
+        )
+    left_out = [one for one in made.discovered.columns if one.kind == "text" and one.name not in {*tables, *without}]
+    if mixed := [one.name for one in left_out if mostly(one)]:
+        yield (
+            f"No release will have {_named(mixed)}: numbers, dates or moments, and too many texts beside them. Where "
+            f"these mean missing, state kind and bounds in {out} with missing = true, and `missing_values` where they "
+            "shall come back as they are written, and take the columns out of `ignore`."
+        )
+    if various := [one.name for one in left_out if not mostly(one)]:
+        yield (
+            f"No release will have {_named(various)}: texts of which none is frequent. "
+            f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do "
+            "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
+            f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs "
+            "such as % or € are read where `unit` names the sign."
+        )
+
+
+def _voted(made: BoughtSchema) -> frozenset[str]:
+    """The columns whose kind was asked for."""
+    return frozenset(one.name for one in made.discovered.columns if one.votes)
+
+
+def _named(columns: Sequence[str]) -> str:
+    more = len(columns) - _MOST_NAMED
+    return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _of_numbers(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On numbers that may be something else."""
+    if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
+        yield (
+            f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
+            f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+        )
+    signs = made.discovered.signs
+    reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]
+    if signs is not None and not signs.sign and reals:
+        yield (
+            f"No decimal sign of the file shows above the noise, and the numbers of {_named(reals)} were read with a "
+            "decimal point, 1.234 as a little more than 1. Where points separate thousands, write `decimal_char = "
+            f'","`, kind = "integer" and bounds that hold then in {out}.'
+        )
+    listed = {column.name: column for column in made.schema.columns if isinstance(column, Categorical)}
+    if written := [name for name, one in listed.items() if are_written_numbers(one.labels[: len(one.values)])]:
+        yield (
+            f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
+            "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
+            f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are read where "
+            "`unit` names the sign."
+        )
+    if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
+        texts = as_texts("," if any(one.decimal_char == "," for one in lumped) else "")
+        yield (
+            f"Nearly all numbers of {', '.join(one.name for one in lumped)} lie at a few places, far apart, as codes "
+            f"do. Where they are codes, list them as the `values` of a categorical column{texts} in {out}: any number "
+            "near them is drawn otherwise."
+        )
+
+
+def _of_rare(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On columns of which zero alone shows."""
+    top = ROOM_BESIDE_ZERO
+    roomy = {one.name for one in made.schema.columns if isinstance(one, Integer) and one.upper == top}
+    if rare := [one for one in made.discovered.columns if one.name in roomy and may_be_rare(one)]:
+        named, most = _named([one.name for one in rare]), max(map(may_hide, rare))
+        yield (
+            f"0 alone shows of {named}. Up to {most:,.0f} cells may hold other numbers: rare flags and counts have "
+            f"codes up to {top:g}, larger ones count as {top:g}, and fractions are rounded. State kind and bounds in "
+            f"{out} where you know them."
+        )
+
+
+def on_lengths(made: BoughtSchema) -> Iterator[str]:
+    """On dates that follow from others."""
+    for name, length in made.lengths.items():
+        yield (
+            f"{length.last} follows {length.first}, and mostly soon: copies keep what lies between the two, in a "
+            f"column {name}, and {length.last} is derived from it."
+        )
+
+
+def on_public_lists(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On categories that were taken from a list and not from records."""
+    tables = _tables(made)
+    for column in made.discovered.columns:
+        public, names = public_names(column)
+        if names and set(names) <= set(tables[column.name].get("values", ())):
+            yield (
+                f"{column.name} also lists the {len(names)} other names of a public list ({public}), for which no "
+                f"record was read: delete those from {out} that can't occur."
+            )
+
+
+def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On an order that noise does not know."""
+    dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
+    if len(dates) > 1:
+        named, more = ", ".join(dates[:_MOST_NAMED]), len(dates) - _MOST_NAMED
+        yield (
+            f"Where one of {named}{f' and {more} more' if more > 0 else ''} never comes before another, as a discharge "
+            f"never before its admission, add the rule to {out}: noise knows no order. Where lengths matter, count "
+            "what lies between the two: `between`."
+        )
