@@ -386,14 +386,32 @@ def test_a_column_of_a_type_that_arrow_lacks_is_refused_when_it_is_read() -> Non
     [
         (3, "Expected a path, .* found int"),
         (pl.LazyFrame({"a": [1]}), r"collected, not lazy.* found LazyFrame"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns have the same name"),
-        (pa.Table.from_arrays([pa.array([1])] * 2, ["a", "a"]), "two columns have the same name"),
+        (pd.DataFrame([[1, 2]], columns=["ward", "ward"]), "two columns are called 'ward'"),
+        (pa.Table.from_arrays([pa.array([1])] * 2, ["ward", "ward"]), "two columns are called 'ward'"),
+        (
+            pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([(1, 2)], names=["ward", "ward"])),
+            "two columns are called 'ward'",
+        ),
         (pd.DataFrame({"": [1]}), "column 1 has no name"),
     ],
 )
 def test_frames_that_cannot_be_read(frame: Any, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         open_source(frame)
+
+
+def test_a_named_index_is_a_column_and_one_without_a_name_is_not() -> None:
+    """Whose rows they are was in the index of a frame, and nothing of it was read, without a word."""
+    stays = pd.DataFrame({"ward": ["A", "B"], "day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "cost": [1.5, 2.5]})
+    for levels in (["ward"], ["ward", "day"], ["day"]):
+        source = open_source(stays.set_index(levels))
+        assert source.column_names == (*levels, *(name for name in stays if name not in levels))
+        assert dict(source.column_types) == dict(open_source(stays).column_types)
+        (batch,) = source.batches(levels, 10, skip_rows=1)
+        assert [value_of(batch.column(level), 0) for level in levels] == [stays[level][1] for level in levels]
+    assert open_source(stays.set_index("ward", drop=False)).column_names == ("ward", "day", "cost")
+    assert open_source(stays.set_index(["ward", "day"]).rename_axis([None, "day"])).column_names == ("day", "cost")
+    assert open_source(stays[stays.cost > 2]).column_names == ("ward", "day", "cost")
 
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.integers(1, 5))

@@ -60,10 +60,16 @@ class FrameSource:
                 f" [n, d]; found {type(table).__name__}."
             ) from None
         except nw.exceptions.DuplicateError:
+            unique_names([*_names_of(table)], _HERE)
             raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
-        names = unique_names(frame.columns, _HERE)
-        objects = frozenset(name for i, name in enumerate(names) if _has_no_type(frame[:, i]))
-        return FrameSource(names, len(frame), lambda i: _part_of(frame[:, i], names[i]), objects)
+        levels = _named_levels(frame)
+        names = unique_names([*(name for name, _ in levels), *frame.columns], _HERE)
+
+        def series(i: int) -> Any:
+            return levels[i][1]() if i < len(levels) else frame[:, i - len(levels)]
+
+        objects = frozenset(name for i, name in enumerate(names) if _has_no_type(series(i)))
+        return FrameSource(names, len(frame), lambda i: _part_of(series(i), names[i]), objects)
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
@@ -79,6 +85,30 @@ class FrameSource:
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
+
+
+def _names_of(table: Any) -> Sequence[Any]:
+    """Of the columns of a frame that has two of one name."""
+    return table.column_names if isinstance(table, pa.Table) else list(table.columns)
+
+
+def _named_levels(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
+    """The name of each level of a pandas index that is a column, as `reset_index` makes it, and what reads it.
+
+    One without a name is most often a number of the row, and could not be declared; one with the name of a column is
+    that column (`set_index(drop=False)`).
+    """
+    import narwhals as nw
+
+    if not frame.implementation.is_pandas_like():
+        return []
+    index, columns = frame.to_native().index, {*map(str, frame.columns)}
+
+    def level(i: int) -> Callable[[], Any]:
+        return lambda: nw.from_native(index.get_level_values(i).to_series(), series_only=True)
+
+    named = [(i, str(name)) for i, name in enumerate(index.names) if name is not None]
+    return [(name, level(i)) for i, name in named if name not in columns]
 
 
 def _part_of(series: Any, name: str) -> Part:
