@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from counterfoil import synthesize
 from counterfoil.methods.independent import Independent
-from counterfoil.schema import Identifier, Integer, Schema
+from counterfoil.schema import Boolean, Categorical, Derived, Identifier, Integer, Schema
 from counterfoil.schema.zone import find_zone
 from counterfoil.synthesis.folder import load_csv
 from counterfoil.synthesis.synthesis import Synthesis
@@ -122,6 +123,48 @@ def test_tables_keep_their_types(made: Synthesis, tmp_path: Path) -> None:
     assert frame["n"].dtype == pd.Int64Dtype()
     assert "3.0" not in frame["n"].to_csv()
     assert frame["n"].isna().sum() == table.column("n").null_count
+
+
+def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> None:
+    """An ordered category sorted by its letters, truths were objects, and derived whole numbers reals."""
+    columns = [
+        Categorical("triage", ("low", "high", "critical"), ordered=True, missing=True),
+        Categorical("grade", ("low", "high"), ordered=True, missing=True, missing_values=("?",)),
+        Categorical("level", (1, 2, 3), ordered=True),
+        Boolean("smoker", missing=True),
+        Boolean("died"),
+        Integer("nights", 0, 3, missing=True),
+        Integer("visits", 0, 3),
+    ]
+    derived = [
+        Derived("more", "integer", expression="nights + visits"),
+        Derived("one", "integer", expression="visits + 1"),
+    ]
+    derived += [Derived("long", "boolean", expression="nights > visits")]
+    derived += [Derived("each", "integer", expression="nights // visits")]
+    rng = np.random.default_rng(0)
+    cells = {
+        "triage": rng.choice(["low", "high", "critical"], 400),
+        "grade": rng.choice(["low", "?"], 400),
+        "level": rng.integers(1, 4, 400),
+        **{name: rng.integers(0, 2, 400).astype(bool) for name in ("smoker", "died")},
+        **{name: rng.integers(0, 4, 400) for name in ("nights", "visits")},
+    }
+    made = synthesize(pd.DataFrame(cells), Schema((*columns, *derived)), epsilon=5.0, seed=1, method="independent")
+    made.save(tmp_path / "saved")
+    expected = dict(zip(cells, ["category", "str", "int64", "boolean", "bool", "Int64", "int64"], strict=True))
+    expected |= {"more": "Int64", "one": "int64", "long": "boolean", "each": "Int64"}
+    for release in (made, Synthesis.load(tmp_path / "saved")):
+        frame = release.to_pandas()
+        assert frame.dtypes.astype(str).replace("object", "str").to_dict() == expected
+        assert frame["triage"].cat.ordered
+        assert list(frame["triage"].cat.categories) == ["low", "high", "critical"]
+        plain = release.to_arrow().column("triage").to_pylist()
+        assert frame["triage"].astype(object).where(frame["triage"].notna(), None).tolist() == plain
+        other = release.to_polars()
+        assert other["triage"].dtype == pl.Enum(["low", "high", "critical"])
+        assert other["triage"].to_list() == plain
+        assert (other["grade"].dtype, other["level"].dtype) == (pl.String, pl.Int64)
 
 
 def test_later_rows_and_loaded_ones_have_the_same_order(made: Synthesis, tmp_path: Path) -> None:

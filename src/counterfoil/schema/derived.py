@@ -205,6 +205,16 @@ class Derived:
         """What its values may be compared with: only the same word."""
         return f"{self.result} with a zone" if self.zone else self.result
 
+    def may_be_missing(self, columns: Mapping[str, Column]) -> bool:
+        """Whether a row may have no value.
+
+        Args:
+            columns: the synthesized columns by name.
+        """
+        if self.lookup or "/" in self.expression or "%" in self.expression:  # a key that it lacks, a division by 0
+            return True
+        return any(columns[name].missing for name in self._expression(columns).columns)
+
     def tried(self, numbers: Mapping[str, np.ndarray], columns: Mapping[str, Column]) -> np.ndarray:
         """float64 [n]: what the expression gives for made up numbers, before it is a value of the kind.
 

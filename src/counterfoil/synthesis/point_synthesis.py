@@ -29,7 +29,7 @@ from counterfoil.synthesis.marginal_table import MarginalTable, labeled, names_i
 from counterfoil.synthesis.point_rows import Draw, draw_rows
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.shortfall import shortfall
-from counterfoil.synthesis.table import as_pandas, in_order, with_identifiers, write_table
+from counterfoil.synthesis.table import as_pandas, as_polars, in_order, with_identifiers, write_table
 from counterfoil.synthesis.unit_rows import unrelated_rows
 
 if TYPE_CHECKING:
@@ -84,16 +84,12 @@ class PointSynthesis:
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The synthetic rows as a pandas table; needs pandas. Whole numbers that may be missing are `Int64`."""
+        """The synthetic rows as a pandas table, as `Synthesis.to_pandas` has it; needs pandas."""
         return as_pandas(self.table, self.schema)
 
     def to_polars(self) -> pl.DataFrame:
-        """The synthetic rows as a polars table; needs polars."""
-        import polars
-
-        frame = polars.from_arrow(self.table)
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        """The synthetic rows as a polars table, as `Synthesis.to_polars` has it; needs polars."""
+        return as_polars(self.table, self.schema)
 
     def to_numpy(self) -> np.ndarray:
         """float64 [rows, columns] of the synthetic rows, where every column holds numbers."""

@@ -24,7 +24,7 @@ from counterfoil.synthesis.row_parts import RowParts
 from counterfoil.synthesis.row_sampling import Rows
 from counterfoil.synthesis.saved_rows import SavedRows
 from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
-from counterfoil.synthesis.table import as_pandas, in_order, write_parts
+from counterfoil.synthesis.table import as_pandas, as_polars, in_order, write_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,16 +76,15 @@ class Synthesis:
         return self.drawn.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The synthetic rows as a pandas table; needs pandas. Whole numbers that may be missing are `Int64`."""
+        """The synthetic rows as a pandas table; needs pandas.
+
+        Whole numbers and truths that may be missing are `Int64` and `boolean`, and ordered texts ordered categories.
+        """
         return as_pandas(self.drawn.table, self.schema)
 
     def to_polars(self) -> pl.DataFrame:
-        """The synthetic rows as a polars table; needs polars."""
-        import polars
-
-        frame = polars.from_arrow(self.drawn.table)
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        """The synthetic rows as a polars table, with ordered texts as an `Enum`; needs polars."""
+        return as_polars(self.drawn.table, self.schema)
 
     def to_spark(self, session: Any, rows: int | None = None, *, seed: int | None = None) -> Any:
         """Fresh rows from the model as a Spark DataFrame, drawn by the executors; needs PySpark there and here.

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.files import replacing
+from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.errors import did_you_mean
@@ -21,6 +22,7 @@ from counterfoil.synthesis.parquet_label import labeled_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 WRITERS = (".csv", ".parquet")
 
@@ -79,15 +81,47 @@ def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def as_pandas(table: pa.Table, schema: Schema) -> pd.DataFrame:
-    """The table as pandas has it, whole numbers as such also where some are missing: `Int64`, by the schema alone."""
+    """The table as pandas has it, with types that follow from the schema alone, whatever is missing among its rows.
+
+    Whole numbers and truths that may be missing are `Int64` and `boolean`, and ordered texts are ordered categories.
+    """
     import pandas as pd
 
     frame = table.to_pandas()
-    for column in schema.synthesized:
-        if column.missing and table.schema.field(column.name).type == pa.int64():
-            mapped = table.select([column.name]).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-            frame[column.name] = mapped[column.name]
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    for name in _may_be_missing(schema):
+        if table.schema.field(name).type in nullable:
+            frame[name] = table.select([name]).to_pandas(types_mapper=nullable.get)[name]
+    for name, texts in _ordered_texts(table, schema).items():
+        frame[name] = frame[name].astype(pd.CategoricalDtype(texts, ordered=True))
     return frame
+
+
+def as_polars(table: pa.Table, schema: Schema) -> pl.DataFrame:
+    """The table as polars has it, with ordered texts as an `Enum`, whose values are compared by their order."""
+    import polars
+
+    frame = polars.from_arrow(table)
+    assert isinstance(frame, polars.DataFrame)
+    return frame.cast({name: polars.Enum(texts) for name, texts in _ordered_texts(table, schema).items()})
+
+
+def _may_be_missing(schema: Schema) -> list[str]:
+    columns = {column.name: column for column in schema.synthesized}
+    derived = [column.name for column in schema.derived if column.may_be_missing(columns)]
+    return [name for name, column in columns.items() if column.missing] + derived
+
+
+def _ordered_texts(table: pa.Table, schema: Schema) -> dict[str, list[str]]:
+    """The texts of each column of ordered categories, least first; not where a word for missing stands among them."""
+    return {
+        column.name: list(map(str, column.values))
+        for column in schema.synthesized
+        if isinstance(column, Categorical)
+        and column.ordered
+        and not column.missing_word
+        and table.schema.field(column.name).type == pa.string()
+    }
 
 
 def check_suffix(path: str | Path) -> None:
