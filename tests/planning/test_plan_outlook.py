@@ -138,7 +138,7 @@ def test_a_frame_serves_as_a_public_table_and_a_synthesizer_as_a_method() -> Non
 
 def test_a_table_of_one_column_is_planned() -> None:
     schema = Schema.from_toml("[columns.a]\nkind = 'boolean'")
-    found = plan(schema, rows=50, epsilons=[1.0], method="independent", runs=1)
+    found = plan(schema, rows=50, epsilons=1, method="independent", runs=1)
     spread = found.pair_error(1.0, World.STRONG)
     assert spread.mean == found.column_error(1.0, World.STRONG).mean
     assert found.worst_pairs(1.0) == {}

@@ -5,8 +5,11 @@ from __future__ import annotations
 from ast import literal_eval
 from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -84,8 +87,14 @@ def drawn(where: object, n: int = 300) -> pa.Table:
         ("age", "17", {17}),
         ("age", np.int64(17), {17}),
         ("pay", 12.5, {12.5}),
+        ("age", np.array([17, 65]), {17, 65}),
+        ("age", pd.Series([17, 65, None], dtype="Int64"), {17, 65, None}),
+        ("age", pl.Series([17, 65]), {17, 65}),
+        ("age", {17: 0}.keys(), {17}),
+        ("age", pd.NA, {None}),
         ("pay", 100, {100.0}),
         ("fee", 1.25, {1.25}),
+        ("fee", Decimal("1.25"), {1.25}),
         ("day", date(2020, 2, 29), {date(2020, 2, 29)}),
         ("day", "2020-02-29", {date(2020, 2, 29)}),
         ("seen", datetime(2020, 1, 2, 3, 4, 5), {datetime(2020, 1, 2, 3, 4, 5)}),
@@ -93,6 +102,7 @@ def drawn(where: object, n: int = 300) -> pa.Table:
         ("sex", "other", {"other"}),
         ("here", True, {True}),
         ("here", None, {None}),
+        ("here", pd.NaT, {None}),
     ],
 )
 def test_rows_have_the_very_values_that_were_asked_for(name: str, value: object, found: set[object]) -> None:
@@ -110,6 +120,7 @@ def test_rows_have_the_very_values_that_were_asked_for(name: str, value: object,
         ("pay", 100.5),
         ("pay", None),
         ("fee", 1.255),
+        ("fee", Decimal("1.255")),
         ("day", "2021-01-01"),
         ("day", "29.2.2020"),
         ("sex", "astronaut"),

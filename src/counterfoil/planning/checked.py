@@ -18,13 +18,13 @@ _BYTES = 60
 """Of memory for a cell of a table that is copied: its code, its value, and the same of the release."""
 
 
-def epsilons_of(epsilons: Iterable[float]) -> tuple[float, ...]:
+def epsilons_of(epsilons: Iterable[float] | float) -> tuple[float, ...]:
     """The epsilons to rehearse, rising, each once.
 
     Raises:
         ValueError: for one that is not above 0 and at most `LARGEST`, or for too many.
     """
-    found = list(epsilons)
+    found = list(epsilons) if isinstance(epsilons, Iterable) else [epsilons]
     for epsilon in found:
         if not (isinstance(epsilon, (int, float)) and not isinstance(epsilon, bool) and 0 < epsilon <= LARGEST):
             raise ValueError(

@@ -52,7 +52,7 @@ def plan(
     schema: Schema | str | Path,
     *,
     rows: int | None = None,
-    epsilons: Iterable[float] = (),
+    epsilons: Iterable[float] | float = (),
     like: Any = None,
     wants: Iterable[Want | str] = (),
     method: str | Synthesizer = "aim",

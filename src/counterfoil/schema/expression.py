@@ -61,6 +61,9 @@ class Range:
     high: np.ndarray
 
 
+_SIGNS: Mapping[type, tuple[str, str]] = {ast.BitAnd: ("&", "and"), ast.BitOr: ("|", "or"), ast.Invert: ("~", "not")}
+
+
 @dataclass(frozen=True)
 class Truth:
     """Which truth values can occur: boolean arrays of one shape."""
@@ -98,6 +101,7 @@ class Expression:
         self._used: dict[str, None] = {}
         self._compared: dict[tuple[str, float, bool], None] = {}
         self._tree, self._quoted = parse(text, self._mistake)
+        self._require_words()
         # One evaluation on a value of each column finds every mistake before any row is seen.
         self._truth(self._tree, {name: Range(np.zeros(1), np.zeros(1)) for name in columns})
 
@@ -148,6 +152,12 @@ class Expression:
 
     def _mistake(self, problem: str) -> SchemaError:
         return SchemaError(f"{self._place} `{self.text}`: {problem}")
+
+    def _require_words(self) -> None:
+        """Refuses the signs that join conditions on frames: they bind closer than comparisons."""
+        for node in ast.walk(self._tree):
+            if (op := getattr(node, "op", None)) is not None and (pair := _SIGNS.get(type(op))) is not None:
+                raise self._mistake(f"conditions are joined by and, or, not. Found `{pair[0]}`: write `{pair[1]}`.")
 
     def _truth(self, node: ast.expr, ranges: Mapping[str, Range]) -> Truth:
         if isinstance(node, ast.BoolOp):

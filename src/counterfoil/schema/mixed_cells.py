@@ -179,6 +179,15 @@ _KINDS: tuple[tuple[tuple[type, ...], Callable[[list[Any]], Iterator[Group]]], .
 @cache
 def _number_of_kind(kind: type) -> int:
     """The place of a type among the kinds, -1 for one that no kind of column describes."""
-    if kind.__name__ in ("NaTType", "NAType") and kind.__module__.startswith("pandas."):
+    if _is_null_kind(kind):
         kind = NoneType
     return next((number for number, (types, _) in enumerate(_KINDS) if issubclass(kind, types)), -1)
+
+
+def is_null(cell: Any) -> bool:
+    """Whether a cell is None, or what pandas has in its place."""
+    return _is_null_kind(type(cell))
+
+
+def _is_null_kind(kind: type) -> bool:
+    return kind is NoneType or (kind.__name__ in ("NaTType", "NAType") and kind.__module__.startswith("pandas."))

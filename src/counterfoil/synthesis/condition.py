@@ -6,6 +6,7 @@ import datetime
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +21,7 @@ from counterfoil.schema.errors import SchemaError, UnplacedValue, did_you_mean
 from counterfoil.schema.expression import Expression, Range, Truth
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.mixed_cells import MixedCells, is_null
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.synthesis.grid_values import grid_values, how_many, values_said
@@ -73,8 +74,7 @@ class Condition:
         for name, value in where.items():
             column = schema[name]
             _require_no_range(column, value)
-            listed = value if isinstance(value, (list, tuple, set, frozenset, range)) else [value]
-            placed = [_place(column, one) for one in listed]
+            placed = [_place(column, one) for one in _listed(value)]
             codes[name] = sorted({code for code, _ in placed})
             exact: dict[int, list[float]] = {}
             for code, number in placed:
@@ -177,6 +177,12 @@ def _as_values(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
     return array_of(whole.astype(np.int64), kind, mask=absent)
 
 
+def _listed(value: Any) -> Iterable[Any]:
+    """The values of which one is meant: those of a list, a set, an array or a column of a frame, or the one value."""
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    return value if several and getattr(value, "ndim", 1) != 0 else [value]
+
+
 def _require_no_range(column: Column, value: Any) -> None:
     """Refuses a pair that may be meant as two values, and as all between them.
 
@@ -242,6 +248,8 @@ def _number(column: Column, value: Any) -> float | None:
         value = value.isoformat()
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Decimal):
+        value = float(value)
     try:
         return column.constant(value)
     except (SchemaError, TypeError, ValueError):
@@ -249,7 +257,7 @@ def _number(column: Column, value: Any) -> float | None:
 
 
 def _means_missing(column: Column, value: Any) -> bool:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
+    if is_null(value) or (isinstance(value, float) and np.isnan(value)):
         return True
     return column.is_missing_word(value.isoformat() if isinstance(value, datetime.date) else value)
 
