@@ -575,6 +575,9 @@ def test_from_python(office: Office) -> None:
     assert schema.bought is not None
     assert schema.bought.receipt == receipt.digest
     assert schema.name == "town"
+    assert "# bought, rounded outwards: up to " in schema.bought.document
+    again = Schema.from_toml(schema.bought.document)
+    assert (again, again.bought) == (schema, schema.bought)
     assert receipt.verify().holds
     assert [release["epsilon"] for release in office.releases("town.ledger")] == [10]
     made = counterfoil.synthesize("town.csv", schema, epsilon=1, method="independent", ledger="town.ledger")

@@ -308,7 +308,8 @@ def buy_schema(
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
-    `Schema.bought` has what it cost, which adds to the cost of every release of the same records. What is to be looked
+    `Schema.bought` has what it cost, which adds to the cost of every release of the same records, and in `document` the
+    TOML with a comment on where each fact is from, such as how many rows may lie beyond a bound. What is to be looked
     at is warned of (`SchemaWarning`): columns that no release will have, what the noise hides, and what numbers may be.
 
     Args:

@@ -7,7 +7,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,8 @@ class SchemaPurchase:
         )
         lists = CodeLists(self.partial.folder)
         schema = read_facts(tomllib.loads(text), Schema, lists, exact=False)
+        assert schema.bought is not None, "the text says what it cost"
+        schema = replace(schema, bought=replace(schema.bought, document=text))
         return BoughtSchema(text, schema, receipt, discovered)
 
     def _share_of(self, curator: Curator) -> ShareOf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +76,7 @@ class Bought:
         rows: about how many rows there are, as the noise shows; None with `hides`.
         places: digests of four digits of the places that it lists by precaution (`schema.precautions`); None where
             nobody said.
+        document: the TOML as it was bought, with a comment on where each fact is from; empty where it was read again.
 
     Raises:
         SchemaError: for a budget, a relation or a digest that is none.
@@ -90,6 +91,7 @@ class Bought:
     hides: int | None = None
     rows: int | None = None
     places: str | None = None
+    document: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         try:
