@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -65,6 +66,20 @@ def test_a_release_is_a_table_of_its_columns(made: cf.Synthesis) -> None:
     assert "epsilon 1, delta 1e-06" in seen.text
     assert re.search(r"up to \d+\.\d%", seen.rows[1][-1]), "how far it may be off"
     assert len(made._repr_html_()) < 6000
+
+
+def test_a_release_shows_what_its_receipt_warns_of() -> None:
+    """Nothing said in a notebook that a copy's times of day are made up, or its columns as good as independent."""
+    table, schema = people()
+    made = release(table, schema)
+    sentences = [f"Sentence {place} of <b>{SCRIPT}</b>." for place in range(11)]
+    document = {**made.receipt.document, "warnings": sentences}
+    seen = Seen(replace(made, receipt=Receipt(document))._repr_html_())
+    assert set(seen.tags) <= HARMLESS
+    assert "WARNING: Sentence 0 of <b>" in seen.text
+    assert seen.text.count("WARNING: ") == 8
+    assert "and 3 more warnings: see receipt.text()" in seen.text
+    assert Seen(made._repr_html_()).text.count("WARNING: ") == len(made.receipt.document["warnings"])
 
 
 def test_a_release_of_points_and_a_seeded_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from counterfoil.pictures.notebook_table import MOST_ROWS, notebook_line, notebook_page, notebook_table
@@ -12,9 +13,11 @@ if TYPE_CHECKING:
     from counterfoil.synthesis.point_synthesis import PointSynthesis
     from counterfoil.synthesis.synthesis import Synthesis
 
+_MOST_WARNINGS = 8
+
 
 def release_html(release: Synthesis | PointSynthesis) -> str:
-    """Each column in words, with how far it may be off where that is known."""
+    """Each column in words, with how far it may be off where that is known, and what the receipt warns of."""
     document = release.receipt.document
     budget, columns = document["budget"], release.schema.domain.attributes
     heading = f"{release.rows:,} synthetic rows of {document['source']}: not real people"
@@ -29,10 +32,18 @@ def release_html(release: Synthesis | PointSynthesis) -> str:
     notes = [notebook_line(f"and {more:,} more columns")] if more else []
     if known:
         notes.append(notebook_line("Off by: the largest share of records in other codes than these, with 95%."))
+    notes += _warnings(document["warnings"])
     alarm = "" if release.receipt.private else NOT_PRIVATE
     headings = ("column", "kind", "values", "missing", *(["off by"] if known else []))
     table = notebook_table(headings, rows)
     return notebook_page(heading, notebook_line(terms), table, *notes, alarm=alarm)
+
+
+def _warnings(sentences: Sequence[str]) -> list[str]:
+    """What the command prints below a release, and nothing else shows in a notebook."""
+    lines = [notebook_line(f"WARNING: {sentence}") for sentence in sentences[:_MOST_WARNINGS]]
+    more = len(sentences) - len(lines)
+    return [*lines, notebook_line(f"and {more:,} more warnings: see receipt.text()")] if more > 0 else lines
 
 
 def _bar(one: ColumnDescription) -> str:
