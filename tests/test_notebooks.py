@@ -82,6 +82,16 @@ def test_a_release_shows_what_its_receipt_warns_of() -> None:
     assert Seen(made._repr_html_()).text.count("WARNING: ") == len(made.receipt.document["warnings"])
 
 
+def test_a_release_and_its_receipt_are_printed_in_one_line(made: cf.Synthesis) -> None:
+    """All of the schema, the rows, the model and the receipt were printed, thousands of characters."""
+    columns = len(made.column_names)
+    assert (
+        repr(made) == f"Synthesis({made.rows:,} rows of {columns} columns, method independent, epsilon 1, delta 1e-06)"
+    )
+    assert repr(made.receipt) == "Receipt(method independent, epsilon 1, delta 1e-06)"
+    assert repr(Receipt({**made.receipt.document, "private": False})).endswith("delta 1e-06, NOT PRIVATE)")
+
+
 def test_a_release_of_points_and_a_seeded_one() -> None:
     rng = np.random.default_rng(0)
     table = pa.table({"x": rng.random(200), "y": rng.random(200)})

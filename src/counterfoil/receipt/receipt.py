@@ -23,7 +23,7 @@ from counterfoil.receipt.other_relation import under_other_relation
 from counterfoil.receipt.programs import versions
 from counterfoil.receipt.schema_bought import bought_section
 from counterfoil.receipt.terms import Terms
-from counterfoil.receipt.text import receipt_text
+from counterfoil.receipt.text import receipt_text, terms_of
 from counterfoil.receipt.verification import Verification, verify_receipt
 from counterfoil.receipt.wording import COMPOSITION_SENTENCES as COMPOSITION_SENTENCES
 from counterfoil.receipt.wording import composition_sentence as composition_sentence
@@ -260,6 +260,9 @@ class Receipt:
     def text(self) -> str:
         """A page of 80 columns for a privacy officer."""
         return receipt_text(self.document)
+
+    def __repr__(self) -> str:
+        return f"Receipt({terms_of(self.document)})"
 
     def _repr_html_(self) -> str:
         return receipt_html(self.document)

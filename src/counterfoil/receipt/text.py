@@ -69,6 +69,14 @@ def receipt_text(document: Mapping[str, Any]) -> str:
 NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed and can be repeated by anyone. DO NOT SHARE this release."
 
 
+def terms_of(document: Mapping[str, Any]) -> str:
+    """What made a release, at what cost, in a few words."""
+    budget, seeded = document["budget"], "" if document["private"] else ", NOT PRIVATE"
+    return inert(
+        f"method {document['method']['name']}, epsilon {budget['epsilon']:g}, delta {budget['delta']:g}{seeded}"
+    )
+
+
 def protection_sentences(document: Mapping[str, Any]) -> list[str]:
     """Who is protected, and from what."""
     return list(_protected(document))

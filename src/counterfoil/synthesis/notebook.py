@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from counterfoil.pictures.notebook_table import MOST_ROWS, notebook_line, notebook_page, notebook_table
-from counterfoil.receipt.text import NOT_PRIVATE
+from counterfoil.receipt.text import NOT_PRIVATE, terms_of
 from counterfoil.synthesis.description import ColumnDescription, described
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ _MOST_WARNINGS = 8
 def release_html(release: Synthesis | PointSynthesis) -> str:
     """Each column in words, with how far it may be off where that is known, and what the receipt warns of."""
     document = release.receipt.document
-    budget, columns = document["budget"], release.schema.domain.attributes
+    columns = release.schema.domain.attributes
     heading = f"{release.rows:,} synthetic rows of {document['source']}: not real people"
-    terms = f"method {document['method']['name']}, epsilon {budget['epsilon']:g}, delta {budget['delta']:g}"
     found = described(release, columns[:MOST_ROWS])
     known = any(one.off_by is not None for one in found)
     rows = [
@@ -36,7 +35,7 @@ def release_html(release: Synthesis | PointSynthesis) -> str:
     alarm = "" if release.receipt.private else NOT_PRIVATE
     headings = ("column", "kind", "values", "missing", *(["off by"] if known else []))
     table = notebook_table(headings, rows)
-    return notebook_page(heading, notebook_line(terms), table, *notes, alarm=alarm)
+    return notebook_page(heading, notebook_line(terms_of(document)), table, *notes, alarm=alarm)
 
 
 def _warnings(sentences: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.files import write_text
 from counterfoil.geometry.space import Space
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.text import terms_of
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.plain_arrays import array_of
@@ -73,6 +74,11 @@ class PointSynthesis:
     def column_names(self) -> list[str]:
         """The columns of the synthetic table, in their order."""
         return list(self.table.column_names)
+
+    def __repr__(self) -> str:
+        return (
+            f"PointSynthesis({self.rows:,} rows of {len(self.column_names)} columns, {terms_of(self.receipt.document)})"
+        )
 
     def _repr_html_(self) -> str:
         from counterfoil.synthesis.notebook import release_html

@@ -14,6 +14,7 @@ from counterfoil.graphical_model.error_bars import ErrorBar, ErrorBars
 from counterfoil.graphical_model.implied_bound import implied_bar
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.receipt.receipt import Receipt
+from counterfoil.receipt.text import terms_of
 from counterfoil.schema import Schema
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.conditional_rows import draw_by_codes, draw_where
@@ -65,6 +66,9 @@ class Synthesis:
     def codes(self) -> dict[str, np.ndarray]:
         """The integer codes [rows] of each synthesized column."""
         return dict(zip(self.schema.domain.attributes, self.drawn.codes.T, strict=True))
+
+    def __repr__(self) -> str:
+        return f"Synthesis({self.rows:,} rows of {len(self.column_names)} columns, {terms_of(self.receipt.document)})"
 
     def _repr_html_(self) -> str:
         from counterfoil.synthesis.notebook import release_html
