@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from command_line import SCHEMA, write_people
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
-from counterfoil.api import synthesize
+from counterfoil.api import draft_schema, synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
@@ -126,6 +127,20 @@ def test_the_schema_is_checked_as_on_the_command_line_and_what_stands_out_is_war
         fits = Schema.from_toml('[columns.rank]\nkind = "integer"\nlower = 0\nupper = 7\n')
         synthesize(table, fits, epsilon=5.0, method="mst", seed=1)
     assert "schema_check" not in unchecked.receipt.document
+
+
+def test_a_frame_is_drafted_by_its_names_and_types(people: Path) -> None:
+    days = pd.Series(pd.to_datetime(["2020-01-01"]).date, dtype=object)
+    frame = pd.DataFrame({"sick": [True], "born": days, "stay": pd.to_timedelta([1], unit="D")}, index=[7])
+    text = draft_schema(frame.rename_axis("patient"), name="stays", decimal_char=",")
+    facts = tomllib.loads(text)
+    assert (facts["name"], facts["decimal_char"]) == ("stays", ",")
+    kinds = {name: one["kind"] for name, one in facts["columns"].items()}
+    assert kinds == {"patient": "integer", "sick": "boolean", "born": "?", "stay": "?"}
+    assert all(one["confirm"] for one in facts["columns"].values())
+    assert list(tomllib.loads(draft_schema(people))["columns"]) == ["sex", "age", "income"]
+    with pytest.raises(ValueError, match="decimal sign must be a comma or a point"):
+        draft_schema(people, decimal_char=";")
 
 
 STAYS = '[columns.{}]\nkind = "identifier"\n[columns.ward]\nkind = "integer"\nlower = 0\nupper = 4\n'

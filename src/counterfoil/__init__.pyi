@@ -6,6 +6,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
 from counterfoil.accounting.row_counts import RowCountWarning as RowCountWarning
 from counterfoil.accounting.sanity import LooseBudgetWarning as LooseBudgetWarning
 from counterfoil.api import buy_schema as buy_schema
+from counterfoil.api import draft_schema as draft_schema
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
 from counterfoil.curator.view_warning import ViewWarning as ViewWarning

@@ -19,6 +19,7 @@ from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.kept_release import kept_release, place_of_answers
 from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.source_facts import columns_stated
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.bought_advice import warn_of_purchase
@@ -31,7 +32,11 @@ from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRele
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
+from counterfoil.schema.drafting import draft
+from counterfoil.schema.encoding import UTF_8, encoding_named
 from counterfoil.schema.errors import did_you_mean
+from counterfoil.schema.header import require_names
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
 from counterfoil.schema.unit_advice import warn_of_row_protection
@@ -289,6 +294,35 @@ def require_rest_possible(synthesizer: Synthesizer, *, judged: bool, seed: int |
             "`rest` needs a method for tables that spends its budget step by step, such as 'aim' or 'mst'. Found "
             f"{type(synthesizer).__name__}: buy the schema for it with an epsilon of its own."
         )
+
+
+def draft_schema(source: Any, *, name: str = "", decimal_char: str | None = None, encoding: str | None = None) -> str:
+    """TOML text that names the columns of a table, each with what is still to be said of it: no record is read.
+
+    State the facts, delete each `confirm = true`, and read it with `Schema.from_toml`.
+
+    Args:
+        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
+        name: what the schema is to be called.
+        decimal_char: the decimal sign of the numbers in its texts, "," or ".".
+        encoding: of a CSV file whose first bytes do not say it, such as "windows-1252"; UTF-8 where None.
+
+    Raises:
+        ValueError: in one sentence, where there is no such table, or its names may be the values of a record.
+    """
+    if decimal_char is not None and decimal_char not in DECIMAL_CHARS:
+        raise ValueError(f"The decimal sign must be a comma or a point. Found {decimal_char!r}.")
+    encoded = UTF_8 if encoding is None else encoding_named(encoding)
+    columns = columns_stated(source, encoded)
+    require_names(columns.types)
+    return draft(
+        columns.types,
+        name=name,
+        typed=columns.typed,
+        decimal_char=decimal_char,
+        encoding=encoded,
+        untyped=columns.objects,
+    )
 
 
 def buy_schema(

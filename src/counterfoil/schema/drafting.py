@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -81,11 +81,13 @@ def draft(
     typed: bool = True,
     decimal_char: str | None = None,
     encoding: str = UTF_8,
+    untyped: Collection[str] = (),
 ) -> str:
     """TOML text for the columns of a table, each with `confirm = true`.
 
-    `typed` is False where the storage has no types of its own, as with CSV: then no kind is proposed. `decimal_char` is
-    the sign of its numbers, where that is known, and `encoding` that of its file.
+    `typed` is False where the storage has no types of its own, as with CSV: then no kind is proposed, as for columns
+    that are `untyped`, those of Python objects. `decimal_char` is the sign of its numbers, where that is known, and
+    `encoding` that of its file.
     """
     parts = [_HEAD + ("" if typed else _UNTYPED)]
     if name:
@@ -97,7 +99,7 @@ def draft(
     if any(map(is_pattern, columns)):  # the names of a table are meant as they stand
         parts.append("exact_names = true\n")
     for column, kind in columns.items():
-        guessed = guess(column, kind) if typed else {"kind": UNKNOWN}
+        guessed = guess(column, kind) if typed and column not in untyped else {"kind": UNKNOWN}
         asks = may_name_somebody(column)
         facts = {"confirm": True} | ({"kind": UNKNOWN} if asks else guessed)
         parts.append(
