@@ -15,6 +15,7 @@ from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_written_numbers
 
@@ -68,10 +69,15 @@ def _of_objects(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
 def _of_the_rest(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
     texts = [one.name for one in made.discovered.columns if one.kind == "text"]
     others = [name for name in _left_out(made, purchase) if name not in texts]
-    if others:
+    if nested := [name for name in others if name in purchase.types and has_no_text(purchase.types[name])]:
         yield (
-            f"No release will have {_named(others)}: no kind of column holds their cells, or nothing of them shows. "
-            f"State kind and bounds in {_THE_SCHEMA}, and take the columns out of `ignore`."
+            f"No release will have {_named(nested)}, whose type in storage has no single values. Store them as numbers "
+            "or texts, a length of time as its seconds."
+        )
+    if unseen := [name for name in others if name not in nested]:
+        yield (
+            f"No release will have {_named(unseen)}, of which nothing shows. State kind and bounds in {_THE_SCHEMA}, "
+            "and take the columns out of `ignore`."
         )
     yield from advice_on(made, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
 
