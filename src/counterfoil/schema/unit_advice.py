@@ -63,6 +63,17 @@ def warn_of_row_protection(schema: Schema, unit: PrivacyUnit | None) -> None:
         warnings.warn(advice, RowProtectionWarning, stacklevel=outside_the_package())
 
 
+def warn_of_rows_alone(schema: Schema) -> None:
+    """Gives the warning, each time that a model is trained which can protect each row by itself and no more."""
+    if unit_advice_in(_as_argument, schema, None) is not None:
+        warnings.warn(
+            "Each row is protected by itself. If several rows of the table may be of one person, this kind of model "
+            "can't protect all of them: train it on a synthetic table made with `privacy_unit`, or use PATE.",
+            RowProtectionWarning,
+            stacklevel=outside_the_package(),
+        )
+
+
 def _as_argument(column: str, most: str) -> str:
     return f"privacy_unit=({column if column == ANY_COLUMN else repr(column)}, {most})"
 

@@ -27,6 +27,7 @@ from counterfoil.networks import require_torch
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.unit_advice import warn_of_rows_alone
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import Checkpoint
@@ -135,6 +136,7 @@ class PrivateModel(Parameters, ABC):
         with Curator(source, facts, budget=budget, ledger=ledger, seed=self.seed, **options) as curator:
             if before is not None and self._taken_from(before, made_by, features, curator):
                 return self
+            warn_of_rows_alone(facts)
             network = self._network(features)
             self._require_askable(network, features)
             sizes = curator.group_sizes(features)

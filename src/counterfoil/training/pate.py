@@ -29,6 +29,7 @@ from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.parameters import Parameters
@@ -155,6 +156,7 @@ class PATEClassifier(Parameters):
             curator.require_records_here()
             if prepare is not None:
                 prepare(curator)
+            warn_of_row_protection(facts, unit)
             rng = curator.randomness.generator()
             rows = inputs[rng.permutation(len(inputs))[: self.queries]]
             query = TeacherVotes(features, rows, 1 if self.teachers is None else self.teachers)
