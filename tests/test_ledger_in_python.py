@@ -51,6 +51,15 @@ def test_a_ledger_by_its_path_is_charged_and_closed(place, monkeypatch):
     assert statuses() == [(0.5, "closed")] * 3
 
 
+def test_a_frame_has_the_ledger_that_the_refusal_of_it_names(place):
+    frame = pd.read_csv("people.csv")
+    with pytest.raises(TypeError, match=r"`counterfoil\.SourceIdentity\('memory', 'memory'\)` for a table in memory"):
+        cf.Ledger.create("frame.ledger", source=frame, total=TOTAL)
+    with cf.Ledger.create("frame.ledger", source=cf.SourceIdentity("memory", "memory"), total=TOTAL) as ledger:
+        cf.synthesize(frame, "people.toml", epsilon=0.5, method="independent", ledger=ledger)
+        assert ledger.spent().epsilon == 0.5
+
+
 def test_a_curator_takes_paths_too_and_closes_what_it_opened(place):
     facts = {"budget": cf.Budget(0.25, 1e-9), "ledger": "people.ledger", "privacy_unit": ("sex", 2)}
     with cf.Curator("people.csv", "people.toml", **facts) as curator:

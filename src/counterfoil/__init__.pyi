@@ -21,6 +21,7 @@ from counterfoil.ledger.ledger import Ledger as Ledger
 from counterfoil.ledger.no_ledger import NoLedgerWarning as NoLedgerWarning
 from counterfoil.ledger.no_ledger import RestWithoutLedgerWarning as RestWithoutLedgerWarning
 from counterfoil.ledger.no_ledger import UncountedPurchaseWarning as UncountedPurchaseWarning
+from counterfoil.ledger.source import SourceIdentity as SourceIdentity
 from counterfoil.methods.aim import AIM as AIM
 from counterfoil.methods.direct import Direct as Direct
 from counterfoil.methods.evolution import PrivateEvolution as PrivateEvolution

@@ -45,8 +45,8 @@ class SourceIdentity:
             return source
         if not isinstance(source, (str, os.PathLike)):
             raise TypeError(
-                "`source` must be the path of the sensitive table, or `SourceIdentity('memory', 'memory')` for a table "
-                f"in memory. Found {type(source).__name__}: give one of these."
+                "`source` must be the path of the sensitive table, or `counterfoil.SourceIdentity('memory', 'memory')` "
+                f"for a table in memory. Found {type(source).__name__}: give one of these."
             )
         place = os.fspath(source)
         if is_table_url(place):
