@@ -303,6 +303,14 @@ def test_columns_must_be_those_of_the_schema(make: Callable[..., Engine]) -> Non
         SourceError, match=r"Column 'notes' of memory is not in the schema.*`ignore`.*Did you mean 'note'"
     ):
         make(open_source(pa.table({"age": [1], "notes": [1]})), schema)
+    several = {"age": [1], **{f"n{place}": [1] for place in range(1, 11)}}
+    with pytest.raises(
+        SourceError, match=r"Columns 'n1', .*, 'n8' and 2 more of memory are not in the schema\. Declare them"
+    ):
+        make(open_source(pa.table(several)), schema)
+    with pytest.raises(SourceError, match=r"Column '17' of memory is not in the schema") as said:  # a record, perhaps
+        make(open_source(pa.table({"age": [1], "17": [1], "2020-01-05": [1], "3.5": [1]})), schema)
+    assert "2020" not in str(said.value)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,8 @@ STORAGES: dict[str, Any] = {
 def test_lengths_of_time_are_refused(name: str, column: Column, tmp_path: Path) -> None:
     source = open_source(STORAGES[name](tmp_path))
     with pytest.raises(
-        SourceError, match=r"Column 'x' of .* has the type .*, which can't be read as text or numbers\. Convert it, or"
+        SourceError,
+        match=r"Column 'x' of .* has the type .*, which can't be read as .*\. Convert it to a number, such as its seconds, or",
     ):
         MemoryEngine(source, Schema((column,))).prepare(["x"])
 

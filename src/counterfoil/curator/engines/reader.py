@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -18,13 +18,14 @@ from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unread
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import UnplacedValue, did_you_mean
-from counterfoil.schema.header import hint_of_names
+from counterfoil.schema.header import are_values, hint_of_names, may_be_a_record
 from counterfoil.schema.placement import placements_of, taken
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.values import Values
 from counterfoil.threads import in_order
 
 R = TypeVar("R")
+_MOST_NAMED = 8
 
 
 def _codes(column: Column, values: Values) -> np.ndarray:
@@ -220,14 +221,20 @@ class BlockReader:
                     + hint_of_names(column.name, present)
                 )
         declared = {column.name for column in self.schema.columns} | {*self.schema.ignore}
-        for name in present:
-            if name not in declared and name != self._unit:
-                raise SourceError(
-                    f"Column {name!r} of {self._source.name} is not in the schema. Declare it, or add it to"
-                    f" `ignore`.{did_you_mean(name, declared - {*present})}"
-                )
+        if excess := [name for name in present if name not in declared and name != self._unit]:
+            raise SourceError(_not_declared(excess, self._source, declared - {*present}))
         if self._unit is not None and self._unit not in present:
             raise SourceError(
                 f"{self._source.name} has no column {self._unit!r} to be the privacy unit."
                 + hint_of_names(self._unit, present)
             )
+
+
+def _not_declared(excess: Sequence[str], source: Source, absent: Collection[str]) -> str:
+    """The sentence for columns that no schema names; for the first of them where names may be a record's."""
+    if len(excess) == 1 or are_values(source.column_names) or may_be_a_record(source.column_names):
+        hint = did_you_mean(excess[0], absent)
+        return f"Column {excess[0]!r} of {source.name} is not in the schema. Declare it, or add it to `ignore`.{hint}"
+    more = len(excess) - _MOST_NAMED
+    named = ", ".join(map(repr, excess[:_MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    return f"Columns {named} of {source.name} are not in the schema. Declare them, or add them to `ignore`."

@@ -11,6 +11,7 @@ import pyarrow as pa
 from counterfoil.curator.errors import SourceError
 from counterfoil.schema.header import are_values, may_be_a_record
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.spelling import is_duration
 from counterfoil.schema.values import Values
 
 BATCH_ROWS = 131_072
@@ -143,7 +144,8 @@ def unreadable(column: str, where: str, kind: pa.DataType, error: Exception) -> 
             f"Column {column!r} of {where} has the type {kind}; expected single values,"
             " not lists or structures. Unnest it, or add it to `ignore`."
         )
+    number = " to a number, such as its seconds" if is_duration(kind) else ""
     return SourceError(
         f"Column {column!r} of {where} has the type {kind}, which can't be read as text"
-        " or numbers. Convert it, or add it to `ignore`."
+        f" or numbers. Convert it{number}, or add it to `ignore`."
     )
