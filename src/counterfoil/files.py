@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -27,6 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(path)
     require_replaceable(target)
+    if not target.parent.is_dir():  # else the name of the draft would be said to be missing
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(target.parent))
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

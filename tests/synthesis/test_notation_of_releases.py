@@ -125,6 +125,11 @@ def test_tables_keep_their_types(made: Synthesis, tmp_path: Path) -> None:
     assert frame["n"].isna().sum() == table.column("n").null_count
 
 
+def test_a_folder_that_is_not_there_is_named_and_no_draft(made: Synthesis, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"There is no such folder: '.*nowhere'$"):
+        made.write(tmp_path / "nowhere" / "rows.csv")
+
+
 def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> None:
     """An ordered category sorted by its letters, truths were objects, and derived whole numbers reals."""
     columns = [

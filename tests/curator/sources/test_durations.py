@@ -73,7 +73,7 @@ def test_lengths_of_time_are_refused(name: str, column: Column, tmp_path: Path) 
     source = open_source(STORAGES[name](tmp_path))
     with pytest.raises(
         SourceError,
-        match=r"Column 'x' of .* has the type .*, which can't be read as .*\. Convert it to a number, such as its seconds, or",
+        match=r"Column 'x' of .* has the type .*\. Convert it to a number, such as its seconds, or add",
     ):
         MemoryEngine(source, Schema((column,))).prepare(["x"])
 
