@@ -400,6 +400,22 @@ def test_frames_that_cannot_be_read(frame: Any, message: str) -> None:
         open_source(frame)
 
 
+@pytest.mark.parametrize("kind", ["decimal32", "decimal64", "run ends", "empty"])
+def test_types_of_arrow_that_are_not_converted_are_read_as_those_that_are(kind: str) -> None:
+    if kind.startswith("decimal"):
+        if not hasattr(pa, kind):
+            pytest.skip("older Arrow lacks them")
+        cells, plain = pa.array([Decimal("1.10"), None, Decimal("2.25")], getattr(pa, kind)(5, 2)), pa.decimal128(5, 2)
+    else:
+        values = pa.array(["a", None]).slice(0, 0 if kind == "empty" else 2)
+        ends = pa.array([2, 3], pa.int32()).slice(0, len(values))
+        cells, plain = pa.RunEndEncodedArray.from_arrays(ends, values), pa.string()
+    source = open_source(pa.table({"a": pa.chunked_array([cells, cells])}))
+    assert source.column_types == {"a": plain}
+    found = [cell for batch in source.batches(["a"], 4) for cell in batch.column("a").to_pylist()]
+    assert found == cells.to_pylist() * 2
+
+
 def test_a_named_index_is_a_column_and_one_without_a_name_is_not() -> None:
     """Whose rows they are was in the index of a frame, and nothing of it was read, without a word."""
     stays = pd.DataFrame({"ward": ["A", "B"], "day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "cost": [1.5, 2.5]})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, unique_names
@@ -115,20 +116,30 @@ def _part_of(series: Any, name: str) -> Part:
     """How a column is read follows from its type alone; Arrow would guess a type for objects from their values."""
     native = series.to_native()
     if isinstance(native, pa.ChunkedArray):
-        return native.slice
+        return _plain(native)
     if _holds_objects(series):
         if series.implementation.is_polars():  # polars 1.0 gave other cells for slices of a column of objects
             cells = series.to_list()
             return lambda start, rows: MixedCells(cells[start : start + rows])
         return lambda start, rows: MixedCells(series[start : start + rows].to_list())
     try:
-        return series.to_arrow().slice
+        return _plain(series.to_arrow())
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # The library's own message may show a value.
         raise SourceError(
             f"Column {name!r} of the table has the type {native.dtype}, which can't be read as text or numbers."
             " Convert it, or drop it from the table."
         ) from None
+
+
+def _plain(cells: pa.Array | pa.ChunkedArray) -> Part:
+    """Parts of a column, in a type that can be converted: Arrow's short decimals and runs of one value can't be."""
+    kind = cells.type
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return lambda start, rows: cells.slice(start, rows).cast(pa.decimal128(kind.precision, kind.scale))
+    if pa.types.is_run_end_encoded(kind):
+        return lambda start, rows: pc.run_end_decode(cells.slice(start, rows))
+    return cells.slice
 
 
 def _holds_objects(series: Any) -> bool:
