@@ -608,6 +608,18 @@ def test_python_says_which_columns_no_release_will_have() -> None:
     assert said[0].startswith("The noise hides what fewer than ")
 
 
+def test_python_foresees_what_the_noise_will_hide(office: Office) -> None:
+    few = pa.table({"age": [row % 50 for row in range(200)]})
+    with pytest.raises(ValueError, match=r"`epsilon` must be large enough .* of 200 rows\. Found 0\.05, .* `stated`\."):
+        counterfoil.buy_schema(few, epsilon=0.05, rows=200, ledger="town.ledger")
+    with pytest.raises(ValueError, match=r"`rows` must be the number of rows of the table, at least 1\. Found 0\."):
+        counterfoil.buy_schema(few, epsilon=0.05, rows=0)
+    assert office.releases("town.ledger") == []
+    _, said = bought_with_warnings(few, epsilon=1.0, rows=200)
+    assert said[0].startswith("Of 200 rows the noise will hide what fewer than ")
+    assert bought_with_warnings(few, epsilon=50.0, rows=200)[1] == []
+
+
 def bought_with_warnings(source: object, **options: Any) -> tuple[Schema, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SchemaWarning)

@@ -339,6 +339,7 @@ def buy_schema(
     share: float = 1.0,
     decimal_char: str | None = None,
     encoding: str | None = None,
+    rows: int | None = None,
 ) -> tuple[Schema, Receipt]:
     """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
 
@@ -362,6 +363,8 @@ def buy_schema(
         decimal_char: the decimal sign of the numbers in its texts, "," or "."; with it, separators of thousands are
             read too. Plain digits with an optional point where None.
         encoding: of a CSV file whose first bytes do not say it, such as "windows-1252"; UTF-8 where None.
+        rows: about how many rows the table has, where that is public: a purchase of which nothing could show is refused
+            before anything is charged, and one that shows little is warned of. None says nothing.
 
     Raises:
         ValueError: in one sentence, before anything is charged.
@@ -381,6 +384,8 @@ def buy_schema(
         decimal_char=decimal_char,
         encoding=encoding,
     )
+    if rows is not None and (few := purchase.require_enough(rows)):
+        warnings.warn(few[0].upper() + few[1:], SchemaWarning, stacklevel=outside_the_package())
     with ExitStack() as opened:
         counting = ledger_given(ledger, opened)
         if counting is not None:

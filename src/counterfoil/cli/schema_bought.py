@@ -152,8 +152,8 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
             f"A schema names its lists from its own folder, and {wish.stated} names some. Found another folder in "
             f"--out: write it to {purchase.partial.folder}."
         )
-    if wish.rows is not None:
-        _foresee(terminal, purchase, wish.rows)
+    if wish.rows is not None and (warning := purchase.require_enough(wish.rows, said=_OPTIONS)):
+        terminal.alarm(textwrap.fill(f"WARNING: {warning}", WIDTH))
     if single := _single_column(wish.source, purchase.names):
         terminal.alarm(textwrap.fill(single, WIDTH))
     keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
@@ -170,29 +170,6 @@ def _single_column(source: str, names: Sequence[str]) -> str:
         f"WARNING: by its first line {Path(source).name} has a single column. Where that line is a title, remove it: "
         "the line of names must come first."
     )
-
-
-def _foresee(terminal: Terminal, purchase: SchemaPurchase, rows: int) -> None:
-    """Warns where so many rows are few for the budget.
-
-    Raises:
-        ValueError: where even all questions together would not tell from noise what all of them share, or there are
-            none.
-    """
-    from counterfoil.discovery.plan import SHARES
-
-    if rows < 1:
-        raise ValueError(f"`--rows` must be the number of rows of the table, at least 1. Found {rows:,}.")
-    need = purchase.foreseen(rows)
-    enough = "" if need.epsilon is None else f" About epsilon {need.epsilon:g} would show what a fifth of them share."
-    hides = f"the noise will hide what fewer than {need.hidden:,.0f} rows share.{enough}"
-    if rows < need.hidden * SHARES["places"] ** 0.5:
-        raise ValueError(
-            f"`--epsilon` must be large enough for something to show of {rows:,} rows. Found "
-            f"{purchase.budget.epsilon:g}, and {hides} Spend more, or state columns with --stated."
-        )
-    if need.epsilon is not None:
-        terminal.alarm(textwrap.fill(f"WARNING: of {rows:,} rows {hides}", WIDTH))
 
 
 @dataclass
@@ -224,6 +201,7 @@ class _Begun:
         return ready
 
 
+_OPTIONS = {"rows": "`--rows`", "epsilon": "`--epsilon`", "stated": "--stated"}
 _NO_UNIT = (
     " Where a person may have several rows, --privacy-unit COLUMN --max-rows K says whose they are. What is bought "
     "without it adds up with no later release that protects persons, and a ledger that counts it refuses such a one."

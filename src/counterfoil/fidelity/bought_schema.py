@@ -24,6 +24,7 @@ from counterfoil.curator.release_facts import place_of_source
 from counterfoil.curator.source_facts import columns_stated
 from counterfoil.discovery.bought_text import schema_of
 from counterfoil.discovery.discover import discover, need_foreseen
+from counterfoil.discovery.plan import SHARES
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
@@ -37,6 +38,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import read_facts
 
+_ARGUMENTS = {"rows": "`rows`", "epsilon": "`epsilon`", "stated": "`stated`"}
 METHOD = "schema"
 """What its receipt says that it was made by."""
 
@@ -162,6 +164,31 @@ class SchemaPurchase:
             privacy_unit=self.unit,
             encoding=self.partial.encoding,
         )
+
+    def require_enough(self, rows: int, *, said: Mapping[str, str] = _ARGUMENTS) -> str:
+        """What to warn of where so many rows are few for the budget; empty where they are not.
+
+        Args:
+            rows: about how many there are, a public number.
+            said: what `rows`, `epsilon` and `stated` are called where they are given.
+
+        Raises:
+            ValueError: where even all questions together would not tell from noise what all of them share, or there are
+                none.
+        """
+        if rows < 1:
+            raise ValueError(f"{said['rows']} must be the number of rows of the table, at least 1. Found {rows:,}.")
+        need = self.foreseen(rows)
+        enough = (
+            "" if need.epsilon is None else f" About epsilon {need.epsilon:g} would show what a fifth of them share."
+        )
+        hides = f"the noise will hide what fewer than {need.hidden:,.0f} rows share.{enough}"
+        if rows < need.hidden * SHARES["places"] ** 0.5:
+            raise ValueError(
+                f"{said['epsilon']} must be large enough for something to show of {rows:,} rows. Found "
+                f"{self.budget.epsilon:g}, and {hides} Spend more, or state columns with {said['stated']}."
+            )
+        return "" if need.epsilon is None else f"of {rows:,} rows {hides}"
 
     def facts(self, *, has_ledger: bool) -> dict[str, Any]:
         """The public facts of the purchase, for its file of answers; a run that finishes it must state the same.
