@@ -27,6 +27,7 @@ from counterfoil.files import moved
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Categorical, Identifier, Integer, Real, Schema
 from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.unit_advice import RowProtectionWarning
 
 ROWS = 3000
 HOSTILE = ["<script>alert(1)</script>", "=1+1|x", "\x1b[31mred", 'say "hi"']
@@ -618,6 +619,17 @@ def test_python_foresees_what_the_noise_will_hide(office: Office) -> None:
     _, said = bought_with_warnings(few, epsilon=1.0, rows=200)
     assert said[0].startswith("Of 200 rows the noise will hide what fewer than ")
     assert bought_with_warnings(few, epsilon=50.0, rows=200)[1] == []
+
+
+def test_python_says_whom_a_purchase_protects_where_a_column_names_persons() -> None:
+    stays = pa.table({"age": [row % 50 for row in range(300)], "patient": [row // 3 for row in range(300)]})
+    with pytest.warns(RowProtectionWarning, match=r"privacy_unit=\('patient', K\) says whose they are") as said:
+        counterfoil.buy_schema(stays, epsilon=20.0)
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowProtectionWarning)
+        counterfoil.buy_schema(stays, epsilon=50.0, privacy_unit=("patient", 3))
+        counterfoil.buy_schema(stays.select(["age"]), epsilon=20.0)
 
 
 def bought_with_warnings(source: object, **options: Any) -> tuple[Schema, list[str]]:

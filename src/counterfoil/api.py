@@ -39,7 +39,7 @@ from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.header import require_names
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
-from counterfoil.schema.unit_advice import warn_of_row_protection
+from counterfoil.schema.unit_advice import warn_of_bought_rows, warn_of_row_protection
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
@@ -384,6 +384,7 @@ def buy_schema(
         decimal_char=decimal_char,
         encoding=encoding,
     )
+    warn_of_bought_rows(purchase.names, unit)
     if rows is not None and (few := purchase.require_enough(rows)):
         warnings.warn(few[0].upper() + few[1:], SchemaWarning, stacklevel=outside_the_package())
     with ExitStack() as opened:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from counterfoil.callers import outside_the_package
@@ -61,6 +61,24 @@ def warn_of_row_protection(schema: Schema, unit: PrivacyUnit | None) -> None:
     """Gives the same as a warning, each time that a release is begun in Python."""
     if (advice := unit_advice_in(_as_argument, schema, unit)) is not None:
         warnings.warn(advice, RowProtectionWarning, stacklevel=outside_the_package())
+
+
+def warn_of_bought_rows(names: Iterable[str], unit: PrivacyUnit | None) -> None:
+    """Gives the warning, each time that a schema is bought by rows of a table whose names are those of persons.
+
+    Args:
+        names: of the table's columns.
+        unit: whose rows the purchase protects together.
+    """
+    named = [name for name in names if may_name_somebody(name) or _PERSON.search(name)]
+    if unit is None and named:
+        warnings.warn(
+            "What is bought protects each row by itself. Where a person may have several rows, "
+            f"{_as_argument(named[0], 'K')} says whose they are: what is bought without it adds up with no later "
+            "release that protects persons.",
+            RowProtectionWarning,
+            stacklevel=outside_the_package(),
+        )
 
 
 def warn_of_rows_alone(schema: Schema) -> None:
