@@ -1,4 +1,4 @@
-"""Writes an invented table of people: python make_people.py people.csv"""
+"""Writes an invented table of people, to people.csv or the file that is named: python make_people.py people.csv"""
 
 import csv
 import datetime
@@ -18,7 +18,7 @@ def person(number: int, draw: random.Random) -> list[object]:
 
 
 draw = random.Random(1)
-with open(sys.argv[1], "w", newline="") as file:
+with open(sys.argv[1] if len(sys.argv) > 1 else "people.csv", "w", newline="") as file:
     rows = csv.writer(file)
     rows.writerow(["person", "age", "sex", "education", "retired", "income", "joined"])
     rows.writerows(person(number, draw) for number in range(1, 5001))

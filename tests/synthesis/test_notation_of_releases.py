@@ -136,6 +136,7 @@ def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> 
         Categorical("triage", ("low", "high", "critical"), ordered=True, missing=True),
         Categorical("grade", ("low", "high"), ordered=True, missing=True, missing_values=("?",)),
         Categorical("level", (1, 2, 3), ordered=True),
+        Categorical("dose", ("01", 2.5, 10), ordered=True),
         Boolean("smoker", missing=True),
         Boolean("died"),
         Integer("nights", 0, 3, missing=True),
@@ -152,18 +153,23 @@ def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> 
         "triage": rng.choice(["low", "high", "critical"], 400),
         "grade": rng.choice(["low", "?"], 400),
         "level": rng.integers(1, 4, 400),
+        "dose": rng.choice(["01", "2.5", "10"], 400),
         **{name: rng.integers(0, 2, 400).astype(bool) for name in ("smoker", "died")},
         **{name: rng.integers(0, 4, 400) for name in ("nights", "visits")},
     }
     made = synthesize(pd.DataFrame(cells), Schema((*columns, *derived)), epsilon=5.0, seed=1, method="independent")
     made.save(tmp_path / "saved")
-    expected = dict(zip(cells, ["category", "str", "int64", "boolean", "bool", "Int64", "int64"], strict=True))
+    expected = dict(
+        zip(cells, ["category", "str", "int64", "category", "boolean", "bool", "Int64", "int64"], strict=True)
+    )
     expected |= {"more": "Int64", "one": "int64", "long": "boolean", "each": "Int64"}
     for release in (made, Synthesis.load(tmp_path / "saved")):
         frame = release.to_pandas()
         assert frame.dtypes.astype(str).replace("object", "str").to_dict() == expected
         assert frame["triage"].cat.ordered
         assert list(frame["triage"].cat.categories) == ["low", "high", "critical"]
+        assert list(frame["dose"].cat.categories) == ["01", "2.5", "10"]
+        assert not frame["dose"].isna().any()
         plain = release.to_arrow().column("triage").to_pylist()
         assert frame["triage"].astype(object).where(frame["triage"].notna(), None).tolist() == plain
         other = release.to_polars()

@@ -115,7 +115,7 @@ def _may_be_missing(schema: Schema) -> list[str]:
 def _ordered_texts(table: pa.Table, schema: Schema) -> dict[str, list[str]]:
     """The texts of each column of ordered categories, least first; not where a word for missing stands among them."""
     return {
-        column.name: list(map(str, column.values))
+        column.name: list(column.labels[: len(column.values)])
         for column in schema.synthesized
         if isinstance(column, Categorical)
         and column.ordered
