@@ -14,7 +14,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.queries.column_places import GRIDS, PLACES, UNIT_PLACES
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.plan import plan_discovery
-from counterfoil.discovery.units import read_with_unit
+from counterfoil.discovery.units import read_with_unit, readings_of
 from counterfoil.discovery.votes import Votes
 from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.noise.shown_counts import FALSE_ALARMS, SUMS, any_shows, shown, sure, sure_of_units
@@ -144,3 +144,63 @@ def test_a_unit_is_that_of_nearly_all_numbers_or_none(cells, kind, unit) -> None
     assert (read.kind(), found) == (kind, unit)
     if kind == "text" or unit:
         assert read.total == sum(cells.values()), "each cell is counted once"
+
+
+MANY = {f"unit{place}": 5 for place in range(1, len(KNOWN))}
+"""Numbers with other units than the first, each of which hides in the noise."""
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "unit"),
+    [
+        (MANY, "text", ""),
+        (MANY | {"unit0": 30}, "text", ""),
+        (MANY | {"plain": 60}, "text", ""),
+        ({"unit0": 145}, "integer", KNOWN[0]),
+        ({"unit0": 70, "plain": 75}, "integer", KNOWN[0]),
+        ({"plain": 145}, "integer", ""),
+    ],
+)
+def test_numbers_with_many_units_are_texts_though_each_unit_hides(cells, kind, unit) -> None:
+    rows = sum(cells.values())
+    looked = {"name": votes(text=rows), "amount": votes(**cells), "place": votes(text=rows)}
+    read = readings_of(looked, [*looked])
+    assert (read.votes["amount"].kind(), read.units) == (kind, {"amount": unit} if unit else {})
+    assert read.everybody == rows
+    assert read.votes["amount"].total == rows, "each cell is counted once"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_column_of_many_units_hides_neither_its_cells_nor_its_records(seed: int, tmp_path: Path) -> None:
+    rows, rng = 2000, np.random.default_rng(seed)
+    units = rng.choice(["g", "mg", "kg", "cm", "mm", "m", "%", "€", "$", "km"], rows)
+    table = {
+        "food": rng.choice(["bread", "milk", "rice"], rows).tolist(),
+        "amount": [f"{number:.0f} {unit}" for number, unit in zip(rng.lognormal(3, 2, rows), units, strict=True)],
+        "weeks": rng.integers(0, 50, rows).astype(str).tolist(),
+    }
+    found, curator = discover(written(tmp_path / "s.csv", table), budget=Budget(1.0, 1e-9), seed=seed)
+    curator.close()
+    amount = found.columns[1]
+    assert (amount.kind, amount.unit) == ("text", "")
+    assert found.need is not None
+    assert abs(found.need.rows - rows) < 3 * found.need.error
+
+
+def test_cells_with_other_units_count_in_the_share_that_is_said_to_be_read(tmp_path: Path) -> None:
+    rows, rng = 3000, np.random.default_rng(7)
+    units = np.where(rng.random(rows) < 0.55, "km", rng.choice([unit for unit in KNOWN if unit != "km"], rows))
+    table = {
+        "food": rng.choice(["bread", "milk", "rice"], rows).tolist(),
+        "way": [f"{number:.1f} {unit}" for number, unit in zip(rng.lognormal(3, 1, rows), units, strict=True)],
+        "weeks": rng.integers(0, 50, rows).astype(str).tolist(),
+    }
+    shares = []
+    for seed in range(4):
+        found, curator = discover(written(tmp_path / "s.csv", table), budget=Budget(1.0, 1e-9), seed=seed)
+        curator.close()
+        way = found.columns[1]
+        assert way.read is not None
+        share, error = way.read
+        shares.append(way.unit != "km" or share - 3 * error < 0.55)
+    assert all(shares)

@@ -30,7 +30,7 @@ from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
 from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
 from counterfoil.discovery.steps import Step, next_step
 from counterfoil.discovery.texts import TextRounds
-from counterfoil.discovery.units import read_with_unit
+from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
@@ -222,13 +222,10 @@ class _Discovery:
     def _hear(self, votes: dict[str, Votes]) -> None:
         """What follows from the places of the cells."""
         asked, self._heard = self._asked, votes
-        read = {name: read_with_unit(vote, len(self._looked)) for name, vote in votes.items()}
-        self._units = {name: unit for name, (_, unit) in read.items() if unit}
-        self._votes = votes = {name: vote for name, (vote, _) in read.items()}
-        # What a column's other cells are is noise of many more counts where some have units.
-        counted = [vote for name, vote in votes.items() if name not in self._units] or list(votes.values())
-        self._everybody = float(np.mean([vote.total for vote in counted]))
-        self._total_error = math.hypot(*(vote.total_deviation for vote in counted)) / len(counted)
+        read = readings_of(votes, self._looked)
+        self._units, self._votes = read.units, read.votes
+        self._everybody, self._total_error = read.everybody, read.error
+        votes = dict(read.votes)
         self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
         ranged = [name for name, kind in self._kinds.items() if kind in _RANGED]
         alone = [name for name, kind in self._kinds.items() if kind == "boolean" and votes[name].hidden_truths]
@@ -298,7 +295,7 @@ class _Discovery:
             decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",
             unit=self._units.get(name, ""),
             separators=name in self._units and name not in self._opened and not self._asked[name].decimal_char,
-            read=vote.share_read(kind, written, present, error) if voted else None,
+            read=vote.share_read(kind, written, present, error, whole=name not in self._units) if voted else None,
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,

@@ -2,16 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median_high
 
 import numpy as np
 
 from counterfoil.curator.queries.column_places import GRIDS
-from counterfoil.discovery.votes import Votes
+from counterfoil.discovery.votes import FEW_TEXTS, Votes
 from counterfoil.noise.shown_counts import any_shows, sure_of_units
 from counterfoil.schema.raw_cell import CODES, with_unit
 from counterfoil.schema.unit import KNOWN
 from counterfoil.schema.value_grid import CELLS
+
+_SURELY = 3.0
+"""Standard errors by which fewer cells are read with a unit than a column of numbers has, or counted than there are."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The places of the cells of all columns, where a unit is taken off with it, and how many records there are.
+
+    Args:
+        votes: by column.
+        units: of the columns that have one.
+        everybody: the noisy number of records.
+        error: the deviation of its noise.
+    """
+
+    votes: Mapping[str, Votes]
+    units: Mapping[str, str]
+    everybody: float
+    error: float
+
+
+def readings_of(votes: Mapping[str, Votes], looked: Sequence[str]) -> Readings:
+    """How columns are read, all of them together: each has as many cells as any other.
+
+    Numbers with many units may hide in the noise of each. So no unit is taken with which few cells are surely read, and
+    cells that are counted in no other place of a column are texts.
+
+    Args:
+        votes: by column, as they were answered.
+        looked: the columns of which units are looked for.
+    """
+    columns = len(looked)
+    read = {name: read_with_unit(vote, columns) for name, vote in votes.items()}
+    # A column's cells are in many more counts where some have units, and in some of them hide.
+    counted = [name for name, vote in votes.items() if not _masses(vote, columns)] or list(read)
+    everybody, error = _everybody({name: read[name][0] for name in counted}, looked)
+    for name, (vote, unit) in read.items():
+        if unit and _reads_few(vote, everybody, error):
+            read[name] = _as_texts(votes[name], columns), ""
+    units = {name: unit for name, (_, unit) in read.items() if unit}
+    found = {
+        name: vote if unit or name not in looked else _with_hidden(vote, everybody, error)
+        for name, (vote, unit) in read.items()
+    }
+    return Readings(found, units, everybody, error)
+
+
+def _everybody(votes: Mapping[str, Votes], looked: Sequence[str]) -> tuple[float, float]:
+    """The mean number of cells of columns and the deviation of its noise, those with cells that hide left out."""
+    middle = median_high(vote.total for vote in votes.values())
+    whole = [
+        vote
+        for name, vote in votes.items()
+        if name not in looked or vote.total >= middle - _SURELY * vote.total_deviation
+    ]
+    return fmean(vote.total for vote in whole), math.hypot(*(vote.total_deviation for vote in whole)) / len(whole)
+
+
+def _reads_few(vote: Votes, everybody: float, error: float) -> bool:
+    """Whether a column that is read with a unit surely has more other cells than one of numbers."""
+    present = max(everybody - vote.missing, 1.0)
+    numbers, noise = vote.numbers_between(0, CELLS - 1)
+    return present - numbers - _SURELY * math.hypot(noise, error, vote.missing_deviation) > FEW_TEXTS * present
+
+
+def _with_hidden(vote: Votes, everybody: float, error: float) -> Votes:
+    """The same places, where cells that are in none of them, as surely as anything shows, are texts."""
+    hidden = everybody - vote.total
+    return _with_texts(vote, hidden) if hidden > vote.least * math.hypot(error, vote.total_deviation) else vote
 
 
 def read_with_unit(vote: Votes, columns: int) -> tuple[Votes, str]:
@@ -25,16 +98,22 @@ def read_with_unit(vote: Votes, columns: int) -> tuple[Votes, str]:
         columns: of how many columns units are looked for.
     """
     plain = replace(vote, units=None)
-    masses = _masses(vote, plain, columns)
+    masses = _masses(vote, columns)
     if not masses:
         return plain, ""
     best = max(masses, key=lambda place: masses[place])
-    own = _of_unit(vote, plain, best)
+    own = _of_unit(vote, best)
     others = sum(mass for place, mass in masses.items() if place != best)
     read = _with_texts(own, others)
     if read.kind() in ("integer", "real"):
         return read, KNOWN[best]
-    return _with_texts(plain, sum(masses.values())), ""
+    return _as_texts(vote, columns), ""
+
+
+def _as_texts(vote: Votes, columns: int) -> Votes:
+    """The places of a column's cells where numbers with units are texts, as far as they show."""
+    plain = replace(vote, units=None)
+    return _with_texts(plain, sum(_masses(vote, columns).values()))
 
 
 def codes_with_unit(codes: tuple[int, ...], unit: str) -> tuple[int, ...]:
@@ -42,10 +121,11 @@ def codes_with_unit(codes: tuple[int, ...], unit: str) -> tuple[int, ...]:
     return (*codes, *(with_unit(code, unit) for code in codes)) if unit else codes
 
 
-def _masses(vote: Votes, plain: Votes, columns: int) -> dict[int, float]:
+def _masses(vote: Votes, columns: int) -> dict[int, float]:
     """By the place of its unit, about how many numbers with it there are, where any surely show."""
     if vote.units is None:
         return {}
+    plain = replace(vote, units=None)
     least = sure_of_units(columns, len(KNOWN))
     lines = vote.units.reshape(len(KNOWN), len(GRIDS), CELLS)
     shows = any_shows(lines.reshape(-1, CELLS), vote.deviation, least).reshape(len(KNOWN), len(GRIDS)).any(axis=1)
@@ -57,10 +137,10 @@ def _masses(vote: Votes, plain: Votes, columns: int) -> dict[int, float]:
     return result
 
 
-def _of_unit(vote: Votes, plain: Votes, place: int) -> Votes:
+def _of_unit(vote: Votes, place: int) -> Votes:
     """The places of numbers with one unit, and with those of plain numbers where some of these show as well."""
     assert vote.units is not None, "a unit shows"
-    line = vote.units.reshape(len(KNOWN), -1)[place]
+    plain, line = replace(vote, units=None), vote.units.reshape(len(KNOWN), -1)[place]
     masses = plain.masses()
     if masses["integer"] + masses["real"] <= 0:
         return replace(plain, counts=_counts(plain, line))

@@ -17,7 +17,7 @@ from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, 
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
-_TEXTS = 0.1
+FEW_TEXTS = 0.1
 """A share of texts among the cells that are not missing, from which on the column is one of texts: categories may be
 numbers as well, but texts among numbers would be lost."""
 
@@ -126,7 +126,7 @@ class Votes:
         total = sum(masses.values())
         if total == 0:
             return max(self._scores().items(), key=lambda one: one[1])[0]
-        if masses["text"] >= _TEXTS * total:
+        if masses["text"] >= FEW_TEXTS * total:
             return "text"
         numbers = masses["integer"] + masses["real"]
         others: tuple[Kind, ...] = ("boolean", "date", "datetime")
@@ -163,7 +163,9 @@ class Votes:
         best = max(DATE_FORMATS, key=self._written)
         return "" if best == _ISO else best
 
-    def share_read(self, kind: Kind, date_format: str, records: float, error: float) -> tuple[float, float]:
+    def share_read(
+        self, kind: Kind, date_format: str, records: float, error: float, *, whole: bool = True
+    ) -> tuple[float, float]:
         """Which share of the cells that are not missing a column of this kind reads, and its standard error.
 
         The places of these cells are summed up, or those of all others where they are fewer: noise grows with them.
@@ -172,11 +174,12 @@ class Votes:
             kind, date_format: of the column.
             records: about how many cells are not missing, at least 1.
             error: the deviation of the noise of that.
+            whole: whether each cell has a place here, and none is a number with another unit.
         """
         read = _places_read(kind, date_format)
         rest = _POSSIBLE & ~read
         rest[[CODES[name] for name in self.absent]] = False
-        direct = int(read.sum()) <= int(rest.sum())
+        direct = not whole or int(read.sum()) <= int(rest.sum())
         places = read if direct else rest
         share = min(max(float(self.counts[places].sum()) / records, 0.0), 1.0)
         noise = math.hypot(self.deviation * math.sqrt(int(places.sum())), share * error) / records
