@@ -50,9 +50,9 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
         "values": ([*listed, *others], why),
         "other": (True, (_REST if is_sure else _ANY_REST) if rest else CAUTION),
     }
-    absent = [text for text in column.missing_words if can_be_listed(text) and text not in listed]
+    absent = [text for text in column.missing_words if not text or (can_be_listed(text) and text not in listed)]
     shared = safe_words(column, [*listed, *others])
-    if (absent or shared) and given.get("missing", True) and "missing_values" not in given:
+    if (any(absent) or shared) and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, why_missing(column))
         facts |= words_for_missing(absent, shared)
     elif column.shows_missing:

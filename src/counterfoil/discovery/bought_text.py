@@ -239,13 +239,14 @@ def _with_missing_words(
     """The answers, where columns have the words for missing that others of their table surely have, which is released.
 
     The vote counts empty cells and such words together, so that nothing says how numbers write it, and few of a
-    column's texts show. Where columns have different words, none is how missing numbers are likely written: these are
-    empty cells then. Columns of other types than texts have no words.
+    column's texts show. Where columns have different words, or surely empty cells, none is how missing numbers are
+    likely written: these are empty cells then. Columns of other types than texts have no words.
     """
     known = [tuple(filter(is_missing_word, filter(None, column.missing_words))) for column in columns]
     counts = Counter(word for words in known for word in words)
     words = tuple(word for word, _ in counts.most_common())
-    empty = () if len({*known} - {()}) == 1 else ("",)
+    alike = len({*known} - {()}) == 1 and not any("" in column.missing_words for column in columns)
+    empty = () if alike else ("",)
     for column in columns:
         if column.kind == "text":
             yield replace(column, shared_words=words)

@@ -39,7 +39,7 @@ from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Length, Need
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.open_numbers import OpenCells
-from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells, is_missing_word
+from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 
@@ -266,7 +266,8 @@ class _Discovery:
         vote = self._votes[name]
         written = self._formats[name]
         released = self._texts.released(name) if may_be_listed else []
-        words = tuple(text for text, _ in released if is_missing_word(text)) or vote.missing_words
+        found = self._texts.missing_words(name, vote.missing, vote.missing_deviation) if may_be_listed else ()
+        words = found or vote.missing_words
         kind = _kind_shown(self._kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
         if kind == "boolean" and vote.hidden_truths:

@@ -17,6 +17,9 @@ twice as many texts that are left as they would if columns had nothing to do wit
 _NEGLIGIBLE = 0.02
 """A share of the records whose text may be left without another round being worth much."""
 
+_SURELY = 3.0
+"""Standard errors by which a number exceeds what it is compared with."""
+
 
 class TextRounds:
     """The texts that rounds released, with estimates of how many cells hold them. No exact number is among them."""
@@ -25,7 +28,7 @@ class TextRounds:
         self._counts: dict[tuple[str, str], float] = {}
         self._variances: dict[tuple[str, str], float] = {}
         self._together: dict[tuple[str, str], float] = {}
-        self._asked: set[str] = set()
+        self._shows: dict[str, float] = {}
 
     @property
     def known(self) -> tuple[tuple[str, str], ...]:
@@ -53,7 +56,7 @@ class TextRounds:
             missing: by column, the share of all records whose cell is missing; of none where it is not given.
             everybody: about how many records there are.
         """
-        later = bool(self._asked)
+        later = bool(self._shows)
         words = [(name, parts) for name, text, parts in answer.texts if is_missing_word(text)]
         shares = shares_with_words(words, {name: left[name] for name in columns}, missing or {}, everybody)
         for name, text, parts in answer.texts:
@@ -61,16 +64,34 @@ class TextRounds:
             self._counts[name, text] = count = parts / each
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
             self._together[name, text] = count if later else parts / PARTS
-        self._asked.update(columns)
+        shows = (answer.threshold + _SURELY * answer.deviation) / PARTS
+        self._shows |= {name: min(shows, self._shows.get(name, shows)) for name in columns}
 
     def is_asked(self, name: str) -> bool:
         """Whether a round was about a column."""
-        return name in self._asked
+        return name in self._shows
 
     def released(self, name: str) -> list[tuple[str, int]]:
         """The texts of a column with about how many cells hold them, the most frequent first."""
         found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]
         return sorted(found, key=lambda one: (-one[1], one[0]))
+
+    def missing_words(self, name: str, missing: float, error: float) -> tuple[str, ...]:
+        """The words for missing of a column; an empty text first where surely most missing cells hold none of them.
+
+        A word that so many cells held would have shown: these are empty.
+
+        Args:
+            name: of the column.
+            missing: about how many of its cells are empty or hold a word for missing.
+            error: the standard error of that.
+        """
+        found = tuple(text for text, _ in self.released(name) if is_missing_word(text))
+        if not self.is_asked(name):
+            return found
+        held = math.fsum(self._together[name, text] for text in found)
+        empty = missing - held - _SURELY * error
+        return ("", *found) if empty > max(held, self._shows[name]) else found
 
     def deviation(self, name: str) -> float:
         """The standard error of one of these counts: the root mean square; 0 where there is none."""

@@ -51,8 +51,8 @@ class DiscoveredColumn:
         deviation: the standard deviation of the noise of a count of this column's categories or intervals.
         date_format: how its dates are written, as `strftime`; "" for ISO.
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
-            the threshold; they are not among `categories`. Of numbers and days the word that stands beside them,
-            after an empty text where more cells are empty.
+            the threshold; they are not among `categories`. Of numbers and days the word that stands beside them. An
+            empty text comes first where more cells are empty.
         decimal_char: the decimal sign of its texts, where its user states one.
         decimals: of reals, how many digits after the point nearly all of them have, 0 to 2; None for more.
         codes: of integers, those that hold nearly all cells with few between, and their noisy counts, ascending; empty
