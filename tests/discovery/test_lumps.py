@@ -109,3 +109,15 @@ def test_lumps_are_few_narrow_and_hold_nearly_all():
     assert lumps_in(edges, body, 5.0, 7000.0, 4.0) == 0, "a body of numbers"
     assert lumps_in(edges[:12], counts[[3, 10, 10, 40, 10, 10, 90, 10, 10, 10, 10]], 5.0, 3000.0, 4.0) == 0, "dense"
     assert lumps_in(edges, np.zeros(100), 5.0, 4000.0, 4.0) == 0
+
+
+def test_codes_with_a_unit_are_to_be_listed_as_the_texts_that_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    path = tmp_path / "runs.csv"
+    pd.DataFrame({"way": rng.choice(["800 m", "5000 m", "10000 m"], 4000)}).to_csv(path, index=False)
+    found, curator = discover(path, budget=Budget(20.0, 1e-9), seed=1)
+    curator.close()
+    assert found.columns[0].unit == "m"
+    assert found.columns[0].lumps
+    listed = "list them as the `values` of a categorical column (as texts, the way the table has them)"
+    assert listed in schema_of(found, BOUGHT)

@@ -96,9 +96,9 @@ def _about_points(given: Mapping[str, Any]) -> Facts:
     }
 
 
-def as_texts(decimal_char: str) -> str:
-    """What is said of numbers that are to be listed as categories, which know no decimal comma."""
-    return " (as texts, the way the table has them)" if decimal_char == "," else ""
+def as_texts(column: DiscoveredColumn) -> str:
+    """What is said of numbers that are to be listed as categories, which know no decimal comma and no unit."""
+    return " (as texts, the way the table has them)" if column.decimal_char == "," or column.unit else ""
 
 
 def _about_lumps(column: DiscoveredColumn) -> str:
@@ -107,7 +107,7 @@ def _about_lumps(column: DiscoveredColumn) -> str:
         return ""
     return (
         f"; nearly all lie at {column.lumps} places, far apart: where they are codes, list them as the `values` of a "
-        f"categorical column{as_texts(column.decimal_char)}, for any number near them is drawn"
+        f"categorical column{as_texts(column)}, for any number near them is drawn"
     )
 
 

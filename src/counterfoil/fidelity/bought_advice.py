@@ -152,7 +152,7 @@ def _of_numbers(made: BoughtSchema, out: str) -> Iterator[str]:
             "`unit` names the sign."
         )
     if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
-        texts = as_texts("," if any(one.decimal_char == "," for one in lumped) else "")
+        texts = max(map(as_texts, lumped), key=len)
         yield (
             f"Nearly all numbers of {', '.join(one.name for one in lumped)} lie at a few places, far apart, as codes "
             f"do. Where they are codes, list them as the `values` of a categorical column{texts} in {out}: any number "
