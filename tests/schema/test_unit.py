@@ -154,3 +154,17 @@ def test_check_names_the_unit(cells: list[str], sign: str, said: str) -> None:
     (column,) = check_without_privacy(pa.table({"x": cells}), schema).columns
     assert said in f"{column.remedy(column.found[0])},"
     assert bare("5 %", "") == "5 %"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["5 kg", "91 kg", "700 g"], 'they have "g" beside the number, and not "kg": write all in one unit, or give'),
+        (["5 kg", "700 g", "x"], '1 of them have "g" beside the number, and not "kg": write all in one unit, or give'),
+        (["5 g", "9,5 g"], 'or give `unit = "g"` and `decimal_char = ","` where no cell has the other'),
+    ],
+)
+def test_check_tells_another_unit_from_the_declared_one(cells: list[str], said: str) -> None:
+    schema = Schema((Real("x", 0, 10_000, missing=True, unit="kg"),))
+    (column,) = check_without_privacy(pa.table({"x": cells}), schema).columns
+    assert said in column.remedy(column.found[0])

@@ -91,6 +91,7 @@ class NoteCounts:
 
     def __init__(self, column: Column, *, values: bool):
         self.column = column
+        self.unit = column.unit if isinstance(column, Integer | Real) else ""
         self.offsets = 0
         self.clocks = 0
         self.impossible = 0

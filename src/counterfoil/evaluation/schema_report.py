@@ -61,6 +61,7 @@ class Irregular:
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
+        unit: the sign beside numbers that the column declares; empty for none.
     """
 
     way: Placement
@@ -78,6 +79,7 @@ class Irregular:
     grouped: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class ColumnReport:
                 codes=one.codes,
                 notations=dict(one.notations),
                 units=dict(one.units),
+                unit=one.unit,
             )
         if one.way is Placement.MOVED and one.grouped == one.count:
             return self.words.thousands_remedy()
@@ -299,6 +302,7 @@ class _Cells:
                 self.seen.grouped if way is Placement.MOVED else 0,
                 self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
                 self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
+                self.seen.unit,
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED

@@ -141,6 +141,7 @@ class ColumnWords:
         codes: int = 0,
         notations: Mapping[str, int] = MappingProxyType({}),
         units: Mapping[tuple[str, str], int] = MappingProxyType({}),
+        unit: str = "",
     ) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
@@ -154,6 +155,7 @@ class ColumnWords:
             codes: those that have a letter or two beside digits, in a column of integers.
             notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
             units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
+            unit: the declared one; empty for none.
         """
         if self.between:
             return self._notation(seen=True)
@@ -171,6 +173,7 @@ class ColumnWords:
                 codes=codes,
                 notations=notations,
                 units=units,
+                unit=unit,
             )
             return f"{known}. Of the others: {rest}"
         if offsets:
@@ -182,7 +185,7 @@ class ColumnWords:
         if codes and self.kind == "integer":
             return self._code_remedy(codes, of)
         if self.kind in ("integer", "real") and units:
-            return self._unit_remedy(units, of)
+            return self._unit_remedy(units, unit, of)
         if self.kind == "categorical" and any(notations.values()):
             return self._listed_numbers_remedy(notations, of)
         if limits and self.kind in ("integer", "real"):
@@ -238,13 +241,17 @@ class ColumnWords:
         )
         return said if count == of else f"{said}. For the others, {self._notation(seen=True)}"
 
-    def _unit_remedy(self, units: Mapping[tuple[str, str], int], of: int) -> str:
+    def _unit_remedy(self, units: Mapping[tuple[str, str], int], declared: str, of: int) -> str:
         (unit, sign), most = max(units.items(), key=lambda one: one[1])
         which = "they have" if most == of else f"{most:,} of them have"
         facts = f'`unit = "{unit}"`'
         if sign != self.decimal_char:
             facts += f' and `decimal_char = "{sign}"`' if sign else ", and leave `decimal_char` out"
-        said = f"{which} the sign of a unit beside the number: give {facts}"
+        if declared:
+            said = f'{which} "{unit}" beside the number, and not "{declared}": write all in one unit, or give {facts}'
+            said += " where no cell has the other"
+        else:
+            said = f"{which} the sign of a unit beside the number: give {facts}"
         return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
 
     def _sign_remedy(self, notations: Mapping[str, int], of: int) -> str:
