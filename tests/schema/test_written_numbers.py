@@ -16,6 +16,8 @@ from counterfoil.schema.written_numbers import are_written_numbers
         ["<0,5", "0,7", "> 200,0"],
         ["1 234", "12\u00a0345", "1'234'567"],
         [*[f"{n},5" for n in range(9)], "unbekannt"],
+        ["75.0 kg", "49.6 kg", "1.204,5 kg"],
+        ["$1,234.50", "$ 12", "$3.20"],
     ],
 )
 def test_numbers_with_commas_separators_and_signs(texts):
@@ -32,6 +34,8 @@ def test_numbers_with_commas_separators_and_signs(texts):
         ["I10.0", "E11.9", "J44.1"],
         ["0,5", "low", "high", "1,5", "2,5"],
         ["01/02", "03/04", "05/06"],
+        ["5 kg", "3 g", "7 %", "20 m"],
+        ["m1", "m2", "m3"],
     ],
 )
 def test_other_texts_and_numbers_that_are_read(texts):

@@ -103,7 +103,7 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
     return ("", []) if public is None else (public.name, public.others([*found, *column.missing_words]))
 
 
-_WRITTEN = "; they may be numbers, which are read with their `decimal_char` (--decimal-char)"
+_WRITTEN = "; they may be numbers, which are read with their `decimal_char` (--decimal-char) and `unit`"
 
 _REST = "bought: the rest of the cells"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from counterfoil.schema.values import NUMBER
+from counterfoil.schema.decimal_char import DECIMAL_CHARS
+from counterfoil.schema.unit import unit_of
+from counterfoil.schema.values import NUMBER, parse_number
 
 _FEWEST = 3
 """Of fewer texts, such as 1,2 for the answers 1 and 2, nothing is said."""
@@ -17,4 +21,14 @@ _WRITTEN = re.compile(r"[<>≤≥]?=?\s*[+-]?\d{1,3}([.' \u00a0\u2019]?\d{3})*(,
 def are_written_numbers(texts: Sequence[str]) -> bool:
     """Whether nearly all of some texts are such numbers. 1.50 is read as it stands, and is none."""
     found = sum(_WRITTEN.fullmatch(text) is not None and not NUMBER.fullmatch(text) for text in texts)
-    return found >= max(_FEWEST, _MOST * len(texts))
+    return max(found, _with_a_unit(texts)) >= max(_FEWEST, _MOST * len(texts))
+
+
+def _with_a_unit(texts: Sequence[str]) -> int:
+    """How many are numbers with the one of the known units that most have, such as 75.0 kg beside decimal commas."""
+    found = Counter(unit for text in texts if (unit := unit_of(text)) and _is_number(text, unit))
+    return max(found.values(), default=0)
+
+
+def _is_number(text: str, unit: str) -> bool:
+    return any(math.isfinite(parse_number(text, {}, sign, unit)) for sign in ("", *DECIMAL_CHARS))
