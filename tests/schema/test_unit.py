@@ -42,6 +42,28 @@ def test_a_number_is_what_its_text_is_without_the_unit(number: float, unit: str,
         assert column.parsed(pa.array([f"-{unit}{space}{plain[1:]}"])).tolist() == [number]
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "number"),
+    [
+        ("kr.500", "kr", np.nan),
+        ("-Rs.500", "Rs", np.nan),
+        ("CHF,500", "CHF", np.nan),
+        ("kr.500", "kr.", 500),
+        ("500 kr.", "kr.", 500),
+        ("Fr.500", "Fr.", 500),
+        ("CHF .50", "CHF", 0.5),
+        ("$.50", "$", 0.5),
+        ("5.kg", "kg", 5),
+    ],
+)
+def test_a_point_after_letters_begins_no_fraction(text: str, unit: str, number: float) -> None:
+    cells = pa.array([text])
+    np.testing.assert_array_equal(Real("x", -1000, 1000, missing=True, unit=unit).parsed(cells), [number])
+    np.testing.assert_array_equal(RawCells("x", unit=unit).numbers(cells), [number])
+    if unit in KNOWN and np.isnan(number):
+        assert RawCells("x", units=True).encode(cells).tolist() == [CODES["text"]]
+
+
 @pytest.mark.parametrize("text", ["%", "5 % %", "% 5 %", "5 €", "5 percent", "<5 %", "5 6 %", "", "5 %x", "--5 %"])
 def test_other_signs_and_texts_are_no_numbers(text: str) -> None:
     assert np.isnan(Real("x", 0, 100, missing=True, unit="%").parsed(pa.array([text]))[0])

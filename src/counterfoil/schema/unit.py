@@ -29,6 +29,8 @@ def is_unit(text: str) -> bool:
 def bare(text: str, unit: str) -> str:
     """The text without its unit after or before the number, as it is where it has none.
 
+    A point after letters shortens a word: kr.500 is five hundred, and is read by the unit "kr." alone.
+
     Args:
         text: stripped of white space.
         unit: see `is_unit`; nothing is taken off where it is empty.
@@ -38,7 +40,10 @@ def bare(text: str, unit: str) -> str:
     if text.endswith(unit):
         return text.removesuffix(unit).rstrip()
     sign, rest = (text[0], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
-    return sign + rest.removeprefix(unit).lstrip() if rest.startswith(unit) else text
+    digits = rest.removeprefix(unit)
+    if not rest.startswith(unit) or (unit[-1].isalpha() and digits[:1] in (".", ",")):
+        return text
+    return sign + digits.lstrip()
 
 
 def unit_of(text: str) -> str:
