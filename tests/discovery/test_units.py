@@ -204,3 +204,17 @@ def test_cells_with_other_units_count_in_the_share_that_is_said_to_be_read(tmp_p
         share, error = way.read
         shares.append(way.unit != "km" or share - 3 * error < 0.55)
     assert all(shares)
+
+
+def test_numbers_beyond_a_bound_are_read_with_separators_of_thousands(tmp_path: Path) -> None:
+    rows, rng = 4000, np.random.default_rng(0)
+    prices = [f"${price:,.2f}" for price in np.append(rng.uniform(0, 500, rows), [1234.5] * 8)]
+    path = written(tmp_path / "s.csv", {"price": prices, "rate": [f"{i % 100} %" for i in range(len(prices))]})
+    made, curator = SchemaPurchase.of(path, Budget(3.0, 1e-9), "add_or_remove_one").make(None)
+    curator.close()
+    price, rate = made.schema.synthesized
+    assert isinstance(price, Real)
+    assert price.upper < 1000
+    assert set(placements_of(price, pa.array(prices[-8:])).tolist()) == {Placement.ABOVE}
+    assert isinstance(rate, Integer)
+    assert rate.decimal_char == ""

@@ -77,11 +77,11 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
 
 
 def _unit(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
-    """What stands beside its numbers; with separators of thousands where some are so large."""
+    """What stands beside its numbers; with separators of thousands where some may be so large, beyond bounds too."""
     if not column.unit:
         return {}
     facts: Facts = {"unit": (column.unit, "bought: it stands beside the numbers that show; those without it are read")}
-    if column.separators and max(map(abs, ends)) >= _LEAST_SEPARATED:
+    if column.separators and max(map(abs, ends)) >= _LEAST_SEPARATED / _BEYOND:
         facts["decimal_char"] = (".", "by precaution: separators of thousands, as in 1,234, are read as well")
     return facts
 
@@ -197,6 +197,9 @@ def _are_read_plainly(column: DiscoveredColumn) -> bool:
 
 _LEAST_SEPARATED = 1000
 """Smaller numbers have no separators of thousands."""
+
+_BEYOND = 8
+"""Times as large as a bound numbers beyond it may be, which are read as well and count as the bound."""
 
 
 def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
