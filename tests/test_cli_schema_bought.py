@@ -374,6 +374,31 @@ def test_a_column_of_which_zero_alone_shows_is_to_be_confirmed(office: Office) -
     pytest.fail("it is asked about in none of eight purchases")
 
 
+@pytest.mark.parametrize("epsilon", ["2", "0.01"])
+def test_a_stated_kind_of_which_nothing_shows_is_to_be_stated_in_full_and_what_was_paid_for_is_written(
+    office: Office, epsilon: str
+) -> None:
+    rng = np.random.default_rng(0)
+    prices = enumerate(rng.random(ROWS))
+    lines = ["price,job,day,rooms,town", *(f"{price:.2f} crowns,{'ab'[i % 2]},x,{i % 9},y" for i, price in prices)]
+    Path("shop.csv").write_text("\n".join(lines) + "\n")
+    kinds = {"price": "real", "job": "categorical", "day": "date"}
+    Path("known.toml").write_text("".join(f'[columns.{name}]\nkind = "{kind}"\n' for name, kind in kinds.items()))
+    ended = office.run(
+        "schema", "shop.csv", "--epsilon", epsilon, "--stated", "known.toml", "--out", "shop.schema.toml"
+    )
+    assert ended.status == 0, ended.err
+    schema, said = Schema.from_toml("shop.schema.toml"), " ".join((ended.out + ended.err).split())
+    asked = [one.column for one in schema.confirm]
+    assert asked == (["price", "day"] if epsilon == "2" else ["price", "job", "day", "rooms", "town"])
+    assert Receipt.load("shop.schema.receipt.json").digest == schema.bought.receipt
+    why = "To be stated in shop.schema.toml first, for nothing of the stated kind shows above the noise: price, day."
+    assert (why if epsilon == "2" else "Too little can be told from the noise") in said
+    ended = office.run("synth", "shop.csv", "--schema", "shop.schema.toml", "--epsilon", "1", "--out", "copy.csv")
+    assert ended.status == 2
+    assert "'price': `lower` must be a number" in ended.err
+
+
 def test_a_failure_after_the_charge_says_so_and_leaves_no_file(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(draft: Path, target: Path) -> None:
         if target.suffix == ".toml":

@@ -35,7 +35,7 @@ def report(
     """
     from counterfoil.cli.schema_table import findings
     from counterfoil.fidelity.bought_advice import advice_on, on_lengths, on_public_lists
-    from counterfoil.schema.toml import UNKNOWN
+    from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
     budget, (out, receipt), need = purchase.budget, places, made.discovered.need
     tables = tomllib.loads(made.text).get("columns", {})
@@ -56,7 +56,14 @@ def report(
         terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
         return
     grouped = [one.name for one in made.discovered.columns if one.grouped and one.name in asked]
-    if alone := [name for name in asked if name not in grouped]:
+    if unsaid := [name for name in asked if unsaid_facts(tables[name])]:
+        said = (
+            f"To be stated in {out} first, for nothing of the stated kind shows above the noise: {', '.join(unsaid)}. "
+            "Numbers in another notation are read where `decimal_char` names their sign, and those with signs such as "
+            "% where `unit` does."
+        )
+        terminal.alarm(textwrap.fill(said, WIDTH))
+    if alone := [name for name in asked if name not in {*grouped, *unsaid}]:
         terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(alone)}.")
     if grouped:
         said = f"To be confirmed in {out} first, where points may part thousands, as in 1.234: {', '.join(grouped)}."

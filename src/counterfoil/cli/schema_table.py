@@ -11,7 +11,7 @@ from counterfoil.discovery.bought_facts import counted, coverage
 from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.schema.discovered import count_range, percent, share_range
-from counterfoil.schema.toml import UNKNOWN
+from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
@@ -54,7 +54,7 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
     missing = _missing(answers)
     if facts.get("confirm"):
         kind = str(facts["kind"])
-        return kind, "to be stated" if kind == UNKNOWN else _to_confirm(answers, facts), missing
+        return kind, "to be stated" if unsaid_facts(facts) else _to_confirm(answers, facts), missing
     kind = column.kind if column is not None else answers.kind
     if column is None or kind == "identifier":
         most = mostly(answers)

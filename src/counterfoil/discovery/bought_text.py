@@ -12,7 +12,7 @@ import pyarrow as pa
 from counterfoil.discovery.bought_bounds import NEGATIVES
 from counterfoil.discovery.bought_categories import boolean_words
 from counterfoil.discovery.bought_columns import bought_column, precautions_of
-from counterfoil.discovery.bought_facts import NOT_ASKED, BoughtColumn
+from counterfoil.discovery.bought_facts import NO_KIND, NOT_ASKED, BoughtColumn
 from counterfoil.discovery.bought_lengths import BoughtLength, bought_lengths
 from counterfoil.inert import inert_toml
 from counterfoil.schema.bought import Bought
@@ -108,6 +108,11 @@ def schema_of(
     made |= {one: _unasked(one, storage.get(one)) for one in order if one not in known and not partial.covers(one)}
     ignored = [] if partial.says("ignore") or not usable else [one for one in made if _is_ignored(made[one], partial)]
     left_out = [one for one in discovered.columns if one.name in ignored]
+    made |= {
+        one: _left_open(made[one], left.kind)
+        for one, left in partial.open.items()
+        if one in made and not made[one].facts
+    }
     asks = _TO_CONFIRM if any("confirm" in column.facts for column in made.values()) else ""
     head = [
         (_HEAD if bought.whole is None else _HEAD_OF_A_SHARE)
@@ -163,6 +168,13 @@ def _with_places(
 
 _UNASKED = frozenset(("missing",))
 """Places by precaution of a column that its storage describes."""
+
+
+def _left_open(made: BoughtColumn, kind: Kind | None) -> BoughtColumn:
+    """A column of which its user stated the kind alone, and of which nothing more was found."""
+    signs = ", with `decimal_char` and `unit` where they have some," if kind in ("integer", "real") else ""
+    why = f"bought: {made.seen or NO_KIND}; state what is missing{signs} and delete this line"
+    return BoughtColumn(made.name, {"confirm": (True, why)}, made.seen)
 
 
 def _why(made: BoughtColumn, key: str) -> str:
