@@ -18,10 +18,11 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.accounting.plan import PrivacyLossPlan
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.column_places import GRIDS, PLACES
+from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.discovery.discover import discover, need_foreseen
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.plan import SHARES, plan_discovery
-from counterfoil.discovery.ranges import _beside
+from counterfoil.discovery.ranges import Bounds, Counted, _beside, again
 from counterfoil.discovery.reach_of_bounds import BLURRED, PLACE, worthwhile
 from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
@@ -655,3 +656,20 @@ def test_reals_that_are_few_are_found_as_texts(tmp_path):
     assert {name: found[name].kind for name in ("few", "many")} == {"few": "real", "many": "real"}
     assert {text for text, _ in found["few"].categories} == {"1457.2", "2195.3", "3683.9"}
     assert found["many"].categories == ()
+
+
+@pytest.mark.parametrize("ends", [(-1.7e308, 1.7e308), (1e17, 1e17), (-3e18, -3e18), (0.0, 2.0**53)])
+def test_integers_that_floating_point_does_not_tell_apart_are_not_counted_one_by_one(ends):
+    counted = Counted(Intervals("far", (CODES["integer"],), (-1e300, 0.0, 1e300)), np.array([0.0, 300, 300, 0]), 2.0)
+    bounds = Bounds(lower=ends[0], upper=ends[1], shown=ends)
+    asked = again(counted, "integer", bounds, 600.0, 2.0, 5.0)
+    assert ColumnRanges((asked,)).columns == (asked,), "its edges are finite and ascend"
+
+
+def test_integers_beyond_floating_point_are_bought(tmp_path):
+    table = pd.DataFrame({"far": np.random.default_rng(0).choice(["1e300", "-1e300", "1e308"], 600)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for seed in range(12):
+        found, curator = discover(tmp_path / "t.csv", budget=Budget(1.0, 1e-9), seed=seed)
+        curator.close()
+        assert found.columns[0].kind == "integer"

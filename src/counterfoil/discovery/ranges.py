@@ -21,6 +21,7 @@ from counterfoil.discovery.units import codes_with_unit
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema.discovered import Kind
+from counterfoil.schema.integer import EXACT
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
@@ -210,6 +211,8 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
         return counted.intervals
     beyond = reach_of(bounds.shown)
     first, last = bounds.shown[0] - beyond, bounds.shown[1] + beyond
+    if not -EXACT < first <= last < EXACT:  # no integer is told from the next one there, and widths may be infinite
+        return counted.intervals
     if last - first + 1 > min(_SINGLES, (records / (_QUIET_AGAIN * deviation)) ** 2):
         if bounds.upper is None or bounds.upper < CHEAP:
             return counted.intervals  # each number has a code of its own, and will have
@@ -222,6 +225,7 @@ def is_single(intervals: Intervals, ends: tuple[float, float]) -> bool:
     return len(integers_in(intervals, ends)[0]) > 0
 
 
+@np.errstate(over="ignore")  # what lies between the outermost floats is infinitely wide
 def bounds_from(
     counted: Counted, kind: Kind, vote: Votes, records: float, least: float, least_point: float = math.inf
 ) -> Bounds:
