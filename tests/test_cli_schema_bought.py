@@ -384,14 +384,18 @@ def test_a_stated_kind_of_which_nothing_shows_is_to_be_stated_in_full_and_what_w
     Path("shop.csv").write_text("\n".join(lines) + "\n")
     kinds = {"price": "real", "job": "categorical", "day": "date"}
     Path("known.toml").write_text("".join(f'[columns.{name}]\nkind = "{kind}"\n' for name, kind in kinds.items()))
-    ended = office.run(
-        "schema", "shop.csv", "--epsilon", epsilon, "--stated", "known.toml", "--out", "shop.schema.toml"
-    )
-    assert ended.status == 0, ended.err
-    schema, said = Schema.from_toml("shop.schema.toml"), " ".join((ended.out + ended.err).split())
-    asked = [one.column for one in schema.confirm]
-    assert asked == (["price", "day"] if epsilon == "2" else ["price", "job", "day", "rooms", "town"])
-    assert Receipt.load("shop.schema.receipt.json").digest == schema.bought.receipt
+    hidden = ["price", "day"] if epsilon == "2" else ["price", "job", "day", "rooms", "town"]
+    for _ in range(3):  # noise alone shows a range in one purchase of a hundred
+        ended = office.run(
+            "schema", "shop.csv", "--epsilon", epsilon, "--stated", "known.toml", "--out", "shop.schema.toml", "--force"
+        )
+        assert ended.status == 0, ended.err
+        schema, said = Schema.from_toml("shop.schema.toml"), " ".join((ended.out + ended.err).split())
+        assert Receipt.load("shop.schema.receipt.json").digest == schema.bought.receipt
+        if [one.column for one in schema.confirm] == hidden:
+            break
+    else:
+        pytest.fail("other columns are to be stated")
     why = "To be stated in shop.schema.toml first, for nothing of the stated kind shows above the noise: price, day."
     assert (why if epsilon == "2" else "Too little can be told from the noise") in said
     ended = office.run("synth", "shop.csv", "--schema", "shop.schema.toml", "--epsilon", "1", "--out", "copy.csv")
