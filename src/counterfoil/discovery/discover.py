@@ -17,25 +17,24 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.apart import Apart
 from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces
-from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
+from counterfoil.curator.queries.column_ranges import ColumnRanges
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.discovery.asked import asked_of, open_signs, others_of, unknown_units
-from counterfoil.discovery.lengths import CountedApart, independent, length_of, pairs_of
+from counterfoil.discovery.heard import RANGED, Heard
 from counterfoil.discovery.need import need_of
+from counterfoil.discovery.number_rounds import NumberRounds
 from counterfoil.discovery.plan import DiscoveryPlan, plan_discovery
-from counterfoil.discovery.ranges import Bounds, Counted, again, bounds_from, coarse_bounds, intervals_of
+from counterfoil.discovery.ranges import Bounds
 from counterfoil.discovery.steps import Step, next_step
 from counterfoil.discovery.texts import TextRounds
-from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import Votes
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
-from counterfoil.noise.shown_counts import sure, sure_of, sure_of_points
+from counterfoil.noise.shown_counts import sure
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Length, Need
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.open_numbers import OpenCells
@@ -44,11 +43,8 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
-_RANGED = ("integer", "real", "date", "datetime")
 _FEW = 4
 """Columns of texts: among so few, one more costs little, even if none of its texts shows at first."""
-_TOGETHER = 3.0
-"""Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
 
 
 def discover(
@@ -104,7 +100,7 @@ def discover(
     table = columns_of(source, encoding=encoding)
     asked = asked_of(table, given, unit.column if unit else None)
     opens = [column.kind for column in asked.values()]
-    ranged = any(column.kind in (None, *_RANGED) and not column.ranged for column in asked.values())
+    ranged = any(column.kind in (None, *RANGED) and not column.ranged for column in asked.values())
     signs, units = open_signs(table, asked), unknown_units(table, asked)
     texts = None in opens or "text" in opens
     noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
@@ -191,18 +187,15 @@ class _Discovery:
         `opened` are those whose decimal sign is open, and `units` those of which a unit is looked for.
         """
         self._account = account
-        self._stored = stored
         self._noises = noises
         self._asked = asked
-        self._texts = TextRounds()
-        self._counted: dict[str, Counted] = {}
-        self._apart: dict[tuple[str, str], CountedApart] = {}
+        self._texts, self._numbers = TextRounds(), NumberRounds()
         self._opened, self._looked = opened, units
         self._sign, self.signs = None, None
         if noises.signs is not None:
             self.signs = self._ask_signs(noises.signs)
             self._sign = self.signs.sign
-        self._hear(self._ask_places(noises.places))
+        self._heard = Heard.of(asked, stored, self._ask_places(noises.places), units)
         for number, noise in enumerate(noises.later, start=1):
             self._ask_next(number, noise)
 
@@ -212,68 +205,40 @@ class _Discovery:
         if step == "texts":
             self._ask_texts(noise)
         elif step == "places" or not self._ask_ranges(number, noise):
-            self._ask_places_again(noise)
+            # What the plan foresees is asked in its order: where no number shows yet, what the cells are once more.
+            self._heard = self._heard.again(self._ask_places(noise), self._looked)
 
     def _step(self, number: int) -> Step:
         texts = self._wordy_columns
-        uncovered = [self._texts.is_uncovered(name, self._present(name)) for name in texts]
-        return next_step(number, len(self._number_columns), len(texts), uncovered)
-
-    def _hear(self, votes: dict[str, Votes]) -> None:
-        """What follows from the places of the cells."""
-        asked, self._heard = self._asked, votes
-        read = readings_of(votes, self._looked)
-        self._units, self._votes = read.units, read.votes
-        self._everybody, self._total_error = read.everybody, read.error
-        votes = dict(read.votes)
-        self._kinds = {name: self._kind(name, given) for name, given in asked.items()}
-        ranged = [name for name, kind in self._kinds.items() if kind in _RANGED]
-        alone = [name for name, kind in self._kinds.items() if kind == "boolean" and votes[name].hidden_truths]
-        if _is_written(NOT_APPLICABLE, [votes[name] for name in [*ranged, *alone]]):
-            self._votes = votes | {name: votes[name].where_not_applicable() for name in ranged}
-        self._formats = {
-            name: self._votes[name].date_format() if kind == "date" else "" for name, kind in self._kinds.items()
-        }
-
-    def _kind(self, name: str, given: Stated) -> Kind:
-        """As stated; a storage's reals may all be whole, as where cells are missing among integers."""
-        if given.kind == "real" and name in self._stored:
-            return self._votes[name].number_kind()
-        return given.kind or self._votes[name].kind()
+        uncovered = [self._texts.is_uncovered(name, self._heard.present(name)) for name in texts]
+        return next_step(number, len(self._heard.numbers), len(texts), uncovered)
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
-        bounds, listed = self._bounds(), frozenset(self._text_columns)
+        bounds, listed = self._numbers.bounds(self._heard), frozenset(self._text_columns)
         return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0)), name in listed) for name in self._asked)
 
     def need(self, budget: Budget) -> Need:
         """How many records the noise hides, and what would show."""
-        vote = next(iter(self._heard.values()))
-        return need_of(self._everybody, self._total_error, vote.least * vote.deviation, budget)
+        vote = next(iter(self._heard.answered.values()))
+        return need_of(self._heard.records, self._heard.error, vote.least * vote.deviation, budget)
 
     def lengths(self) -> tuple[Length, ...]:
         """What lies between two columns of days, where that says more than the later one."""
-        bounds = {name: found for name, (found, _) in self._bounds().items()}
-        spans = {name: (one.upper or 0.0) - (one.lower or 0.0) for name, one in bounds.items()}
-        present = {name: (self._present(name), self._present_error(name)) for name in spans}
-        found = [
-            length_of(one, self._kinds[one.apart.first.column], self._least, spans=spans, present=present)
-            for one in self._apart.values()
-        ]
-        return independent(length for length in found if length is not None)
+        return self._numbers.lengths(self._heard)
 
     def _column(self, name: str, bounds: Bounds, fine: float, may_be_listed: bool) -> DiscoveredColumn:
-        vote = self._votes[name]
-        written = self._formats[name]
+        heard = self._heard
+        vote, written = heard.votes[name], heard.formats[name]
         released = self._texts.released(name) if may_be_listed else []
         found = self._texts.missing_words(name, vote.missing, vote.missing_deviation) if may_be_listed else ()
         words = found or vote.missing_words
-        kind = _kind_shown(self._kinds[name], [text for text, _ in released if text not in words])
+        kind = _kind_shown(heard.kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
         if kind == "boolean" and vote.hidden_truths:
             released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
-        present, error = self._present(name), self._present_error(name)
-        voted = self._asked[name].kind is None
+        present, error = heard.present(name), heard.present_error(name)
+        voted = name in heard.voted
         return DiscoveredColumn(
             name=name,
             kind=kind,
@@ -282,7 +247,7 @@ class _Discovery:
             upper=bounds.upper,
             tails=bounds.tails,
             categories=tuple((text, count) for text, count in released if text not in words),
-            records=max(round(self._everybody - vote.missing), 0),
+            records=max(round(heard.records - vote.missing), 0),
             missing=vote.missing,
             edges=(),
             deviation=listed or fine or vote.deviation,
@@ -294,9 +259,9 @@ class _Discovery:
             missing_words=words,
             decimals=vote.decimals() if kind == "real" else None,
             decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",
-            unit=self._units.get(name, ""),
-            separators=name in self._units and name not in self._opened and not self._asked[name].decimal_char,
-            read=vote.share_read(kind, written, present, error, whole=name not in self._units) if voted else None,
+            unit=heard.units.get(name, ""),
+            separators=name in heard.units and name not in self._opened and not self._asked[name].decimal_char,
+            read=vote.share_read(kind, written, present, error, whole=name not in heard.units) if voted else None,
             others=vote.others(kind, written) if voted else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
@@ -315,7 +280,7 @@ class _Discovery:
             return False
         if self.signs.leaves_open(vote.masses()["real"]):
             return True
-        most = max(self._votes[name].masses()["real"] for name in self._opened)
+        most = max(self._heard.votes[name].masses()["real"] for name in self._opened)
         return kind == "integer" and self.signs.leaves_whole_open(most)
 
     def _ask_signs(self, noise: GaussianNoise) -> FoundSign:
@@ -344,38 +309,15 @@ class _Discovery:
 
     def _ask_ranges(self, number: int, noise: _Later) -> bool:
         """Counts numbers in intervals, or once more; False, and nothing is asked, where none show."""
-        if not self._counted:
-            deviation = self._foreseen(number)
-            asked = [one for name in self._number_columns if (one := self._intervals(name, deviation)) is not None]
-        else:
-            deviation = self._foreseen_of(tuple(self._counted), noise)
-            bounds = self._bounds()
-            asked = [
-                again(counted, self._kinds[name], bounds[name][0], self._present(name), deviation, self._least)
-                for name, counted in self._counted.items()
-            ]
-        if not asked:
+        heard, numbers = self._heard, self._numbers
+        if not heard.numbers:
             return False
-        query = ColumnRanges(tuple(asked), self._sign_of(one.column for one in asked), self._pairs())
-        answer = self._account.ask(query, noise)
-        for one, counts in zip(asked, query.split(answer.values).values(), strict=True):
-            new = Counted(one, counts.astype(float), answer.deviation)
-            self._counted[one.column] = self._counted[one.column].beside(new) if one.column in self._counted else new
-        for pair, counts in zip(query.apart, query.split_apart(answer.values).values(), strict=True):
-            found = CountedApart(pair, counts.astype(float), answer.deviation)
-            known = self._apart.get(pair.columns)
-            self._apart[pair.columns] = found if known is None else known.beside(found)
+        deviation = self._foreseen_of(noise) if numbers.any else self._foreseen(number)
+        if not (intervals := numbers.intervals(heard, deviation)):
+            return False
+        query = ColumnRanges(intervals, self._sign_of(one.column for one in intervals), numbers.pairs(heard))
+        numbers.add(query, self._account.ask(query, noise))
         return True
-
-    def _pairs(self) -> tuple[Apart, ...]:
-        """The columns of days of which it is counted how far they are apart: the same in each question about numbers.
-
-        Those of which the user said something stay as they are.
-        """
-        if self._counted:
-            return tuple(one.apart for one in self._apart.values())
-        open_ = {name: self._kinds[name] for name in self._number_columns if name in self._stored}
-        return pairs_of(open_, self._formats)
 
     def _foreseen(self, number: int) -> float:
         """The deviation of a count of numbers, by this question and those later ones that will be about numbers too."""
@@ -384,108 +326,56 @@ class _Discovery:
             for later, noise in enumerate(self._noises.later, start=1)
             if later == number or (later > number and self._step(later) == "ranges")
         ]
-        names = self._number_columns
-        return math.fsum(self._foreseen_of(names, noise) ** -2.0 for noise in noises) ** -0.5
+        return math.fsum(self._foreseen_of(noise) ** -2.0 for noise in noises) ** -0.5
 
-    def _foreseen_of(self, names: tuple[str, ...], noise: _Later) -> float:
-        """The deviation of a count of the numbers of so many columns, beside the pairs of days."""
+    def _foreseen_of(self, noise: _Later) -> float:
+        """The deviation of a count of numbers, beside the pairs of days."""
+        names = self._numbers.columns(self._heard)
         # As many columns have the same sensitivity in either question, and pairs are as many columns more.
         alone = self._account.deviation(self._places_of(names), noise)
-        return alone * math.sqrt(1 + len(self._pairs()) / len(names))
-
-    def _ask_places_again(self, noise: _Later) -> None:
-        """What the plan foresees is asked in its order: where no number shows yet, what the cells are once more."""
-        again = self._ask_places(noise)
-        self._hear({name: vote.beside(again[name]) for name, vote in self._heard.items()})
+        return alone * math.sqrt(1 + len(self._numbers.pairs(self._heard)) / len(names))
 
     def _ask_texts(self, noise: _Later) -> None:
         """One round: the texts that are left, of all columns of texts."""
         assert isinstance(noise, OpenDomainGaussianNoise), "tables that may have texts are planned with a threshold"
-        columns = self._text_columns
+        columns, heard = self._text_columns, self._heard
         known = tuple(one for one in self._texts.known if one[0] in columns)
-        left = {name: self._texts.left(name, self._present(name), self._everybody) for name in columns}
-        missing = {name: self._votes[name].missing / max(self._everybody, 1.0) for name in columns}
+        left = {name: self._texts.left(name, heard.present(name), heard.records) for name in columns}
+        missing = {name: heard.votes[name].missing / max(heard.records, 1.0) for name in columns}
         answer = self._account.ask_texts(RestOfTexts(columns, known), noise)
-        self._texts.add(answer, columns, left, missing, self._everybody)
-
-    def _bounds(self) -> dict[str, tuple[Bounds, float]]:
-        """The bounds of columns, and the deviation of the counts that they come from."""
-        if not self._counted:
-            return {name: (self._coarse(name), self._votes[name].deviation) for name in self._number_columns}
-        of_points = sure_of_points(sum(one.candidates(self._kinds[name]) for name, one in self._counted.items()))
-        return {
-            name: (self._bounds_of(name, counted, self._least, of_points), counted.deviation)
-            for name, counted in self._counted.items()
-        }
-
-    @property
-    def _least(self) -> float:
-        """Deviations that a sum of counts of numbers, or of how far days are apart, must exceed."""
-        sums = sum(counted.sums for counted in self._counted.values())
-        return sure_of(sums + sum(pair.apart.size for pair in self._apart.values()))
-
-    def _coarse(self, name: str) -> Bounds:
-        return coarse_bounds(self._kinds[name], self._votes[name], self._present(name))
-
-    def _intervals(self, name: str, deviation: float) -> Intervals | None:
-        kind, date_format, vote = self._kinds[name], self._formats[name], self._votes[name]
-        present, unit = self._present(name), self._units.get(name, "")
-        return intervals_of(name, kind, date_format, vote, records=present, deviation=deviation, beside=unit)
-
-    def _bounds_of(self, name: str, counted: Counted, least: float, of_points: float) -> Bounds:
-        return bounds_from(counted, self._kinds[name], self._votes[name], self._present(name), least, of_points)
-
-    def _present(self, name: str) -> float:
-        """About how many cells are not missing, at least 1."""
-        return max(self._everybody - self._votes[name].missing, 1.0)
-
-    def _present_error(self, name: str) -> float:
-        return math.hypot(self._total_error, self._votes[name].missing_deviation)
-
-    @property
-    def _number_columns(self) -> tuple[str, ...]:
-        """Those whose bounds are to be found."""
-        return tuple(name for name, kind in self._kinds.items() if kind in _RANGED and not self._asked[name].ranged)
+        self._texts.add(answer, columns, left, missing, heard.records)
 
     @property
     def _wordy_columns(self) -> tuple[str, ...]:
         """Those that a question about texts is for: also booleans that a vote found, for the words for the two.
 
-        Reals may be few numbers that are categories: where nearly all lie at a few places (`_few_places`). Such of one
-        or two digits are asked about before that is known, where no more columns are such than are of texts, and later
-        on those of which a text shows, or all among few columns.
+        Reals may be few numbers that are categories: where nearly all lie at a few places
+        (`NumberRounds.few_places`). Such of one or two digits are asked about before that is known, where no more
+        columns are such than are of texts, and later on those of which a text shows, or all among few columns.
         """
-        voted = {name for name, stated in self._asked.items() if stated.kind is None}
+        heard, voted = self._heard, self._heard.voted
         wordy = {
             name
-            for name, kind in self._kinds.items()
-            if kind == "text" or (kind == "boolean" and name in voted and not self._votes[name].hidden_truths)
+            for name, kind in heard.kinds.items()
+            if kind == "text" or (kind == "boolean" and name in voted and not heard.votes[name].hidden_truths)
         }
         spelled = {
             name
-            for name, kind in self._kinds.items()
-            if kind == "real" and name in voted and not self._asked[name].ranged and self._votes[name].decimals()
-        } - self._units.keys()
+            for name, kind in heard.kinds.items()
+            if kind == "real" and name in voted and not self._asked[name].ranged and heard.votes[name].decimals()
+        } - heard.units.keys()
         if len(spelled) <= len(wordy):
             few = len(spelled) + len(wordy) <= _FEW
             wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
-        wordy |= {name for name in self._few_places if self._kinds[name] == "real"}
+        wordy |= {name for name in self._numbers.few_places(heard) if heard.kinds[name] == "real"}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
 
     @property
     def _text_columns(self) -> tuple[str, ...]:
         """Those whose texts are counted where a question is about texts: integers far apart, too, may be codes."""
         wordy = frozenset(self._wordy_columns)
-        found = wordy | self._few_places if wordy else wordy
+        found = wordy | self._numbers.few_places(self._heard) if wordy else wordy
         return tuple(name for name in self._asked if name in found and not self._asked[name].listed)
-
-    @property
-    def _few_places(self) -> frozenset[str]:
-        """Columns of numbers that a vote found, nearly all of which lie at a few places."""
-        if not self._counted:
-            return frozenset()
-        few = {name for name, (bounds, _) in self._bounds().items() if bounds.lumps or bounds.narrow} - {*self._units}
-        return frozenset(name for name in few if self._asked[name].kind is None and not self._asked[name].ranged)
 
 
 def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:
@@ -497,15 +387,3 @@ def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:
 
 
 _TRUTHS = frozenset((*TRUTHS, "1", "0"))
-
-
-def _is_written(word: str, votes: Sequence[Votes]) -> bool:
-    """Whether a word surely shows in some of the columns, or likely in all of them together.
-
-    A table writes what is missing alike in all of its columns.
-    """
-    counts, deviation = [vote.of(word) for vote in votes], max((vote.deviation for vote in votes), default=0.0)
-    return (
-        any(count > vote.least * deviation for count, vote in zip(counts, votes, strict=True))
-        or sum(counts) > _TOGETHER * deviation * len(counts) ** 0.5
-    )

@@ -1,0 +1,112 @@
+"""What the noisy places of the cells say of all columns together: kinds, notations, units, and how many records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from counterfoil.discovery.units import readings_of
+from counterfoil.discovery.votes import Votes, codes_counted
+from counterfoil.schema.discovered import Kind
+from counterfoil.schema.raw_cell import NOT_APPLICABLE
+from counterfoil.schema.stated import Stated
+
+RANGED = ("integer", "real", "date", "datetime")
+"""The kinds that have bounds."""
+_TOGETHER = 3.0
+"""Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """The answers about what cells are, and what follows from them.
+
+    Args:
+        asked: the columns that leave something open, with what is known of each.
+        stored: those whose kinds, where they are known, the storage states and not the user.
+        answered: by column, the votes as they were answered.
+        votes: the same, with the unit that stands beside a column's numbers.
+        units: by column, that unit, of those that have one.
+        kinds: by column.
+        formats: by column, how its dates are written; empty for all others.
+        records: about how many there are.
+        error: the deviation of the noise in it.
+    """
+
+    asked: Mapping[str, Stated]
+    stored: Set[str]
+    answered: Mapping[str, Votes]
+    votes: Mapping[str, Votes]
+    units: Mapping[str, str]
+    kinds: Mapping[str, Kind]
+    formats: Mapping[str, str]
+    records: float
+    error: float
+
+    @staticmethod
+    def of(
+        asked: Mapping[str, Stated], stored: Set[str], answered: Mapping[str, Votes], looked: tuple[str, ...]
+    ) -> Heard:
+        """What follows from the places of the cells.
+
+        Args:
+            asked, stored, answered: as above.
+            looked: the columns of which a unit was looked for.
+        """
+        read = readings_of(answered, looked)
+        votes = dict(read.votes)
+        kinds = {name: _kind(votes[name], given, name in stored) for name, given in asked.items()}
+        ranged = [name for name, kind in kinds.items() if kind in RANGED]
+        alone = [name for name, kind in kinds.items() if kind == "boolean" and votes[name].hidden_truths]
+        if _is_written(NOT_APPLICABLE, [votes[name] for name in [*ranged, *alone]]):
+            votes |= {name: votes[name].where_not_applicable() for name in ranged}
+        formats = {name: votes[name].date_format() if kind == "date" else "" for name, kind in kinds.items()}
+        return Heard(asked, stored, answered, votes, read.units, kinds, formats, read.everybody, read.error)
+
+    def again(self, answered: Mapping[str, Votes], looked: tuple[str, ...]) -> Heard:
+        """With the answers to the same question, asked once more."""
+        both = {name: vote.beside(answered[name]) for name, vote in self.answered.items()}
+        return Heard.of(self.asked, self.stored, both, looked)
+
+    def present(self, name: str) -> float:
+        """About how many cells of a column are not missing, at least 1."""
+        return max(self.records - self.votes[name].missing, 1.0)
+
+    def present_error(self, name: str) -> float:
+        """The deviation of the noise in that number."""
+        return math.hypot(self.error, self.votes[name].missing_deviation)
+
+    def dated(self, name: str) -> tuple[float, float]:
+        """About how many cells are days or moments, at least 1, with the deviation; "still in" is none."""
+        count, deviation = self.votes[name].counted(codes_counted(self.kinds[name], self.formats[name]))
+        return max(count, 1.0), deviation
+
+    @property
+    def voted(self) -> frozenset[str]:
+        """The columns whose kinds were asked for."""
+        return frozenset(name for name, stated in self.asked.items() if stated.kind is None)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns whose bounds are to be found."""
+        return tuple(name for name, kind in self.kinds.items() if kind in RANGED and not self.asked[name].ranged)
+
+
+def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
+    """As stated; a storage's reals may all be whole, as where cells are missing among integers."""
+    if given.kind == "real" and stored:
+        return vote.number_kind()
+    return given.kind or vote.kind()
+
+
+def _is_written(word: str, votes: Sequence[Votes]) -> bool:
+    """Whether a word surely shows in some of the columns, or likely in all of them together.
+
+    A table writes what is missing alike in all of its columns.
+    """
+    counts, deviation = [vote.of(word) for vote in votes], max((vote.deviation for vote in votes), default=0.0)
+    return (
+        any(count > vote.least * deviation for count, vote in zip(counts, votes, strict=True))
+        or sum(counts) > _TOGETHER * deviation * len(counts) ** 0.5
+    )
