@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, SchemaError
 from counterfoil.schema.column import Column
-from counterfoil.schema.expression import Expression, Range
+from counterfoil.schema.expression import Expression, Range, column_text, names_column
 
 Row = Mapping[str, float | None]
 Meaning = Callable[[Row], "float | bool | None"]
@@ -370,3 +370,16 @@ def test_a_minus_is_no_arithmetic_on_categories_and_negative_numbers_are_listed_
     for text in ("answer == -2", "answer == -answer", "answer == -(-1)", "answer == -'1'", "answer == -True"):
         with pytest.raises(SchemaError):
             Expression(text, {"answer": ANSWERS})
+
+
+def test_a_column_may_be_called_as_a_word_of_the_language() -> None:
+    """A derived column named missing was found in each `is missing`, and true, without backticks, is no column."""
+    assert not names_column("a is missing and b is not missing", "missing")
+    assert names_column("missing is missing", "missing")
+    assert names_column("`missing` > 3", "missing")
+    assert not names_column("a == true", "true")
+    columns = {name: Integer(name, lower=0, upper=9, missing=True) for name in ("missing", "true", "false")}
+    for name in columns:
+        text = f"{column_text(name)} is missing or {column_text(name)} < 5"
+        assert Expression(text, columns).columns == (name,)
+        assert names_column(text, name)

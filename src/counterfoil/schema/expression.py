@@ -245,7 +245,7 @@ class Expression:
 
     def _column(self, node: ast.expr) -> Column | None:
         """The column that a name stands for, None where the node is no name."""
-        if not isinstance(node, ast.Name) or node.id in ("true", "false"):
+        if not isinstance(node, ast.Name) or node.id in _TRUTHS:
             return None
         name = self._quoted.get(node.id, node.id)
         if name not in self._known:
@@ -347,10 +347,14 @@ def _joined_by(kind: type[ast.And | ast.Or], node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
+_TRUTHS = ("true", "false")
+_WORDS = (*_TRUTHS, "missing")
+
+
 def column_text(name: str) -> str:
     """How an expression names a column: between backticks where Python would read something else."""
     plain = name.isidentifier() and not iskeyword(name) and normalize("NFKC", name) == name
-    return name if plain else f"`{name}`"
+    return name if plain and name not in _WORDS else f"`{name}`"
 
 
 def names_column(text: str, name: str) -> bool:
@@ -359,8 +363,15 @@ def names_column(text: str, name: str) -> bool:
         tree, quoted = parse(text, SchemaError)
     except SchemaError:
         return False
-    found = {quoted.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return name in found
+    nodes = [*ast.walk(tree)]
+    absent = {id(one.comparators[0]) for one in nodes if isinstance(one, ast.Compare) and _asks_for_missing(one)}
+    names = [one.id for one in nodes if isinstance(one, ast.Name) and id(one) not in absent]
+    return name in {quoted.get(one, one) for one in names if one not in _TRUTHS}
+
+
+def _asks_for_missing(node: ast.Compare) -> bool:
+    """Whether it is `COLUMN is missing`, or `is not`, of which the word is no column of that name."""
+    return len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
 def _alike(one: Column, other: Column) -> str:
