@@ -125,6 +125,20 @@ def test_receipts_restate_the_sensitivity_and_know_the_parameters(relation):
     assert fewer < query.l2_sensitivity(relation), "a pair is paid for"
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *(None, 5, True, "a", {"a": 1}, [1], [[]], [None], ["ab"], [{"first": "a"}], [{"first": "a", "last": "a"}]),
+        *([{"first": "a", "last": 1}], [{"first": [], "last": "b"}], [{"first": "a", "last": "b"}] * 2),
+    ],
+)
+def test_what_is_no_list_of_pairs_is_no_parameter(forged):
+    """What else has a length stood for as many pairs."""
+    described = query_of().describe() | {"apart": forged}
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        ColumnRanges.restated_sensitivity(described, 1.0, Norm.L2)
+
+
 def test_pairs_that_can_not_be_counted_are_refused():
     one, two = dated("a", "%Y-%m-%d"), dated("b", "%Y-%m-%d")
     lines = query_of().columns

@@ -75,7 +75,10 @@ class ColumnRanges(CountQuery):
     """
 
     name: ClassVar[str] = "column_ranges"
-    question: ClassVar[str] = "how many numbers or days of each column lie in each of some intervals, with noise"
+    question: ClassVar[str] = (
+        "how many numbers or days of each column, and of what lies between two, are in each of some intervals, with "
+        "noise"
+    )
 
     columns: tuple[Intervals, ...]
     sign: str | None = None
@@ -164,7 +167,7 @@ class ColumnRanges(CountQuery):
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
-        l1 = (len(parameters["columns"]) + len(parameters.get("apart", ()))) * moved
+        l1 = (len(parameters["columns"]) + len(_named(parameters.get("apart", [])))) * moved
         return l1 if norm is Norm.L1 else math.sqrt(l1)
 
     def _counts(self, block: Block) -> np.ndarray:
@@ -172,6 +175,20 @@ class ColumnRanges(CountQuery):
         lines = [i.counts(*cells[i.column]) for i in self.columns]
         pairs = [pair.counts(*(_of(end, cells) for end in (pair.first, pair.last))) for pair in self.apart]
         return np.concatenate([*lines, *pairs])
+
+
+def _named(apart: Any) -> set[tuple[str, str]]:
+    """The pairs that a charge names.
+
+    Raises:
+        ValueError, TypeError or KeyError: where it holds anything else, or a pair twice.
+    """
+    pairs = {(pair["first"], pair["last"]) for pair in apart}
+    if not isinstance(apart, list) or len(pairs) < len(apart):
+        raise ValueError("`apart` must be a list of pairs, none twice.")
+    if not all(isinstance(name, str) and first != last for first, last in pairs for name in (first, last)):
+        raise ValueError("A pair must name two columns.")
+    return pairs
 
 
 def _of(end: Dated, cells: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
