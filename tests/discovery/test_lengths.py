@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -119,6 +120,61 @@ def test_dates_without_an_earlier_one_are_not_given_up():
     some = {"a": (0.9 * ROWS, 1.0), "b": (float(ROWS), 1.0)}
     assert length_of(one, "date", 4.0, spans=spans, present=some) is None
     assert length_of(one, "date", 4.0, spans=spans, present=dict.fromkeys("ab", (0.9 * ROWS, 1.0))) is not None
+
+
+def moments(rows: int, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Microseconds twice: moments that lie up to so many seconds apart."""
+    rng = np.random.default_rng(5)
+    first = rng.integers(1_500_000_000, 1_600_000_000, rows) * 1_000_000
+    return first.astype(float), first + rng.integers(0, longest, rows) * 1e6
+
+
+@pytest.mark.parametrize("longest", [30, 60, 100, 200, 5000, 90_000])
+@pytest.mark.parametrize("turned", [False, True])
+def test_lengths_of_seconds_and_minutes_lie_between_the_bounds(longest, turned):
+    """An interval ends just before the next minute, and not at the one that it begins with."""
+    (pair,) = pairs_of({"a": "datetime", "b": "datetime"}, {})
+    ends = moments(ROWS, longest)[:: -1 if turned else 1]
+    one = CountedApart(pair, pair.counts(*ends).astype(float), 1.0)
+    about = {"spans": dict.fromkeys("ab", 1e14), "present": dict.fromkeys("ab", (float(ROWS), 1.0))}
+    found = length_of(one, "datetime", 4.0, **about)
+    assert found is not None
+    assert longest - 1 <= found.upper <= max(3 * longest, 60)
+
+
+@pytest.mark.parametrize(("longest", "most"), [(0, 1), (1, 1), (2, 2), (4, 5), (32, 44)])
+def test_the_bounds_of_turned_dates_are_as_close_as_those_of_others(longest, most):
+    (pair,) = pairs_of({"a": "date", "b": "date"}, {})
+    first = days_of("same")[0].astype(float)
+    later = first + np.arange(ROWS) % (longest + 1)
+    about = {"spans": dict.fromkeys("ab", float(SPAN)), "present": dict.fromkeys("ab", (float(ROWS), 0.01))}
+    for ends in ((first, later), (later, first)):
+        found = length_of(CountedApart(pair, pair.counts(*ends).astype(float), 1e-3), "date", 4.0, **about)
+        assert found is not None
+        assert longest <= found.upper <= most
+
+
+def test_words_in_the_place_of_a_later_date_are_no_dates_that_are_lost(tmp_path):
+    table = table_of("stay").to_pandas()
+    table["discharged"] = table["discharged"].astype(str)
+    table.loc[::12, "discharged"] = "still in"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found, curator = discover(tmp_path / "t.csv", budget=MUCH, seed=1)
+    curator.close()
+    assert [(one.first, one.last) for one in found.lengths] == [("admitted", "discharged")]
+
+
+def test_later_dates_without_an_earlier_one_are_said_to_be_lost():
+    (pair,) = pairs_of({"a": "date", "b": "date"}, {})
+    first, last = (days.astype(float) for days in days_of("stay"))
+    first[: ROWS // 100] = np.nan
+    one = CountedApart(pair, pair.counts(first, last).astype(float), 1.0)
+    present = {"a": (0.99 * ROWS, 1.0), "b": (float(ROWS), 1.0)}
+    found = length_of(one, "date", 4.0, spans=dict.fromkeys("ab", float(SPAN)), present=present)
+    assert found is not None
+    assert ROWS / 100 <= found.alone <= ROWS / 50
+    text = written([column("a"), column("b")], [replace(length("a", "b"), alone=54.4)])
+    assert "up to 54 rows may have the second alone, and lose it" in text
 
 
 def test_each_date_is_compared_with_the_next_one_of_its_kind():

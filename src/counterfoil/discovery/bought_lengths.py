@@ -123,7 +123,11 @@ def _answers(name: str, length: Length, last: DiscoveredColumn) -> DiscoveredCol
 def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn) -> Facts:
     unit = UNITS[length.kind]
     kind = f"bought: {unit}, for most of these are few beside all the time that either date spans"
-    between = "bought: the second never surely comes before the first, and follows from it again below"
+    alone = max(min(length.alone, column.records), 1)
+    between = (
+        "bought: the second never surely comes before the first, and follows from it again below; up to "
+        f"{alone:,.0f} rows may have the second alone, and lose it"
+    )
     return {
         "kind": ("integer", kind),
         "between": ([length.first, length.last], between),

@@ -69,7 +69,7 @@ class CountedApart:
         ends = np.array(self.apart.edges[zero:])
         return (
             Direction(first, last, np.concatenate([same, after]), before, ends, includes=False),
-            Direction(last, first, np.concatenate([same, before[::-1]]), after, ends, includes=True),
+            Direction(last, first, np.concatenate([same, before[::-1]]), after, np.append(0.0, ends), includes=True),
         )
 
 
@@ -122,7 +122,7 @@ def length_of(
         spans: of each column, how far its bounds are apart, in days or microseconds.
         present: of each column, about how many cells are days, with the deviation of the noise.
     """
-    deviation, unit = counted.deviation, _UNITS[kind]
+    deviation = counted.deviation
     way = min(counted.directions, key=lambda one: float(masses(one.wrong, deviation, least).sum()))
     if (found := support(way.lengths, deviation, least)) is None:
         return None
@@ -131,20 +131,20 @@ def length_of(
     total = float(way.lengths[: last + 1].sum())
     if not _is_ordered(way, total, deviation, least) or last >= len(way.ends):
         return None
-    lone = records - float(way.lengths.sum())
-    if lone > max(_ALONE * records, _SURELY * math.hypot(deviation * math.sqrt(len(way.lengths)), error)):
+    lone, noise = records - float(way.lengths.sum()), math.hypot(deviation * math.sqrt(len(way.lengths)), error)
+    if lone > max(_ALONE * records, _SURELY * noise):
         return None
     if _quantile(way, last) > _SHORT * spans[way.last]:
         return None
     if last + 2 < len(way.ends) and _SURE * math.sqrt(2) * deviation > _ROOM * total:
         last += 2
-    greatest = way.ends[last] - (0.0 if way.includes else unit)
-    upper = max(greatest if kind == "date" else greatest / _MICROSECONDS, 1.0)
+    upper = max(_greatest(way, last, kind), 1.0)
     beyond = way.lengths[last + 1 :]
     below, above = (
         max(float(part.sum()), 0.0) + AT_MOST * deviation * math.sqrt(len(part)) for part in (way.wrong, beyond)
     )
-    return Length(way.first, way.last, kind, integers(0.0, upper)[1], total, below, above, deviation)
+    alone = max(lone, 0.0) + AT_MOST * noise
+    return Length(way.first, way.last, kind, integers(0.0, upper)[1], total, below, above, deviation, alone)
 
 
 def independent(lengths: Iterable[Length]) -> tuple[Length, ...]:
@@ -169,6 +169,13 @@ def _edges(kind: Kind) -> tuple[float, ...]:
     lengths = sorted({float(round(2 ** (half / 2))) for half in range(2 * _OCTAVES[kind] + 1)})
     ends = [length * _UNITS[kind] for length in lengths]
     return (*(-end for end in reversed(ends)), 0.0, *ends)
+
+
+def _greatest(way: Direction, last: int, kind: Kind) -> float:
+    """The longest length up to an end, in days or seconds: days are whole, and moments nearly reach it."""
+    if kind == "datetime":
+        return float(way.ends[last]) / _MICROSECONDS
+    return float(way.ends[last]) - (0.0 if way.includes else 1.0)
 
 
 def _is_ordered(way: Direction, total: float, deviation: float, least: float) -> bool:

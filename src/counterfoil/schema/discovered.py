@@ -239,6 +239,7 @@ class Length:
         below, above: in how many the last may come before the first, and beyond `upper`: the upper ends of 95%
             intervals.
         deviation: of the noise of each count.
+        alone: how many records may have the second without the first: the upper end of a 95% interval.
     """
 
     first: str
@@ -249,6 +250,7 @@ class Length:
     below: float
     above: float
     deviation: float
+    alone: float = 0.0
 
 
 @dataclass(frozen=True)
