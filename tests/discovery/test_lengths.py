@@ -260,6 +260,30 @@ def test_dates_follow_one_another():
     schema = Schema.from_toml(written([column(name) for name in "abc"], [length("b", "c"), length("a", "b")]))
     assert {one.name: one.expression for one in schema.derived} == {"b": "a + a_to_b", "c": "a + a_to_b + b_to_c"}
     assert set(schema.between) == {"a_to_b", "b_to_c"}
+    rules = [("a is missing", "a_to_b is missing"), ("a_to_b is missing", "b_to_c is missing")]
+    assert [(rule.condition, rule.then) for rule in schema.rules] == rules
+
+
+@pytest.mark.parametrize("method", ["aim", "mst", "independent"])
+def test_no_row_has_a_length_without_its_dates(method):
+    """Of tickets of which a fifth is open and half are unpaid, also where the model has not seen the two together."""
+    opened, closed = (days.astype("datetime64[D]") for days in days_of("stay", 3000))
+    rng = np.random.default_rng(4)
+    left = rng.random(3000)
+    paid = closed + rng.integers(0, 20, 3000)
+    table = pa.table(
+        {
+            "opened": pa.array(opened),
+            "closed": pa.array(closed, mask=left < 0.2),
+            "paid": pa.array(paid, mask=left < 0.5),
+        }
+    )
+    schema, _ = buy_schema(table, epsilon=20.0, delta=1e-6)
+    made = synthesize(table, schema, epsilon=0.3, delta=1e-6, method=method).to_pandas()
+    for name in ("opened_to_closed", "closed_to_paid"):
+        first, last = name.split("_to_")
+        assert made.loc[made[name].notna(), [first, last]].notna().all(axis=None)
+    assert made["paid"].isna().mean() == pytest.approx(0.5, abs=0.06)
 
 
 @pytest.mark.parametrize(
@@ -272,6 +296,33 @@ def test_dates_follow_one_another():
 def test_dates_of_which_the_user_said_something_stay(stated):
     text = written([column("a"), column("b"), column("z")], [length("a", "b")], stated)
     assert "[[derived]]" not in text
+
+
+@pytest.mark.parametrize(
+    "enclosed",
+    ['derived = [{ name = "y", kind = "integer", expression = "x + 1" }]', 'rules = [{ require = "x < 9" }]'],
+)
+def test_a_list_of_tables_that_is_closed_gets_no_more_of_them(enclosed):
+    """It was found after the charge that the text is no TOML."""
+    stated = f'{enclosed}\n[columns.x]\nkind = "integer"\nlower = 0\nupper = 9\n'
+    text = written([column("a"), column("b")], [length("a", "b")], stated, others=("x",))
+    assert "a_to_b" not in text
+    assert Schema.from_toml(text)["b"].kind == "date"
+
+
+def test_names_of_lengths_stand_for_no_others():
+    """Where the user states a pattern, names with its signs stand for many."""
+    stated = '[columns."w*"]\nkind = "boolean"\n'
+    text = written([column("a?"), column("b*")], [length("a?", "b*")], stated, others=("w1", "w2"))
+    schema = Schema.from_toml(text).resolved(["a?", "b*", "w1", "w2"])
+    assert "a__to_b_" in schema.between
+
+
+@pytest.mark.parametrize("names", [("missing", "b"), ("a", "missing"), ("true", "false"), ("is", "not")])
+def test_names_that_are_words_of_expressions(names):
+    schema = Schema.from_toml(written([*map(column, names)], [length(*names)]))
+    assert [one.name for one in schema.derived] == [names[1]]
+    assert len(schema.structural_zeros) == 1
 
 
 def test_a_name_that_the_user_declares_is_not_taken_twice():

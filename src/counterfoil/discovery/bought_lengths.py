@@ -1,7 +1,12 @@
-"""Bought lengths: a column that lies between two dates, in place of the later one, which is derived from it."""
+"""Bought lengths: a column that lies between two dates, in place of the later one, which is derived from it.
+
+A rule says that no row has a length without the date that it begins at: a model that has not seen the two together
+draws such rows, and their later date is lost.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +22,8 @@ UNITS = {"date": "days", "datetime": "seconds"}
 _WRITTEN = ("format", "zone")
 """Facts of the later date that say how it is written."""
 _MISSING = ("missing", "missing_values")
+_PATTERN_SIGNS = re.compile(r"[*?]")
+"""Of names that stand for many columns (`schema.patterns`)."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class BoughtLength:
 
     @property
     def derived(self) -> str:
-        """The table of the later date, as TOML."""
+        """The table of the later date, and the rule, as TOML."""
         facts = {
             "name": self.length.last,
             "kind": self.length.kind,
@@ -47,7 +54,9 @@ class BoughtLength:
             **self.written,
             "after": self.made.name,
         }
-        return inert_toml("[[derived]]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in facts.items()))
+        *_, before, length = map(column_text, self.terms)
+        rule = {"if": f"{before} is missing", "then": f"{length} is missing"}
+        return inert_toml(_table("derived", facts) + "\n" + _table("rules", rule))
 
 
 def bought_lengths(
@@ -67,7 +76,7 @@ def bought_lengths(
         first, last = made[length.first], made[length.last]
         if length.first in stated or length.last in stated or not _are_alike(first, last, length):
             continue
-        name = _unused(f"{length.first}_to_{length.last}", taken)
+        name = _unused(_PATTERN_SIGNS.sub("_", f"{length.first}_to_{length.last}"), taken)
         taken.add(name)
         origin = found[length.first].terms if length.first in found else (length.first,)
         column = _answers(name, length, answers[length.last])
@@ -75,6 +84,11 @@ def bought_lengths(
         facts = BoughtColumn(name, _facts(length, column, last))
         found[length.last] = BoughtLength(length, column, facts, (*origin, name), written)
     return found
+
+
+def _table(name: str, facts: Mapping[str, str]) -> str:
+    """One of several tables, as TOML."""
+    return f"[[{name}]]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in facts.items())
 
 
 def _in_order(lengths: Iterable[Length]) -> Iterator[Length]:

@@ -100,7 +100,8 @@ def schema_of(
         for column in _with_missing_words(_with_words(discovered.columns), storage)
     }
     order = list(columns) or [column.name for column in discovered.columns]
-    lengths = bought_lengths(discovered, made, {*order, *partial.names}, partial.blocks)
+    enclosed = any(map(partial.encloses, ("derived", "rules")))
+    lengths = {} if enclosed else bought_lengths(discovered, made, {*order, *partial.names}, partial.blocks)
     if _is_drowned(discovered, made) and not partial.synthesizes:
         made, lengths = {one: BoughtColumn(one, {}) for one in made}, {}
     usable = partial.synthesizes or any(column.facts for column in made.values())

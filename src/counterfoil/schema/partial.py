@@ -85,6 +85,10 @@ class Partial:
         """Whether it has this key above the first table."""
         return key in self.facts
 
+    def encloses(self, key: str) -> bool:
+        """Whether all tables of this name stand between brackets above the first table, so that none can follow."""
+        return key in tomllib.loads(self.top)
+
     @property
     def patterns(self) -> tuple[str, ...]:
         """The names of its columns that stand for many."""
