@@ -139,8 +139,7 @@ def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn) -> Fact
     kind = f"bought: {unit}, for most of these are few beside all the time that either date spans"
     alone = max(min(length.alone, column.records), 1)
     between = (
-        "bought: the second never surely comes before the first, and follows from it again below; up to "
-        f"{alone:,.0f} rows may have the second alone, and lose it"
+        f"bought: the second never surely comes before the first; up to {alone:,.0f} rows may have it alone and lose it"
     )
     return {
         "kind": ("integer", kind),

@@ -31,7 +31,7 @@ _WRONG = 0.01
 _UNSEEN = 0.25
 """Where noise may hide such a share of the records on the other side, neither does anything."""
 _ALONE = 0.02
-"""A share of the later dates that may have no earlier one beside them: with a length in their place they are lost."""
+"""A share of the later dates of which no length shows: most have no earlier date beside them, and are lost with one."""
 _MOST, _SHORT = 0.75, 0.25
 """Where so many lengths are at most such a part of all the time that the later dates span, bins of dates lose them."""
 _ROOM = 0.02
@@ -131,8 +131,9 @@ def length_of(
     total = float(way.lengths[: last + 1].sum())
     if not _is_ordered(way, total, deviation, least) or last >= len(way.ends):
         return None
-    lone, noise = records - float(way.lengths.sum()), math.hypot(deviation * math.sqrt(len(way.lengths)), error)
-    if lone > max(_ALONE * records, _SURELY * noise):
+    # Those without an earlier date, with a later one, or beyond: of the lengths that show the noise is least.
+    rest, noise = records - total, math.hypot(deviation * math.sqrt(last + 1), error)
+    if rest > max(_ALONE * records, _SURELY * noise):
         return None
     if _quantile(way, last) > _SHORT * spans[way.last]:
         return None
@@ -143,7 +144,7 @@ def length_of(
     below, above = (
         max(float(part.sum()), 0.0) + AT_MOST * deviation * math.sqrt(len(part)) for part in (way.wrong, beyond)
     )
-    alone = max(lone, 0.0) + AT_MOST * noise
+    alone = max(rest, 0.0) + AT_MOST * noise
     return Length(way.first, way.last, kind, integers(0.0, upper)[1], total, below, above, deviation, alone)
 
 

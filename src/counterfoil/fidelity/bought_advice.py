@@ -177,8 +177,8 @@ def on_lengths(made: BoughtSchema) -> Iterator[str]:
     """On dates that follow from others."""
     for name, length in made.lengths.items():
         yield (
-            f"{length.last} follows {length.first}, and mostly soon: copies keep what lies between the two, in a "
-            f"column {name}, and {length.last} is derived from it."
+            f"{length.last} follows {length.first}, and mostly soon, in all but up to {length.below:,.0f} rows: copies "
+            f"keep what lies between the two, in a column {name}, and {length.last} is derived from it."
         )
 
 
