@@ -199,3 +199,5 @@ def test_a_column_between_two_dates_is_stated_in_full_and_need_not_be_in_the_tab
         SchemaError, match="what is computed `between` two columns can't be bought\\. State `upper` too"
     ):
         read_partial(text.replace("upper = 90\n", ""), names)
+    with pytest.raises(SchemaError, match=r"'stay': `between` must name columns of the table\. Found 'discharged'"):
+        read_partial(text, ("admitted", "ward"))

@@ -254,6 +254,7 @@ def _partial(text: str, facts: Mapping[str, Any], names: Sequence[str], lists: C
         pattern = is_pattern(name) and not exact and name not in names
         if not pattern and name not in names and "between" not in table:
             raise SchemaError(f"the table has no column {name!r}.{hint_of_names(name, names)}")
+        _require_ends(name, table, names)
         if (left := _left_open(name, table, lists)) is not None:
             if pattern:
                 raise SchemaError(f"the pattern {name!r} must say all about its columns: nothing of it can be bought.")
@@ -263,6 +264,16 @@ def _partial(text: str, facts: Mapping[str, Any], names: Sequence[str], lists: C
     own = {name: block for name, block in blocks.items() if name in names}
     further = tuple(block for name, block in blocks.items() if name not in names)
     return Partial(facts, top, own, (*further, *others), opened, tuple(dict.fromkeys(lists.read)))
+
+
+def _require_ends(name: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuses what is computed between columns that the table has not: no release could read it."""
+    ends = table.get("between", ())
+    for end in ends if isinstance(ends, list) else ():
+        if isinstance(end, str) and end not in names:
+            raise SchemaError(
+                f"column {name!r}: `between` must name columns of the table. Found {end!r}.{hint_of_names(end, names)}"
+            )
 
 
 def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated | None:
