@@ -76,5 +76,5 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         write_table(pa.table({"a": [[1]]}), path)
     assert path.read_text() == "before"
     assert [item.name for item in tmp_path.iterdir()] == ["t.csv"]
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(OSError, match="There is no such folder"):
         write_table(pa.table({"a": [1]}), tmp_path / "nowhere" / "t.csv")
