@@ -82,7 +82,7 @@ def test_later_questions_read_cells_with_the_sign(table: list[Row], sign: str, e
         np.testing.assert_array_equal(asked.exact(opened), expected.exact(known))
         assert asked.l2_sensitivity(ADD) == expected.l2_sensitivity(ADD)
         assert asked.describe() == expected.describe() | {"sign": sign}
-        assert set(asked.describe()) == NAMES[asked.name] - {"units"}
+        assert set(asked.describe()) == NAMES[asked.name] - {"units", "apart"}
 
 
 def test_no_neighbor_moves_an_answer_by_more_than_is_claimed_and_some_by_as_much() -> None:
