@@ -211,7 +211,7 @@ def again(counted: Counted, kind: Kind, bounds: Bounds, records: float, deviatio
         return counted.intervals
     beyond = reach_of(bounds.shown)
     first, last = bounds.shown[0] - beyond, bounds.shown[1] + beyond
-    if not -EXACT < first <= last < EXACT:  # no integer is told from the next one there, and widths may be infinite
+    if not -EXACT < first <= last < EXACT:  # there integers are not distinguished, and widths may be infinite
         return counted.intervals
     if last - first + 1 > min(_SINGLES, (records / (_QUIET_AGAIN * deviation)) ** 2):
         if bounds.upper is None or bounds.upper < CHEAP:
