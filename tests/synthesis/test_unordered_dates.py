@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from counterfoil import Schema, synthesize
+from counterfoil.synthesis.redrawn_rows import TriedRows
+from counterfoil.synthesis.unordered_dates import unordered_dates
 
 BOTH = "".join(
     f'[columns.{name}]\nkind = "{kind}"\nlower = {first}\nupper = 2021-12-31{time}\nresolution = "1mo"\n'
@@ -48,3 +50,17 @@ def test_discharges_before_their_admission_are_said_with_the_rule_that_is_missin
 def test_nothing_is_said_of_dates_with_a_rule_or_far_apart():
     assert said(SAME + RULE) == []
     assert said(SAME, days=500) == []
+
+
+@pytest.mark.parametrize(("reversed_of_100", "rule"), [(52, "admitted <= discharged"), (80, "discharged <= admitted")])
+def test_which_order_is_rarer_is_not_told_by_a_few_rows(reversed_of_100: int, rule: str) -> None:
+    """Where noise halves the rows, the rule has the order of the columns: half the time it was the wrong one."""
+    first, second = date(2019, 3, 1), date(2019, 6, 1)
+    times = [(second, first) if row < reversed_of_100 else (first, second) for row in range(100)]
+    table = pa.table({"admitted": [one for one, _ in times], "discharged": [other for _, other in times]})
+    (line,) = unordered_dates(TriedRows(Schema.from_toml(SAME), table, np.ones(100, dtype=bool)))
+    earlier, later = rule.split(" <= ")
+    share = reversed_of_100 if earlier == "admitted" else 100 - reversed_of_100
+    assert f"{later} before {earlier} in {share}.0% of the rows" in line
+    assert f'such as require = "{rule}"' in line
+    assert f'between = ["{earlier}", "{later}"]` in place of {later}' in line

@@ -17,6 +17,8 @@ from counterfoil.synthesis.redrawn_rows import TriedRows
 _SOME = 0.005
 """The share of rows in the rarer order, from which on it is said."""
 _MOST_NAMED = 3
+_EVEN = 0.4
+"""Of the rows with two dates: where more have the rarer order, noise alone may say which one is rarer."""
 
 
 def unordered_dates(tried: TriedRows) -> list[str]:
@@ -41,14 +43,18 @@ def unordered_dates(tried: TriedRows) -> list[str]:
     _, last, first = found[0]
     return [
         f"No rule says which of two dates comes first, and noise knows no order: {named}{more} of the rows. Where the "
-        f"table has no such record, as no discharge before its admission, these rows are impossible: add the rule, "
-        f"such as {order_rule(tried.schema, first, last)}, to the schema of a further release"
+        f"table has no such record, as no discharge before its admission, these rows are impossible: add the rule "
+        f"that holds, such as {order_rule(tried.schema, first, last)}, to the schema of a further release"
         f"{length_kept(tried.schema, first, last)}."
     ]
 
 
 def _rarer_order(tried: TriedRows, one: str, other: str) -> tuple[float, str, str]:
-    """The share of the rows in the rarer order of two dates, and the names in that order."""
+    """The share of the rows in the rarer order of two dates, and the names in that order.
+
+    Where both orders are about as frequent, it is the one that the table's columns do not have: a discharge mostly
+    stands after its admission.
+    """
     times = []
     for name in (one, other):
         column = tried.schema[name]
@@ -59,4 +65,5 @@ def _rarer_order(tried: TriedRows, one: str, other: str) -> tuple[float, str, st
     if not there.any():
         return 0.0, one, other
     before, after = float((difference[there] > 0).mean()), float((difference[there] < 0).mean())
-    return (before, one, other) if before < after else (after, other, one)
+    even = min(before, after) >= _EVEN * (before + after)
+    return (before, one, other) if before < after and not even else (after, other, one)
