@@ -33,18 +33,22 @@ def heaps(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
         schema: of the columns.
         columns: those of numbers and of dates.
     """
-    found = [
-        f"{share:.0%} {lies_in(column, cell)}"
+    heaped = [
+        (column, cell, f"{share:.0%} {lies_in(column, cell)}")
         for one in columns
         for column in [schema[one.marginal.clique[0]]]
         for share, cell in _heaps(one, column)
     ]
-    if not found:
+    if not heaped:
         return []
+    found = [said for _, _, said in heaped]
+    ends = [column.name for column, cell, _ in heaped if cell in (0, len(column.ranges[0]) - 1)]
+    at = f" Cells at a bound, as of {first_few(ends)}, also count what lies beyond it: wider bounds keep that apart."
     return [
         f"Many rows share one cell of a column, far more densely than beside it: {first_few(found)}. Nothing was "
         "measured of where they lie within it, over which they are spread. Where they hold one value that the public "
         "knows, such as a limit or a code, list it in `points`, or in `missing_values` if it stands for none."
+        f"{at if ends else ''}"
     ]
 
 
