@@ -18,6 +18,7 @@ from counterfoil.schema.written_numbers import are_written_numbers
         [*[f"{n},5" for n in range(9)], "unbekannt"],
         ["75.0 kg", "49.6 kg", "1.204,5 kg"],
         ["$1,234.50", "$ 12", "$3.20"],
+        ["12.8 g/dL", "9.7 g/dL", "13 g/dL"],
     ],
 )
 def test_numbers_with_commas_separators_and_signs(texts):
@@ -36,6 +37,8 @@ def test_numbers_with_commas_separators_and_signs(texts):
         ["01/02", "03/04", "05/06"],
         ["5 kg", "3 g", "7 %", "20 m"],
         ["m1", "m2", "m3"],
+        ["12 A", "13 A", "14 A"],
+        ["1 child", "2 children", "3 or more"],
     ],
 )
 def test_other_texts_and_numbers_that_are_read(texts):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
-from counterfoil.schema.unit import unit_of
+from counterfoil.schema.unit import is_unit, unit_of
 from counterfoil.schema.values import NUMBER, parse_number
 
 _FEWEST = 3
@@ -25,9 +25,15 @@ def are_written_numbers(texts: Sequence[str]) -> bool:
 
 
 def _with_a_unit(texts: Sequence[str]) -> int:
-    """How many are numbers with the one of the known units that most have, such as 75.0 kg beside decimal commas."""
-    found = Counter(unit for text in texts if (unit := unit_of(text)) and _is_number(text, unit))
+    """How many are numbers with the one unit that most have, such as 75.0 kg beside decimal commas, or 12.8 g/dL."""
+    found = Counter(unit for text in texts if (unit := unit_of(text) or _apart(text)) and _is_number(text, unit))
     return max(found.values(), default=0)
+
+
+def _apart(text: str) -> str:
+    """What stands behind a number and a space, if it can be a unit; one letter is the end of a code more often."""
+    unit = text.partition(" ")[2].strip()
+    return unit if len(unit) > 1 and is_unit(unit) else ""
 
 
 def _is_number(text: str, unit: str) -> bool:
