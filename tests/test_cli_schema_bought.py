@@ -369,6 +369,7 @@ def test_a_column_of_which_zero_alone_shows_has_room_for_small_numbers_and_that_
         if "0 alone shows of bonus." in said:
             assert not schema.confirm
             assert schema["bonus"].upper == 15
+            assert "bonus integer 0 alone; codes up to 15" in said
             assert (
                 f"larger ones count as 15, and fractions are rounded. State kind and bounds in b{number}.toml" in said
             )

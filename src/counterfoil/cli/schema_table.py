@@ -10,6 +10,7 @@ from counterfoil.discovery.bought_categories import mostly
 from counterfoil.discovery.bought_facts import counted, coverage
 from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
+from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
@@ -59,7 +60,7 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
     if column is None or kind == "identifier":
         most = mostly(answers)
         return UNKNOWN if answers.unknown else answers.kind, f"left out{f': mostly {most}' if most else ''}", missing
-    found = _categories(answers) if kind == "categorical" else _range(column)
+    found = _categories(answers) if kind == "categorical" else _above_zero(answers, column) or _range(column)
     lost = misread(answers, kind) if kind != "categorical" else ()
     read = f"; {counted(lost)} read as missing" if lost else ""
     return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
@@ -77,6 +78,12 @@ def _to_confirm(answers: DiscoveredColumn, facts: Mapping[str, Any]) -> str:
         return f"{facts['lower']} alone: to be confirmed"
     ends = f"{_number(facts['lower'])} to {_number(facts['upper'])}: " if "lower" in facts and "upper" in facts else ""
     return f"{ends}to be confirmed"
+
+
+def _above_zero(answers: DiscoveredColumn, column: Any) -> str:
+    """Of a column of which zero alone shows: its upper bound was not found; empty for all others."""
+    roomy = column.kind == "integer" and column.upper == ROOM_BESIDE_ZERO and may_be_rare(answers)
+    return f"0 alone; codes up to {column.upper}" if roomy else ""
 
 
 def _range(column: Any) -> str:
