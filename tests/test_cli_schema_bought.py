@@ -304,10 +304,14 @@ def test_an_empty_table_is_refused_before_anything_is_charged(office: Office) ->
 
 def test_of_too_few_rows_it_is_said_what_would_show_them_and_no_release_is_proposed(office: Office) -> None:
     Path("few.csv").write_text("a,b\n" + "1,x\n" * 100)
-    ended = office.run("schema", "few.csv", "--epsilon", "0.01", "--out", "t.toml")
-    assert ended.status == 0, ended.err
-    assert "would show what a fifth" in " ".join((ended.out + ended.err).split())
-    assert "Too little can be told" in " ".join((ended.out + ended.err).split())
+    for _ in range(5):  # noise says now and then that there are many rows
+        ended = office.run("schema", "few.csv", "--epsilon", "0.01", "--out", "t.toml", "--force")
+        assert ended.status == 0, ended.err
+        if "would show what a fifth" in (said := " ".join((ended.out + ended.err).split())):
+            break
+    else:
+        pytest.fail("of five purchases none says what would show the rows")
+    assert "Too little can be told" in said
     assert "Next:" not in ended.out
     assert [one.column for one in Schema.from_toml("t.toml").confirm] == ["a", "b"]
 
@@ -639,8 +643,8 @@ def test_python_says_which_columns_no_release_will_have() -> None:
     _, said = bought_with_warnings(lists, epsilon=10.0)
     assert said[0].startswith("No release will have visits, whose type in storage has no single values.")
     assert [one.split(":")[0] for one in said[1:]] == ["No release will have note"]
-    _, said = bought_with_warnings(pa.table({"age": ages[:100]}), epsilon=0.1)
-    assert said[0].startswith("The noise hides what fewer than ")
+    tries = (bought_with_warnings(pa.table({"age": ages[:100]}), epsilon=0.1)[1][0] for _ in range(9))
+    assert any(said.startswith("The noise hides what fewer than ") for said in tries), "noise hides it once in 15"
 
 
 def test_python_foresees_what_the_noise_will_hide(office: Office) -> None:
@@ -777,6 +781,22 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     assert "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts" in said
     assert "Numbers with signs such as % or € are read where `unit` names the sign." in said
     assert "arm:" not in said
+
+
+def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: Office) -> None:
+    """The table said "left out: mostly dates" and nothing else said why, or what to do."""
+    days = np.random.default_rng(0).integers(0, 30000, ROWS)
+    lines = [f"{date(1930, 1, 1) + timedelta(days=int(day))},{'ab'[row % 2]}" for row, day in enumerate(days)]
+    Path("births.csv").write_text("\n".join(["born,arm", *lines]) + "\n")
+    for number in range(8):
+        ended = office.run("schema", "births.csv", "--epsilon", "0.1", "--out", f"b{number}.toml")
+        assert ended.status == 0, ended.err
+        said = " ".join((ended.out + ended.err).split())
+        if "left out: mostly dates" in said:
+            named = "No release will have born, of which no range or list of values shows above the noise. "
+            assert f"{named}State kind and bounds in b{number}.toml" in said
+            return
+    pytest.fail("in eight purchases the noise hid the range in none")
 
 
 def test_numbers_beside_a_word_are_not_called_texts_of_which_none_is_frequent(office: Office) -> None:

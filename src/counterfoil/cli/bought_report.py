@@ -34,7 +34,7 @@ def report(
         following: the command that makes a release with this schema.
     """
     from counterfoil.cli.schema_table import findings
-    from counterfoil.fidelity.bought_advice import advice_on, on_lengths, on_public_lists
+    from counterfoil.fidelity.bought_advice import advice_on, on_lengths, on_public_lists, on_unseen
     from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
     budget, (out, receipt), need = purchase.budget, places, made.discovered.need
@@ -68,7 +68,7 @@ def report(
     if grouped:
         said = f"To be confirmed in {out} first, where points may part thousands, as in 1.234: {', '.join(grouped)}."
         terminal.alarm(textwrap.fill(said, WIDTH))
-    for advice in advice_on(made, str(out), sign="--decimal-char"):
+    for advice in (*on_unseen(made, purchase, str(out)), *advice_on(made, str(out), sign="--decimal-char")):
         terminal.alarm(textwrap.fill(advice, WIDTH))
     for sentence in (*on_lengths(made), *on_public_lists(made, str(out)), *_of_the_budget(purchase, ledger)):
         terminal.say(textwrap.fill(sentence, WIDTH))

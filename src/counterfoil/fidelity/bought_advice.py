@@ -67,6 +67,18 @@ def _of_objects(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
 
 
 def _of_the_rest(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
+    yield from on_unseen(made, purchase, _THE_SCHEMA)
+    yield from advice_on(made, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
+
+
+def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterator[str]:
+    """On columns that are left out and hold no texts, such as dates whose range the noise hides.
+
+    Args:
+        made: the schema, with what was found.
+        purchase: what was asked for.
+        out: where it is to be corrected.
+    """
     texts = [one.name for one in made.discovered.columns if one.kind == "text"]
     others = [name for name in _left_out(made, purchase) if name not in texts]
     if nested := [name for name in others if name in purchase.types and has_no_text(purchase.types[name])]:
@@ -76,10 +88,9 @@ def _of_the_rest(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
         )
     if unseen := [name for name in others if name not in nested]:
         yield (
-            f"No release will have {_named(unseen)}, of which nothing shows. State kind and bounds in {_THE_SCHEMA}, "
-            "and take the columns out of `ignore`."
+            f"No release will have {_named(unseen)}, of which no range or list of values shows above the noise. State "
+            f"kind and bounds in {out}, and take the columns out of `ignore`."
         )
-    yield from advice_on(made, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
 
 
 def _left_out(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
