@@ -137,3 +137,17 @@ def test_batches_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(followers(table)) == ["area"]
     table.loc[999, "area"] = "d"
     assert not followers(table)
+
+
+def test_numbers_beyond_a_bound_are_not_one_value() -> None:
+    """Costs of a dialysis, of which the purchase saw none, counted as 15, and seemed to follow from who has one."""
+    treated = np.arange(2000) % 50 == 0
+    table = pd.DataFrame({"dialysis": treated.astype(int), "cost": np.where(treated, 2000 + np.arange(2000), 0)})
+    for upper in (15, 9999):
+        facts = "".join(
+            f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = {most}\n'
+            for name, most in (("dialysis", 15), ("cost", upper))
+        )
+        report = check_without_privacy(table, Schema.from_toml(f'name = "t"\n{facts}'))
+        found = [note.column for note in report.notes if note.kind == "follows"]
+        assert "cost" not in found, upper

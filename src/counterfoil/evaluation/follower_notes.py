@@ -15,6 +15,7 @@ from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.schema import Schema
 from counterfoil.schema.expression import Expression
+from counterfoil.schema.placement import Placement
 
 MOST_VALUES = 2000
 """Codes of a column; one with more hardly has a table that people know."""
@@ -22,6 +23,7 @@ MOST_COLUMNS = 300
 """Wider tables are not asked: each column is compared with each."""
 RECORDS_OF_EACH = 10
 """Records of each value, in the mean, from which on it is no chance that all of them say the same."""
+_BEYOND = (Placement.BELOW, Placement.ABOVE)
 _SCREENED = 1000
 """Records of a batch that are compared before all of them are: most pairs of columns fail there."""
 
@@ -29,7 +31,8 @@ _SCREENED = 1000
 class FollowerCounts:
     """Which columns said another one so far, batch by batch.
 
-    A cell's code is what is compared, of missing cells too: values of one bin count as the same.
+    A cell's code is what is compared, of missing cells too: values of one bin count as the same. Numbers beyond a bound
+    have its code and are not the same, so that a column with some follows from none.
     """
 
     def __init__(self, schema: Schema):
@@ -56,6 +59,8 @@ class FollowerCounts:
             for name, counts in self._counts.items()
             if name in batch.cells
         }
+        beyond = {name for name in codes if np.isin(batch.cells[name].placements, _BEYOND).any()}
+        self._said = {pair: said for pair, said in self._said.items() if pair[1] not in beyond}
         for most in (_SCREENED, batch.rows):
             parts = {name: own[:most] for name, own in codes.items()}
             compared = {pair: self._compared(pair, said, parts) for pair, said in self._said.items()}
