@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.schema.written_numbers import are_written_numbers
+from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,11 @@ def test_numbers_with_commas_separators_and_signs(texts):
 )
 def test_other_texts_and_numbers_that_are_read(texts):
     assert not are_written_numbers(texts)
+
+
+def test_numbers_that_are_stored_as_texts() -> None:
+    """A column of texts in Parquet is one of categories, whatever they say."""
+    assert are_stored_as_texts(["<0.6", "0.8", "1.0", "12.5", "-.5"])
+    assert not are_stored_as_texts(["1", "2", "30", "4"]), "codes have no fractions"
+    assert not are_stored_as_texts(["I10.0", "E11.9", "J44.1"])
+    assert not are_stored_as_texts(["0.5", "low", "high", "1.5", "2.5"])

@@ -17,7 +17,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
-from counterfoil.schema.written_numbers import are_written_numbers
+from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
 
 _MOST_NAMED = 4
 _THE_SCHEMA = "the schema"
@@ -32,7 +32,12 @@ def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[st
         sign: the option that states a decimal sign.
         without: columns that are left out, of which it is said elsewhere.
     """
-    return [*_of_texts(made, out, sign, without), *_of_rare(made, out), *_of_numbers(made, out), *_of_dates(made, out)]
+    return [
+        *_of_texts(made, out, sign, without),
+        *_of_rare(made, out),
+        *_of_numbers(made, out, sign),
+        *_of_dates(made, out),
+    ]
 
 
 def warn_of_purchase(made: BoughtSchema, purchase: SchemaPurchase) -> None:
@@ -139,7 +144,7 @@ def _named(columns: Sequence[str]) -> str:
     return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _of_numbers(made: BoughtSchema, out: str) -> Iterator[str]:
+def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
     """On numbers that may be something else."""
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
         yield (
@@ -158,9 +163,16 @@ def _of_numbers(made: BoughtSchema, out: str) -> Iterator[str]:
     if written := [name for name, one in listed.items() if are_written_numbers(one.labels[: len(one.values)])]:
         yield (
             f"The categories of {', '.join(written)} look like numbers with decimal commas, separators of thousands or "
-            "signs such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
-            f"numbers, state kind, bounds and `decimal_char` in {out}; those with signs such as % or € are read where "
-            "`unit` names the sign."
+            "units such as %. They have no order and no mean as texts, and rare ones count as `other`: where they are "
+            f"numbers, state kind, bounds and `decimal_char` in {out}; those with a unit such as %, € or g/dL are read "
+            "where `unit` names it."
+        )
+    beside = {one.name for one in made.discovered.columns if mostly_beyond(one)}
+    if stored := [name for name, one in listed.items() if _are_stored(one) and name not in beside]:
+        yield (
+            f"The categories of {', '.join(stored)} look like numbers that are stored as texts. They have no order and "
+            f"no mean so, and rare ones count as `other`: where they are numbers, state kind and bounds in {out}, or "
+            f'buy them with {sign} ".".'
         )
     if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
         texts = max(map(as_texts, lumped), key=len)
@@ -169,6 +181,10 @@ def _of_numbers(made: BoughtSchema, out: str) -> Iterator[str]:
             f"do. Where they are codes, list them as the `values` of a categorical column{texts} in {out}: any number "
             "near them is drawn otherwise."
         )
+
+
+def _are_stored(column: Categorical) -> bool:
+    return are_stored_as_texts(column.labels[: len(column.values)])
 
 
 def _of_rare(made: BoughtSchema, out: str) -> Iterator[str]:

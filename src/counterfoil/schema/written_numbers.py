@@ -17,11 +17,19 @@ _MOST = 0.9
 """Of the texts; a word for what is unknown may stand beside them."""
 _WRITTEN = re.compile(r"[<>≤≥]?=?\s*[+-]?\d{1,3}([.' \u00a0\u2019]?\d{3})*(,\d+|\.\d+)?\s?(%|‰|€|\$|£)?")
 
+_FRACTION = re.compile(r"[<>≤≥]?=?\s*[+-]?\d*\.\d+")
+
 
 def are_written_numbers(texts: Sequence[str]) -> bool:
     """Whether nearly all of some texts are such numbers. 1.50 is read as it stands, and is none."""
     found = sum(_WRITTEN.fullmatch(text) is not None and not NUMBER.fullmatch(text) for text in texts)
     return max(found, _with_a_unit(texts)) >= max(_FEWEST, _MOST * len(texts))
+
+
+def are_stored_as_texts(texts: Sequence[str]) -> bool:
+    """Whether nearly all of some texts are numbers as they are read, some below a limit, with a fraction: no codes."""
+    found = sum(_FRACTION.fullmatch(text) is not None for text in texts)
+    return found >= max(_FEWEST, _MOST * len(texts))
 
 
 def _with_a_unit(texts: Sequence[str]) -> int:
