@@ -45,9 +45,10 @@ def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
             continue
         ends = ((1, clamping.upper, clamping.numbers[1]), (0, clamping.lower, min(clamping.numbers[0], 0.0)))
         found += [
-            f"{column.name} ({share:.2g}% at {bound}, {100 * part:.0f}% of the variance)"
+            f"{column.name} ({share:.2g}% at {beside}{bound}, {100 * part:.0f}% of the variance)"
             for end, bound, number in ends
-            for share, part in [_pile(one, column, clamping.codes[end], number)]
+            for share, part, cells in [_pile(one, column, clamping.codes[end], number)]
+            for beside in ["or beside " if cells > 1 else ""]
             if number and part >= _MUCH
         ]
     if not found:
@@ -59,26 +60,30 @@ def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
     ]
 
 
-def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float]:
-    """The percentage of the rows in the cell of a bound, and their part of the variance; 0 where they are no pile.
+def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float, int]:
+    """The percentage of the rows in the cell of a bound, their part of the variance, and in how many cells they are;
+    0 where they are no pile.
 
-    It must stand out by itself: cells that were counted together have far more noise each than their marginal says.
+    It must stand out by itself, or with the few cells beside it that the noise does not tell from it: cells that were
+    counted together have far more noise each than their marginal says.
     """
     counts, runs, spans = one.smoothed.counts, one.runs, column.spans
     run, records = runs.of_cell[code], float(counts.sum())
-    alone = (runs.of_cell == run).sum() == 1
-    if spans is None or records <= 0 or not (alone and runs.stands_out[run]):
-        return 0.0, 0.0
+    together = np.flatnonzero(runs.of_cell == run)
+    if spans is None or records <= 0 or not (len(together) <= _BEFORE and runs.stands_out[run]):
+        return 0.0, 0.0, 0
     at = float(runs.totals[run])
     inwards = -1 if code else 1
-    before = [place for i in range(1, _BEFORE + 1) if 0 <= (place := code + inwards * i) < len(counts)]
+    last = int(together[0 if code else -1])
+    before = [place for i in range(1, _BEFORE + 1) if 0 <= (place := last + inwards * i) < len(counts)]
     widths = np.where(spans > 0, spans, spans[spans > 0].mean() if (spans > 0).any() else 1.0)
-    if at / widths[code] < _PILE * float((counts[before] / widths[before]).mean()):
-        return 0.0, 0.0
+    if not before or at / widths[together].sum() < _PILE * float((counts[before] / widths[before]).mean()):
+        return 0.0, 0.0, 0
     numbers = one.centers.copy()
     numbers[code] = bound
     counted = counts.copy()
-    counted[code] = at  # smoothing may have taken it for noise: of a variance without it, it would be more than all
+    counted[together] = at / len(together)  # smoothing may have taken it for noise: then it would be more than all
     squares = (numbers - float(counted @ numbers) / float(counted.sum())) ** 2
     variance = float(counted @ squares)
-    return 100 * at / records, at * squares[code] / variance if variance > 0 else 0.0
+    part = float(counted[together] @ squares[together]) / variance if variance > 0 else 0.0
+    return 100 * at / records, part, len(together)
