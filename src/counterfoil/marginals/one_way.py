@@ -41,6 +41,7 @@ from counterfoil.marginals.repeated_measurement import LONG, NO_MORE, More, has_
 from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
+from counterfoil.marginals.zeros_alone import zeros_alone
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
 from counterfoil.schema import Categorical, Column, Integer, Schema
@@ -364,8 +365,8 @@ def _warnings(
     categories = [one for one in marginals if one.clique[0] not in runs]
     hidden = hidden_categories(categories, total, _groups(schema).keys())
     crowded = [*crowded_cells(schema, marginals, smoothed), *heaps(schema, columns)]
-    piled = piled_bounds(schema, columns)
-    return (*unreliable, *crowded, *hidden_sides(columns, total), *piled, *hidden)
+    bounds = [*piled_bounds(schema, columns), *zeros_alone(schema, columns)]
+    return (*unreliable, *crowded, *hidden_sides(columns, total), *bounds, *hidden)
 
 
 def _places(column: Column, counts: np.ndarray) -> np.ndarray:
