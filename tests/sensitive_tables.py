@@ -14,6 +14,7 @@ from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.domain.domain import Domain
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.raw_cell import RawCells
 from counterfoil.schema.schema import Schema
 
 Row = tuple[int, ...]
@@ -53,6 +54,24 @@ def records_of(
     made = ENGINES[engine](open_source(frame_of(domain, rows, units)), schema_of(domain), **bound)
     made.prepare(domain.attributes)
     return ExactRecords(made, domain)
+
+
+def raw_records_of(
+    rows: Sequence[tuple[str | None, ...]],
+    engine: str = "memory",
+    *,
+    units: Sequence[str] | None = None,
+    max_rows: int = 2,
+) -> ExactRecords:
+    """Texts in columns a and b that nobody described, held by an engine; of each of `units` at most `max_rows` rows."""
+    columns = {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate("ab")}
+    bound = {} if units is None else {"privacy_unit": UNIT, "max_rows": max_rows}
+    if units is not None:
+        columns[UNIT] = pa.array(units, pa.string())
+    schema = Schema(tuple(RawCells(name) for name in "ab"))
+    made = ENGINES[engine](open_source(pa.table(columns)), schema, **bound)
+    made.prepare(("a", "b"))
+    return ExactRecords(made, schema.domain)
 
 
 def all_rows(domain: Domain) -> list[Row]:

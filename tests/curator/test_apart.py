@@ -17,12 +17,11 @@ from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.curator.queries.apart import Apart, Dated
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.records import ExactRecords
-from counterfoil.curator.sources.opening import open_source
 from counterfoil.noise.noise import Norm
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
 from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of, month_first
 from counterfoil.schema.schema import Schema
-from sensitive_tables import ENGINES, UNIT
+from sensitive_tables import ENGINES, raw_records_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 MAX_ROWS = 2
@@ -40,17 +39,6 @@ def dated(column: str, written: str) -> Dated:
 def query_of(first: str = "%Y-%m-%d", last: str = "%Y-%m-%d") -> ColumnRanges:
     lines = (Intervals("a", (CODES["%Y-%m-%d"],), (0.0,)),)
     return ColumnRanges(lines, apart=(Apart(dated("a", first), dated("b", last), EDGES),))
-
-
-def records_of(rows: list[tuple[str | None, str | None]], engine: str = "memory", units: list[str] | None = None):
-    columns = {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate("ab")}
-    bound = {} if units is None else {"privacy_unit": UNIT, "max_rows": MAX_ROWS}
-    if units is not None:
-        columns[UNIT] = pa.array(units, pa.string())
-    schema = Schema(tuple(RawCells(name) for name in "ab"))
-    made = ENGINES[engine](open_source(pa.table(columns)), schema, **bound)
-    made.prepare(("a", "b"))
-    return ExactRecords(made, schema.domain)
 
 
 def counted(query: ColumnRanges, records: ExactRecords) -> list[int]:
@@ -76,7 +64,7 @@ def test_differences_are_counted_as_by_hand(found, first, last, engine):
     rows = [(day.strftime(first), (day + timedelta(days=far)).strftime(last)) for day, far in found]
     strange = [(None, "2020-01-01"), ("2020-01-01", ""), ("x", "5"), ("?", None)]
     expected = Counter(sum(far >= edge for edge in EDGES) for _, far in found)
-    answer = counted(query_of(first, last), records_of(rows + strange, engine))
+    answer = counted(query_of(first, last), raw_records_of(rows + strange, engine))
     assert answer == [expected[place] for place in range(len(EDGES) + 1)]
 
 
@@ -85,7 +73,7 @@ def test_moments_are_counted_in_microseconds():
     edges = (0.0, 60e6, 120e6)
     query = ColumnRanges((Intervals("a", kind, (0.0,)),), apart=(Apart(Dated("a", kind), Dated("b", kind), edges),))
     rows = [("2020-01-01 00:00:00", f"2020-01-01 00:0{minute}:59.5") for minute in range(3)]
-    assert counted(query, records_of(rows)) == [0, 1, 1, 1]
+    assert counted(query, raw_records_of(rows)) == [0, 1, 1, 1]
 
 
 CELLS = [None, "2020-01-01", "2020-01-05", "2021-06-01", "x"]
@@ -98,8 +86,8 @@ def test_one_record_moves_no_more_than_is_claimed_and_some_move_it_all(engine):
     query = ColumnRanges((Intervals("a", (CODES["%Y-%m-%d"],), (18_500.0,)),), apart=(there, back))
     fixed = [("2020-01-01", "2020-01-03")]
     rows = list(product(CELLS, CELLS))
-    alone = query.exact(records_of(fixed, engine))
-    beside = [query.exact(records_of([*fixed, row], engine)) for row in rows]
+    alone = query.exact(raw_records_of(fixed, engine))
+    beside = [query.exact(raw_records_of([*fixed, row], engine)) for row in rows]
     added = [np.linalg.norm(answer - alone) for answer in beside]
     replaced = [np.linalg.norm(one - other) for one, other in product(beside, beside)]
     assert max(added) == pytest.approx(query.l2_sensitivity(ADD)) == pytest.approx(3**0.5)
@@ -108,7 +96,7 @@ def test_one_record_moves_no_more_than_is_claimed_and_some_move_it_all(engine):
 
 
 def test_of_a_unit_no_more_records_are_counted_than_it_keeps():
-    records = records_of([("2020-01-01", "2020-01-03")] * 5, units=["one"] * 5)
+    records = raw_records_of([("2020-01-01", "2020-01-03")] * 5, units=["one"] * 5)
     assert sum(counted(query_of(), records)) == MAX_ROWS
 
 

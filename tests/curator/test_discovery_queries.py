@@ -20,14 +20,13 @@ from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import LONGEST, TextCounts
 from counterfoil.curator.records import ExactRecords
-from counterfoil.curator.sources.opening import open_source
 from counterfoil.noise.noise import Norm
 from counterfoil.noise.open_domain_gaussian import PARTS, parts_of_a_cell
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
-from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of
+from counterfoil.schema.raw_cell import CLASSES, CODES, cells_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import spell
-from sensitive_tables import ENGINES, UNIT
+from sensitive_tables import ENGINES, UNIT, raw_records_of
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 MAX_ROWS = 2
@@ -35,17 +34,6 @@ Row = tuple[str | None, str | None]
 
 DATES = ("2020-02-03", "3/4/2020", "2020-02-03 04:05")
 HOSTILE = (None, "", "?", "5", "-5", "1e999", "0.25", "yes", *DATES, "a", "a\x00b", "<script>", "=1+1", "x" * 5000)
-
-
-def records_of(rows: list[Row], engine: str = "memory", *, units: list[str] | None = None) -> ExactRecords:
-    columns = {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate("ab")}
-    bound = {} if units is None else {"privacy_unit": UNIT, "max_rows": MAX_ROWS}
-    if units is not None:
-        columns[UNIT] = pa.array(units, pa.string())
-    schema = Schema(tuple(RawCells(name) for name in "ab"))
-    made = ENGINES[engine](open_source(pa.table(columns)), schema, **bound)
-    made.prepare(("a", "b"))
-    return ExactRecords(made, schema.domain)
 
 
 PLACES_OF_BOTH = ColumnPlaces(("a", "b"))
@@ -70,10 +58,10 @@ def test_every_cell_has_exactly_one_place(cell):
     codes, numbers = cells_of(pa.array([cell], pa.string()))
     (place,) = place_of_cells(codes, numbers)
     assert 0 <= place < PLACES
-    counts = PLACES_OF_BOTH.split(PLACES_OF_BOTH.exact(records_of([(cell, cell)])))
+    counts = PLACES_OF_BOTH.split(PLACES_OF_BOTH.exact(raw_records_of([(cell, cell)])))
     assert [int(part.sum()) for part in counts.values()] == [1, 1]
     assert all(part[place] == 1 for part in counts.values())
-    ranges = RANGES.split(RANGES.exact(records_of([(cell, cell)])))
+    ranges = RANGES.split(RANGES.exact(raw_records_of([(cell, cell)])))
     assert all(part.sum() <= 1 for part in ranges.values())
 
 
@@ -95,7 +83,7 @@ def told(records: ExactRecords, query: TextCounts = TEXTS) -> dict[tuple[int, st
 @given(tables, st.sampled_from(sorted(ENGINES)))
 def test_texts_are_counted_as_by_hand_on_every_engine(rows, engine):
     expected = {(i, text): count for i in range(2) for text, count in texts_by_hand(rows, i).items()}
-    assert told(records_of(rows, engine)) == expected
+    assert told(raw_records_of(rows, engine)) == expected
 
 
 def parts_by_hand(rows: list[Row], query: RestOfTexts) -> Counter[tuple[int, str]]:
@@ -118,7 +106,7 @@ def parts_by_hand(rows: list[Row], query: RestOfTexts) -> Counter[tuple[int, str
 def test_parts_of_what_is_left_are_counted_as_by_hand_on_every_engine(rows, engine, known):
     spelled = {(name, spell(pa.array([text], pa.string())).to_pylist()[0] or "x") for name, text in known}
     query = RestOfTexts(("a", "b"), tuple(sorted(spelled)))
-    assert told(records_of(rows, engine), query) == parts_by_hand(rows, query)
+    assert told(raw_records_of(rows, engine), query) == parts_by_hand(rows, query)
 
 
 def test_texts_of_several_blocks_are_added_up(monkeypatch):
@@ -126,8 +114,8 @@ def test_texts_of_several_blocks_are_added_up(monkeypatch):
 
     monkeypatch.setattr(reader, "BATCH_ROWS", 3)
     rows = [("a", str(i % 4)) for i in range(10)]
-    assert told(records_of(rows)) == {(0, "a"): 10, (1, "0"): 3, (1, "1"): 3, (1, "2"): 2, (1, "3"): 2}
-    left = told(records_of(rows), RestOfTexts(("a", "b"), (("a", "a"),)))
+    assert told(raw_records_of(rows)) == {(0, "a"): 10, (1, "0"): 3, (1, "1"): 3, (1, "2"): 2, (1, "3"): 2}
+    left = told(raw_records_of(rows), RestOfTexts(("a", "b"), (("a", "a"),)))
     assert left == {(1, "0"): 423, (1, "1"): 423, (1, "2"): 282, (1, "3"): 282}, "141 parts of each"
 
 
@@ -141,7 +129,7 @@ def test_parts_of_a_record_stay_within_its_norm_and_above_the_least(columns, dat
 
 def test_more_distinct_texts_than_a_part_holds_are_all_counted():
     rows = [(f"person {i}", "same") for i in range(100_500)]
-    found = told(records_of(rows))
+    found = told(raw_records_of(rows))
     assert len(found) == 100_501
     assert found[1, "same"] == 100_500
 
@@ -163,7 +151,7 @@ def claims(query, neighbors: Neighbors) -> dict[Norm, float]:
 @settings(max_examples=30, deadline=None)
 @given(tables, st.tuples(cells, cells), st.tuples(cells, cells), st.sampled_from(QUERIES))
 def test_no_raw_row_moves_an_answer_further_than_claimed(rows, one, other, query):
-    base, with_one, with_other = records_of(rows), records_of([*rows, one]), records_of([other, *rows])
+    base, with_one, with_other = raw_records_of(rows), raw_records_of([*rows, one]), raw_records_of([other, *rows])
     for norm, claim in claims(query, Neighbors(ADD)).items():
         assert moved(query, base, with_one)[norm] <= claim * (1 + 1e-12)
     for norm, claim in claims(query, Neighbors(REPLACE)).items():
@@ -173,7 +161,7 @@ def test_no_raw_row_moves_an_answer_further_than_claimed(rows, one, other, query
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 def test_the_claims_are_attained(query):
     one, other = ("6", "2019-01-01"), ("0.25", "3/4/1960")
-    base, with_one, with_other = records_of([]), records_of([one]), records_of([other])
+    base, with_one, with_other = raw_records_of([]), raw_records_of([one]), raw_records_of([other])
     for norm, claim in claims(query, Neighbors(ADD)).items():
         assert moved(query, base, with_one)[norm] == pytest.approx(claim)
     for norm, claim in claims(query, Neighbors(REPLACE)).items():
@@ -191,7 +179,7 @@ def test_no_unit_of_several_rows_moves_an_answer_further_than_claimed(query, eng
     unit = PrivacyUnit(UNIT, MAX_ROWS)
 
     def of(rows: list[Row]) -> ExactRecords:
-        return records_of([("5", "a"), ("7", "b"), *rows], engine, units=["stays"] * 2 + ["changes"] * len(rows))
+        return raw_records_of([("5", "a"), ("7", "b"), *rows], engine, units=["stays"] * 2 + ["changes"] * len(rows))
 
     reached = 0.0
     for one, other in product([[], *UNIT_ROWS], UNIT_ROWS):
@@ -204,7 +192,7 @@ def test_no_unit_of_several_rows_moves_an_answer_further_than_claimed(query, eng
 
 
 def test_of_a_unit_no_more_rows_are_counted_than_it_keeps():
-    records = records_of([("a", "b")] * 5, units=["one"] * 5)
+    records = raw_records_of([("a", "b")] * 5, units=["one"] * 5)
     assert told(records) == {(0, "a"): MAX_ROWS, (1, "b"): MAX_ROWS}
 
 

@@ -207,7 +207,7 @@ def test_later_dates_without_an_earlier_one_are_said_to_be_lost():
     assert found is not None
     assert ROWS / 100 <= found.alone <= ROWS / 50
     text = written([column("a"), column("b")], [replace(length("a", "b"), alone=54.4)])
-    assert "up to 54 rows may have it alone and lose it" in text
+    assert "up to 54 may have it alone, and lose it" in text
 
 
 def test_each_date_is_compared_with_the_next_one_of_its_kind():

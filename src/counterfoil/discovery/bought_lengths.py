@@ -138,9 +138,7 @@ def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn) -> Fact
     unit = UNITS[length.kind]
     kind = f"bought: {unit}, for most of these are few beside all the time that either date spans"
     alone = max(min(length.alone, column.records), 1)
-    between = (
-        f"bought: the second never surely comes before the first; up to {alone:,.0f} rows may have it alone and lose it"
-    )
+    between = f"bought: few rows or none have the second one first; up to {alone:,.0f} may have it alone, and lose it"
     return {
         "kind": ("integer", kind),
         "between": ([length.first, length.last], between),
