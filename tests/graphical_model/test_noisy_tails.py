@@ -96,4 +96,37 @@ def test_a_tail_beyond_a_gap_has_fallen_since_the_body():
     # With the height at which a line from the body's end reaches the gap's other side, but the body's slope until
     # there and the tail's steeper one only from there on, 4 records would lie beyond.
     assert smoothed.counts[41:].sum() < 1.0
-    assert smoothed.counts[41:].sum() < smoothed.counts[21:40].sum() / 10
+    assert smoothed.counts[41:].sum() < smoothed.counts[21:40].sum() / 5
+
+
+def visits(law: str) -> np.ndarray:
+    """How many of 4,000 persons have 0 to 32 visits: ever fewer have more, by a power or exponentially."""
+    k = np.arange(33)
+    shares = (1 + k) ** -2.2 if law == "power" else 0.6**k
+    return np.rint(4000 * shares / shares.sum())
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "deviation"),
+    [
+        ("power", 0.32, 0.44),  # exponential tails alone, 1.6 times as steep as what lies beside them: .38 and .54
+        ("exponential", 0.06, 0.1),
+    ],
+)
+def test_a_tail_of_visits_holds_as_much_as_it_should(law: str, mean: float, deviation: float):
+    exact, k, each = visits(law), np.arange(33.0), 33 * math.sqrt(2)
+    real = exact @ k / exact.sum()
+    spread_out = math.sqrt(exact @ (k - real) ** 2 / exact.sum())
+    errors = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        first = runs_of(exact + rng.normal(0, each, len(exact)), each)
+        sums = np.bincount(first.of_cell, exact)
+        runs = first.with_more(sums + rng.normal(0, each, len(sums)), each)
+        counts = spread(runs, np.ones(33), k, records=4000.0, records_error=10.0).counts
+        found = counts @ k / counts.sum()
+        off = math.sqrt(counts @ (k - found) ** 2 / counts.sum())
+        errors.append((abs(found / real - 1), abs(off / spread_out - 1)))
+    found_mean, found_deviation = np.median(errors, axis=0)
+    assert found_mean < mean
+    assert found_deviation < deviation

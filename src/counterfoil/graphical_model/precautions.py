@@ -19,6 +19,8 @@ from counterfoil.graphical_model.smoothing import Smoothed
 
 _EMPTY = 0.9
 """How probable it is, before anything is counted, that such a place is empty."""
+_TAIL_EMPTY = 0.3
+"""The same of the tail of what stands out: most bounds that are rounded outwards cut it off, and do not lie beyond."""
 _MEAN = 2.0
 """Deviations of noise that another one holds in the mean."""
 _BULK = 0.9
@@ -152,5 +154,5 @@ def without_doubtful_tails(
             continue
         bulk = tail[: int(np.searchsorted(np.cumsum(found[tail]), _BULK * mass)) + 1]
         noise = scale * math.sqrt(len(bulk))
-        found[tail] *= min(believed(float(counts[bulk].sum()) / noise) * noise / mass, 1.0)
+        found[tail] *= min(believed(float(counts[bulk].sum()) / noise, empty=_TAIL_EMPTY) * noise / mass, 1.0)
     return replace(smoothed, counts=found)

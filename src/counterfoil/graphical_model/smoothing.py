@@ -3,8 +3,8 @@
 Many fine cells of a column hold fewer records than the noise. Counts below zero can't be kept, and those above it put
 records where there are none: at an income of a million, that moves the mean. So neighbors are joined until together
 they stand out. Within such a run counts follow a log-linear density that its neighbors suggest. What never stands out
-is a gap, which is as low as what lies beside it, a tail, which falls by the slope that its noisy counts suggest, or all
-that lies beside spikes: of that many shapes are tried (`hidden_mass`). Beyond 0, where all of the body lies on this
+is a gap, which is as low as what lies beside it, a tail, which falls as its noisy counts suggest, or all that lies
+beside spikes: of both many shapes are tried (`hidden_mass`). Beyond 0, where all of the body lies on this
 side, a tail may also have records of its own (`other_side`). Post-processing of noisy counts: no record is read.
 """
 
@@ -22,6 +22,7 @@ from counterfoil.graphical_model.hidden_mass import Believed, HiddenCells
 from counterfoil.graphical_model.leverage import shown
 from counterfoil.graphical_model.other_side import Body, OtherSide, beyond_zero
 from counterfoil.graphical_model.runs import BLOCKS, Runs
+from counterfoil.graphical_model.tail_shapes import AS_IT_BEGINS, LIFTS, TailShapes, are_even
 
 _SPIKE = 3.0
 """How often denser than both neighbors a cell is that says nothing about them."""
@@ -31,18 +32,6 @@ _SLOWEST = 0.05
 """A tail falls at least by that log density in a cell of mean width."""
 _SLOWEST_SIZELESS = 0.02
 """The same where cells have no sizes, of which a tail need not have a mean."""
-_STEEPEST = 8.0
-"""The most by which it falls there."""
-_STEEPER = 1.6
-"""How many times as fast as where it begins a tail is taken to fall, before its own counts are looked at."""
-_APART = 0.5
-"""The standard deviation of the log of a tail's slope around what it is taken to be."""
-_FROM_ONE = 3.0
-"""How many of these deviations lie between the least slope and one in a cell, where one run is all of the body."""
-_SLOPES = 80
-"""How many slopes are tried."""
-_LIFT, _LIFTS = 0.5, np.arange(-2, 3)
-"""The standard deviation of the log of the height at which a tail begins, and how many of them higher it may be."""
 _TINY = 1e-9
 _FAR = 1e3
 """Deviations from which on the tail of the normal distribution is exponential to all digits that matter."""
@@ -107,9 +96,10 @@ def spread(
     for run in np.flatnonzero(~runs.stands_out).tolist():
         if line.is_hidden:
             hidden[run] = line.of_hidden(run)
-            continue
-        mass, tilt[run] = line.of_rest(run)
-        masses[run] = masses[run] if stands_out[run] else mass
+        elif line.is_tail(run):
+            hidden[run] = line.of_tail(run, float(masses[run]) if stands_out[run] else None)
+        elif not stands_out[run]:
+            masses[run] = line.of_rest(run)
     counts = np.empty(len(spans))
     for run, (mass, slope) in enumerate(zip(masses, tilt, strict=True)):
         inside = np.flatnonzero(runs.of_cell == run)
@@ -119,8 +109,6 @@ def spread(
         widths = np.maximum(spans[inside], _TINY * line.mean_span)
         borders = np.append(0.0, np.cumsum(widths)) / widths.sum()
         counts[inside] = mass * np.diff(shares_below(float(slope), borders))
-        if line.is_tail(run):
-            hidden[run] = line.believed_tail(run, counts[inside])
     counts = np.maximum(counts, 0.0)
     for run, other in others.items():
         counts[runs.of_cell == run] += other.counts
@@ -175,6 +163,7 @@ class _Line:
         tilts: float64 [runs], of the density within runs that stand out.
         mean_span: the unit, in the column's scale.
         sized: whether cells have sizes, as numbers do.
+        even: whether numbers are as far apart as they are on the scale of the cells.
         pieces: of which the runs that do not stand out were joined.
         sizes: float64 [n], how far from 0 each cell lies; ones for no numbers.
         sides: float64 [n], on which side of 0, as 1, 0 or -1; ones for no numbers.
@@ -192,6 +181,7 @@ class _Line:
     tilts: np.ndarray
     mean_span: float
     sized: bool
+    even: bool
     pieces: _Pieces
     sizes: np.ndarray
     sides: np.ndarray
@@ -222,7 +212,8 @@ class _Line:
         kept = _Pieces(owner, pieces.totals, pieces.noise, pieces.of_cell)
         numbers = np.ones(len(spans)) if centers is None else centers
         borders = np.append(0.0, np.cumsum(wide))
-        found = (body, spikes, tilt, mean_span, centers is not None, kept, np.abs(numbers), np.sign(numbers))
+        scale = (mean_span, centers is not None, are_even(spans, centers))
+        found = (body, spikes, tilt, *scale, kept, np.abs(numbers), np.sign(numbers))
         others = (records, records_error)
         return _Line(runs.of_cell, borders, runs.totals, ends, runs.noise, *found, *others)
 
@@ -243,16 +234,14 @@ class _Line:
         slowest = growth[0] + self.slowest if growth[0] else 0.0, growth[1] + self.slowest if growth[1] else 0.0
         return self._cells(run).humps(slowest)
 
-    def of_rest(self, run: int) -> tuple[float, float]:
-        """The expected count and the tilt of a run that does not stand out, where something else does."""
+    def of_rest(self, run: int) -> float:
+        """The expected count of a run that does not stand out and is no tail: of a gap, or of all there is."""
         left, right = self.body[self.body < run][::-1], self.body[self.body > run]
-        width = self._width(run)
-        if len(left) and len(right):  # a gap: as low as the lower side, and lower than what would have stood out
-            height = min(self._height(left[0]), self._height(right[0]), self.noise[run] / math.sqrt(width))
-            return _expected(self.totals[run], self.noise[run], max(height * width, _TINY)), 0.0
-        if not len(left) and not len(right):
-            return max(float(self.totals[run]), 1.0), 0.0
-        return self._tail(run)
+        if not len(left) or not len(right):
+            return max(float(self.totals[run]), 1.0)
+        width = self._width(run)  # as low as the lower side, and lower than what would have stood out
+        height = min(self._height(left[0]), self._height(right[0]), self.noise[run] / math.sqrt(width))
+        return _expected(self.totals[run], self.noise[run], max(height * width, _TINY))
 
     def is_tail(self, run: int) -> bool:
         """Whether a run does not stand out, and lies beyond all that does and is no spike."""
@@ -275,7 +264,7 @@ class _Line:
         return found
 
     def _other_side(self, run: int, far: np.ndarray) -> OtherSide:
-        _, cases, _, unusual = self._tails(run, np.zeros(1))
+        cases, _, unusual = self._tails(run, AS_IT_BEGINS)
         beyond = np.flatnonzero(self.of_cell == run)[far]
         leftward, half = bool(far[0]), (len(beyond) + 1) // 2
         slowest = self._growth(beyond[:half] if leftward else beyond[-half:], not leftward) + self.slowest
@@ -295,34 +284,40 @@ class _Line:
         left = self.records - float(counts.sum())
         return replace(self, totals=totals, pieces=replace(self.pieces, totals=pieces), records=left)
 
-    def _tail(self, run: int) -> tuple[float, float]:
-        """The count and the tilt of a tail.
+    def of_tail(self, run: int, mass: float | None) -> Believed:
+        """What is believed of a tail: any slope, another height at which it begins, and a lump.
 
-        From the end of the nearest run of the body, beyond spikes and gaps, the density falls log-linearly, by the
-        slope that is most probable given the noisy counts of all its pieces and the records that are left for it, and
-        given that the slope is near the trend of the body.
+        From the end of the nearest run of the body, beyond spikes and gaps, the density falls. Its counts are the mean
+        of all ways in which it may, weighed by the noisy counts of its pieces and the records that are left for it, and
+        by how near the slope is to the trend of the body.
+
+        Args:
+            run: the tail.
+            mass: of all of it, where it stands out as a whole; None where it does not.
         """
-        slopes, masses, misfit, unusual = self._tails(run, np.zeros(1))
-        best = int(np.argmin(misfit[0] + unusual[0]))
-        believed = max(float(masses[0, best].sum()), _TINY)
-        # Slopes end somewhere: a tail whose noisy count is far below the steepest has what that count leaves it.
+        cases, misfit, unusual = (part.reshape(-1, *part.shape[2:]) for part in self._tails(run, LIFTS))
+        energy = (misfit + unusual) / 2
+        weights = np.exp(energy.min() - energy)
+        shape = weights @ cases / weights.sum()
+        if mass is None:
+            # Slopes end somewhere: a tail whose noisy count is far below the steepest has what that count leaves it.
+            believed, (counted, noise) = max(float(shape.sum()), _TINY), self._counted(run)
+            mass = min(believed, _expected(counted, noise, believed))
+        believed_of = self._cells(run).weighed(cases, -unusual / 2)
+        return replace(believed_of, counts=shape * (mass / max(float(shape.sum()), _TINY)))
+
+    def _counted(self, run: int) -> tuple[float, float]:
+        """The noisy count of a run by its own total and by what all others leave, and its standard deviation."""
         left, left_error = self._left_for(run)
-        counted, weight = float(self.totals[run]), left_error**-2 / (left_error**-2 + float(self.noise[run]) ** -2)
-        if weight:
-            counted += weight * (left - counted)
-        mass = min(believed, _expected(counted, float(self.noise[run]) * math.sqrt(1 - weight), believed))
-        width, sign = float(self.ends[run + 1] - self.ends[run]), 1.0 if run > self.body[-1] else -1.0
-        return mass, -sign * float(slopes[best]) * width
+        counted, noise = float(self.totals[run]), float(self.noise[run])
+        weight = left_error**-2 / (left_error**-2 + noise**-2)
+        if not weight:
+            return counted, noise
+        return counted + weight * (left - counted), noise * math.sqrt(1 - weight)
 
-    def believed_tail(self, run: int, counts: np.ndarray) -> Believed:
-        """What may be true of a tail beside its `counts`: any slope, another height at which it begins, and a lump."""
-        _, cases, _, unusual = self._tails(run, _LIFTS)
-        believed = self._cells(run).weighed(cases.reshape(-1, cases.shape[2]), -unusual.ravel() / 2)
-        return replace(believed, counts=counts)
-
-    def _tails(self, run: int, lifts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The slopes that are tried of a tail [s], the counts of its cells [lifts, s, cells], and minus twice the log
-        of the likelihood, and of the prior, of each [lifts, s]."""
+    def _tails(self, run: int, lifts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The counts of the cells of a tail, of each height and way to fall that is tried [lifts, s, cells], and minus
+        twice the log of the likelihood, and of the prior, of each [lifts, s]."""
         rightward = bool(run > self.body[-1])
         side = self.body[::-1] if rightward else self.body
         begin = self.ends[side[0] + 1] if rightward else self.ends[side[0]]
@@ -330,18 +325,15 @@ class _Line:
         slowest = self.slowest + self._growth(inside, rightward)
         trend = max(self._trend(side), slowest)
         height = self._height(side[0]) * math.exp(-trend * abs(float(begin) - self._middle(side[0])))
-        slopes = np.geomspace(slowest, max(_STEEPEST, slowest), _SLOPES)[:, None]
-        reached = np.exp(-slopes * np.abs(self.borders[inside[0] : inside[-1] + 2] - begin))
-        density = np.exp(_LIFT * lifts)[:, None, None] * height
-        cases = density / slopes * np.abs(np.diff(reached, axis=1))
+        away = np.abs(self.borders[inside[0] : inside[-1] + 2] - begin)
+        shapes, unusual = TailShapes(slowest, trend, len(side) < 2, self.even).tried(away, lifts)
+        cases = height * shapes
         starts = np.flatnonzero(np.diff(self.pieces.of_cell[inside], prepend=-1))
         pieces = self.pieces.run == run
         residuals = (self.pieces.totals[pieces] - np.add.reduceat(cases, starts, axis=2)) / self.pieces.noise[pieces]
         left, left_error = self._left_for(run)
         missing = (left - cases.sum(axis=2)) / left_error
-        apart = _APART if len(side) > 1 else -math.log(self.slowest) / _FROM_ONE
-        unusual = (np.log(slopes[:, 0] / (_STEEPER * trend)) / apart) ** 2 + lifts[:, None] ** 2
-        return slopes[:, 0], cases, (residuals**2).sum(axis=2) + missing**2, unusual
+        return cases, (residuals**2).sum(axis=2) + missing**2, unusual
 
     def _left_for(self, run: int) -> tuple[float, float]:
         """How many records other runs leave for one, and the standard deviation of the error in it."""
