@@ -70,7 +70,7 @@ def test_what_many_columns_have_in_common_is_said_once(office: Office) -> None:
     shown = " ".join(ended.out.split())
     named = "n 31 columns: q01, q02, q03 and 28 others"
     assert f"I{named} (categorical) 496 in all (at most 77.5% of one column) are none of the listed" in shown
-    assert "most in q31, lines 2, 3, 4, 5, 6, ...; --json lists each column" in shown
+    assert "most in q31, lines 2, 3, 4, 5, 6, ...; --json (in Python `to_json()`) lists each column" in shown
     assert f"i{named}: 1 declared category never occurs: 2." in shown
     assert f'i{named}: 1 declared word for missing never occurs: "-1".' in shown
     assert len(ended.out.splitlines()) < 20

@@ -48,6 +48,7 @@ REVEALING = {
     "reveal_without_privacy": ("evaluation/", "training/public_rows.py"),
     "read_without_privacy": ("evaluation/",),
     "check_without_privacy": ("evaluation/", "cli/check.py"),
+    "evaluate_without_privacy": ("looks.py",),
     "group_sizes": ("training/", "methods/wasserstein_generator.py"),
     "value_at": ("cli/",),
     "require_rows": ("cli/",),

@@ -11,6 +11,7 @@ from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
 from counterfoil.curator.view_warning import ViewWarning as ViewWarning
 from counterfoil.domain.workload import Workload as Workload
+from counterfoil.evaluation.schema_report import check_without_privacy as check_without_privacy
 from counterfoil.fidelity.acceptance import Acceptance as Acceptance
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
 from counterfoil.fidelity.schema_check import SchemaWarning as SchemaWarning
@@ -22,6 +23,7 @@ from counterfoil.ledger.no_ledger import NoLedgerWarning as NoLedgerWarning
 from counterfoil.ledger.no_ledger import RestWithoutLedgerWarning as RestWithoutLedgerWarning
 from counterfoil.ledger.no_ledger import UncountedPurchaseWarning as UncountedPurchaseWarning
 from counterfoil.ledger.source import SourceIdentity as SourceIdentity
+from counterfoil.looks import evaluate_without_privacy as evaluate_without_privacy
 from counterfoil.methods.aim import AIM as AIM
 from counterfoil.methods.direct import Direct as Direct
 from counterfoil.methods.evolution import PrivateEvolution as PrivateEvolution

@@ -69,7 +69,7 @@ def kept_receipt(folder: Path) -> Receipt | None:
         ValueError: for such a folder that is incomplete, damaged, or whose receipt is of another release.
         OSError: when it can't be read.
     """
-    from counterfoil.cli.release_rows import table_in
+    from counterfoil.publishing.release_rows import table_in
     from counterfoil.synthesis.folder import INDEX
     from counterfoil.synthesis.saved import load_folder
 
@@ -80,7 +80,7 @@ def kept_receipt(folder: Path) -> Receipt | None:
 
 def places(synthetic: Path) -> tuple[Path, Path]:
     """The table of a release, given by itself or by its folder, and the receipt beside it."""
-    from counterfoil.cli.release_rows import table_in
+    from counterfoil.publishing.release_rows import table_in
     from counterfoil.synthesis.saved import receipt_beside
 
     table = synthetic if (found := table_in(synthetic)) is None else found

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfoil.cli.evaluate import ALARM, ALARM_AGAIN
 from counterfoil.cli.options import Quiet
 from counterfoil.cli.outputs import Outputs, inputs, require_harmless
 from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.evaluation.comparison_blocks import ALARM, ALARM_AGAIN
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.marginals import MarginalComparison

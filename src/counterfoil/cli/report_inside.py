@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from counterfoil.cli.release_rows import rows_of, schema_beside
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
+from counterfoil.publishing.release_rows import rows_of, schema_beside
 
 NAMED = ("inside", "not-private", "not_private")
 """One of them is in the name of every inside view: nobody takes it for the report to share."""

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from counterfoil.blocks import Alarm, Block, laid_out
 from counterfoil.cli.time_left import TimeLeft
+from counterfoil.console import WIDTH as WIDTH
+from counterfoil.console import console
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import ProgressColumn
     from rich.text import Text
-
-WIDTH = 80
 
 _BAR, _BAR_AND_TIMES = 12, 48
 """The width of a progress without its message: a bar, the share, the time that has passed and the time left."""
@@ -50,26 +50,33 @@ class Terminal:
     def show(self, table: RenderableType) -> None:
         """A table or the like, for people."""
         if not (self.quiet or self.json):
-            console = _console(sys.stdout)
-            if console.is_terminal:
-                console.print(table)
-                return
-            with console.capture() as laid_out:
-                console.print(table)
-            # Cells of the last column are padded, which a file or another program would keep.
-            print("\n".join(line.rstrip(" ") for line in laid_out.get().splitlines()))
+            shown = console(sys.stdout)
+            if shown.is_terminal:
+                shown.print(table)
+            else:
+                print(laid_out(table))
+
+    def report(self, blocks: Iterable[Block]) -> None:
+        """A report about the real records, for people."""
+        for block in blocks:
+            if isinstance(block, Alarm):
+                self.alarm(block)
+            elif isinstance(block, str):
+                self.say(block)
+            else:
+                self.show(block)
 
     def note(self, text: str) -> None:
         """Something to know that is not the result."""
         if not self.quiet:
             # Above a bar that is shown: on its line the note would stand behind it.
-            console = self._bars[-1] if self._bars else _console(sys.stderr)
-            console.print(_laid_out(text, console))
+            above = self._bars[-1] if self._bars else console(sys.stderr)
+            above.print(_laid_out(text, above))
 
     def alarm(self, text: str) -> None:
         """Part of the result that must not be overlooked: in red, on standard error where results are not printed."""
-        console = _console(sys.stderr if self.quiet or self.json else sys.stdout)
-        console.print(_laid_out(text, console), style="bold red")
+        shown = console(sys.stderr if self.quiet or self.json else sys.stdout)
+        shown.print(_laid_out(text, shown), style="bold red")
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The result for programs."""
@@ -92,7 +99,7 @@ class Terminal:
         columns = (BarColumn(_BAR), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(), _left_column(left))
         room = Column(max_width=WIDTH - _BAR_AND_TIMES, no_wrap=True, overflow="ellipsis")
         text = TextColumn("{task.description}", markup=False, table_column=room)
-        with Progress(*columns, text, console=_console(sys.stderr), transient=True) as bar:
+        with Progress(*columns, text, console=console(sys.stderr), transient=True) as bar:
             task = bar.add_task("starting", total=1.0)
             self._bars.append(bar.console)
             try:
@@ -133,32 +140,3 @@ def _laid_out(text: str, console: Console) -> Text:
 def complain(sentence: str, *, lines: bool = False) -> None:
     """One line on standard error about how a command ended, whatever is in it; several where the program broke it."""
     print(f"counterfoil: {inert(sentence, keep=chr(10) if lines else '')}", file=sys.stderr)
-
-
-@cache
-def _inert_console() -> type[Console]:
-    """A console of which every text is inert, before it is laid out.
-
-    Cells and headings of tables are fields: their newlines are written out too. Those of a `Text` are the program's.
-    """
-    from rich.console import Console
-    from rich.text import Text
-
-    class InertConsole(Console):
-        def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(inert(text), **how)
-
-        def render(self, renderable: Any, options: Any = None) -> Any:
-            if isinstance(renderable, Text) and not renderable.plain.isprintable():
-                renderable = renderable.copy()
-                renderable.plain = inert(renderable.plain, keep="\n")
-            return super().render(renderable, options)
-
-    return InertConsole
-
-
-def _console(file: Any) -> Console:
-    # Made anew because tests and callers may have replaced the streams. No markup: names of columns may hold brackets.
-    console = _inert_console()(file=file, markup=False, highlight=False, emoji=False)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
-    return console

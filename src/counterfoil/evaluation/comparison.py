@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.blocks import page_of, text_of
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.given import ledger_given
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.evaluation.broken_facts import BrokenFact
+from counterfoil.evaluation.comparison_blocks import said_of_comparison
 from counterfoil.evaluation.marginals import MarginalComparison, compare_marginals
 from counterfoil.evaluation.numbers import NumberComparison, compare_numbers, ordered_columns
 from counterfoil.evaluation.raw_columns import ColumnComparison, columns_json, compare_columns
@@ -31,6 +33,8 @@ ORDERS = (1, 2, 3)
 @dataclass(frozen=True)
 class Comparison:
     """How far a synthetic table is from the real one. NOT PRIVATE: the figures are exact statistics of the records.
+
+    `print` it, or show it in a notebook, for what `counterfoil evaluate` prints.
 
     Args:
         marginals: the errors of marginals of one, two and three columns, as far as there are so many columns.
@@ -49,6 +53,16 @@ class Comparison:
     columns: tuple[ColumnComparison, ...]
     schema: Schema
     facts: tuple[BrokenFact, ...] = ()
+
+    def __str__(self) -> str:
+        return text_of(said_of_comparison(self))
+
+    def __repr__(self) -> str:
+        """Short, and without a figure: it may stand in a log."""
+        return f"Comparison({len(self.columns):,} columns, NOT PRIVATE)"
+
+    def _repr_html_(self) -> str:
+        return page_of(str(self))
 
     def to_json(self, *, values: bool = False) -> dict[str, Any]:
         """The comparison as one JSON document, marked as not private; with names of categories where `values`."""

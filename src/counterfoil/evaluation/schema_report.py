@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from counterfoil.blocks import page_of, text_of
+from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
+from counterfoil.curator.source_facts import columns_of
 from counterfoil.evaluation.absent_notes import AbsentCounts
 from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
+from counterfoil.evaluation.cell_blocks import said_of_cells
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.follower_notes import FollowerCounts
@@ -21,8 +28,10 @@ from counterfoil.evaluation.pasted_together import pasted_together
 from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.unique_notes import UniqueCounts
+from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
+from counterfoil.schema.checkable import Checkable, checkable
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import AS_CODES
@@ -134,6 +143,8 @@ class ColumnReport:
 class SchemaReport:
     """How all cells of a table are placed. NOT PRIVATE: the figures are exact.
 
+    `print` it, or show it in a notebook, for what `counterfoil check` prints.
+
     Args:
         source: what the table is called.
         rows: how many it has.
@@ -142,6 +153,7 @@ class SchemaReport:
         facts: the rules, the lists of zeros, and the derived columns that the table has too, with their records.
         notes: what is worth a look, and no mistake by itself.
         beside: how many further columns there are whose values are not among these cells, by what they are.
+        draft: what was left out, where the schema is a draft; None where it is none.
     """
 
     source: str
@@ -151,6 +163,17 @@ class SchemaReport:
     facts: tuple[BrokenFact, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
     beside: Mapping[str, int] = field(default_factory=dict)
+    draft: Checkable | None = None
+
+    def __str__(self) -> str:
+        return text_of(said_of_cells(self))
+
+    def __repr__(self) -> str:
+        """Short, and without a figure: it may stand in a log."""
+        return f"SchemaReport({self.source!r}, {len(self.columns):,} columns, NOT PRIVATE)"
+
+    def _repr_html_(self) -> str:
+        return page_of(str(self))
 
     @property
     def broken(self) -> tuple[BrokenFact, ...]:
@@ -159,8 +182,8 @@ class SchemaReport:
 
     @property
     def holds(self) -> bool:
-        """Whether each cell is as declared, `other` for what goes there, and no record breaks a fact."""
-        return all(column.holds for column in self.columns) and not self.broken
+        """Whether each cell is as declared, `other` for what goes there, and no record breaks a fact; of no draft."""
+        return self.draft is None and all(column.holds for column in self.columns) and not self.broken
 
     def to_json(self) -> dict[str, Any]:
         """The report as one JSON document, marked as not private."""
@@ -173,6 +196,7 @@ class SchemaReport:
             "columns": [self._column(column) for column in self.columns],
             "facts": [self._fact(fact) for fact in self.facts],
             "notes": [_note(note) for note in self.notes],
+            **({} if self.draft is None else _of_draft(self.draft)),
         }
 
     def _fact(self, fact: BrokenFact) -> dict[str, Any]:
@@ -197,6 +221,11 @@ class SchemaReport:
         return {"column": column.words.name, "as_declared": column.holds, **problem, "cells": cells}
 
 
+def _of_draft(draft: Checkable) -> dict[str, Any]:
+    unchecked = [{"column": one.column, "facts": list(one.facts)} for one in draft.open]
+    return {"to_confirm": list(draft.to_confirm), "not_checked": unchecked}
+
+
 def _note(note: ColumnNote) -> dict[str, Any]:
     document: dict[str, Any] = {"column": note.column, "note": note.kind, "text": note.text, "count": note.count}
     document |= {"stated": list(note.stated)} if note.stated else {}
@@ -205,21 +234,45 @@ def _note(note: ColumnNote) -> dict[str, Any]:
 
 
 def check_without_privacy(
-    source: Any, schema: Schema, *, ledger: Ledger | None = None, values: bool = False
+    source: Any, schema: Schema | str | Path, *, ledger: Ledger | str | Path | None = None, values: bool = False
 ) -> SchemaReport:
-    """Counts how the cells of a sensitive table are placed, exactly: it refuses none, and reads the table once.
+    """What a schema does to a sensitive table, cell by cell, before anything is made of it: exact, so NOT PRIVATE.
 
-    It also counts the records that break a rule, a list of zeros, or the derivation of a column that the table has.
+    It is for the table's steward alone: no value is refused, nothing is charged, and the table is read once. It also
+    counts the records that break a rule, a list of zeros, or the derivation of a column that the table has. Of a draft,
+    what it states is checked.
 
     Args:
         source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
-        schema: the public facts about the table.
-        ledger: where the look is recorded; nowhere when None.
-        values: whether to keep the most frequent values too.
+        schema: the public facts about the table, or the path of the TOML file that states them.
+        ledger: where the look is recorded for good: a `Ledger`, or its path; nowhere when None.
+        values: whether the most frequent values that are not as declared are kept too.
 
     Raises:
         ValueError: for a table that can't be read at all, or that has other columns than the schema.
+        TypeError: for a schema or a ledger of another type.
+        LedgerError: where there is no sound ledger at the path.
     """
+    facts, draft = _checked_facts(source, schema)
+    with ExitStack() as opened:
+        report = _report(source, facts, ledger_given(ledger, opened), values=values)
+    if draft is None:
+        return report
+    return replace(report, draft=draft, beside={**report.beside, "ignored": draft.ignored})
+
+
+def _checked_facts(source: Any, schema: Schema | str | Path) -> tuple[Schema, Checkable | None]:
+    """The schema, or what can be checked of a draft; a draft of which nothing can be is refused by who reads it."""
+    facts = schema_given(schema, source=source)
+    if not facts.confirm or isinstance(schema, Schema):
+        return facts, None
+    names = columns_of(source, facts.declared, facts.encoding).types
+    kept = kept_source(str(source)) if isinstance(source, (str, os.PathLike)) else ()
+    draft = checkable(schema, names, sensitive=kept)
+    return (facts, None) if draft is None else (draft.schema, draft)
+
+
+def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool) -> SchemaReport:
     table = read_without_privacy(source, schema, reason=REASON, ledger=ledger)
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)

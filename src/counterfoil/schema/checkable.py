@@ -34,11 +34,11 @@ class Checkable:
     ignored: int
 
 
-def checkable(draft: Path, names: Collection[str], *, sensitive: Sequence[KeptFile] = ()) -> Checkable | None:
+def checkable(draft: str | Path, names: Collection[str], *, sensitive: Sequence[KeptFile] = ()) -> Checkable | None:
     """What can be checked of a draft; None where that is nothing, or which columns a pattern leaves open.
 
     Args:
-        draft: its file.
+        draft: its file, or its text.
         names: the columns of the table.
         sensitive: the files of the table: no list of the draft may be one of them.
 

@@ -8,7 +8,7 @@ import pytest
 
 from command_line import Office, make_office
 from counterfoil.alike import grouped
-from counterfoil.cli.alike_notes import note_key, said_of
+from counterfoil.evaluation.alike_notes import note_key, said_of
 from counterfoil.evaluation.column_notes import ColumnNote
 
 

@@ -1,13 +1,12 @@
-"""Columns side by side, as `counterfoil evaluate` prints them: those that differ most first."""
+"""Columns of two tables side by side, as paragraphs and tables: those that differ most first."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.blocks import IN_JSON, Block, wrapped
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.comparison import Comparison
@@ -20,27 +19,27 @@ _MOST_CATEGORIES = 8
 _UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 
 
-def show_columns(terminal: Terminal, comparison: Comparison, *, values: bool) -> None:
+def columns_of(comparison: Comparison, *, values: bool) -> Iterator[Block]:
     """The shares of each column, the numbers of some in their own units, and the categories that differ."""
     columns = sorted(comparison.columns, key=lambda column: -column.difference)
-    _say_moved(terminal, columns)
-    terminal.say("\nReal columns as they stand / synthetic ones; those that differ most come first.")
-    terminal.say("L1: of the coded columns. W_1: in deviations of the real numbers.")
+    yield from _moved(columns)
+    yield "\nReal columns as they stand / synthetic ones; those that differ most come first."
+    yield "L1: of the coded columns. W_1: in deviations of the real numbers."
     if _unread(columns):
-        terminal.say("missing %: with the cells that are read as missing.")
-    terminal.show(_shares(columns[:_MOST_COLUMNS]))
+        yield "missing %: with the cells that are read as missing."
+    yield _shares(columns[:_MOST_COLUMNS])
     if len(columns) > _MOST_COLUMNS:
-        terminal.say(f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; --json has all of them.")
+        yield f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; {IN_JSON} has all."
     numbers = [column for column in columns if column.numbers is not None]
     for column in numbers[:_MOST_NUMBERS]:
-        terminal.say("")
-        terminal.show(_statistics(column, comparison.schema[column.name]))
+        yield ""
+        yield _statistics(column, comparison.schema[column.name])
     if len(numbers) > _MOST_NUMBERS:
-        terminal.say(f"\n{len(numbers) - _MOST_NUMBERS:,} more columns of numbers differ less; --json has them.")
-    _say_categories(terminal, columns, values=values)
+        yield f"\n{len(numbers) - _MOST_NUMBERS:,} more columns of numbers differ less; {IN_JSON} has them."
+    yield from _all_categories(columns, values=values)
 
 
-def _say_moved(terminal: Terminal, columns: list[ColumnComparison]) -> None:
+def _moved(columns: list[ColumnComparison]) -> Iterator[str]:
     """What the schema itself changes, which no comparison of codes shows."""
     named = _named({column.name: column.clamped[0] + column.other[0] for column in columns})
     unread = _unread(columns)
@@ -48,7 +47,7 @@ def _say_moved(terminal: Terminal, columns: list[ColumnComparison]) -> None:
     ways += [f"reads real values as missing: {unread}"] if unread else []
     if ways:
         text = f"The schema itself {'; it '.join(ways)}. `counterfoil check` says how to mend it."
-        terminal.say("\n" + textwrap.fill(text, WIDTH))
+        yield "\n" + wrapped(text, further="")
 
 
 def _unread(columns: list[ColumnComparison]) -> str:
@@ -132,15 +131,15 @@ def _length(number: float, facts: Column) -> str:
     return f"{number / seconds:.4g} {unit}"
 
 
-def _say_categories(terminal: Terminal, columns: list[ColumnComparison], *, values: bool) -> None:
+def _all_categories(columns: list[ColumnComparison], *, values: bool) -> Iterator[str]:
     lines = [line for column in columns for line in _categories(column, values)]
     if not lines:
         return
-    terminal.say("")
+    yield ""
     for line in lines[: 2 * _MOST_CATEGORIES]:
-        terminal.say(textwrap.fill(line, WIDTH, subsequent_indent="  "))
+        yield wrapped(line)
     if len(lines) > 2 * _MOST_CATEGORIES:
-        terminal.say(f"{len(lines) - 2 * _MOST_CATEGORIES:,} more lines of this kind are in --json.")
+        yield f"{len(lines) - 2 * _MOST_CATEGORIES:,} more lines of this kind are in {IN_JSON}."
 
 
 def _categories(column: ColumnComparison, values: bool) -> Iterator[str]:
