@@ -14,9 +14,10 @@ import pytest
 from command_line import SCHEMA, write_people
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
-from counterfoil.api import draft_schema, synthesize
+from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
 from counterfoil.fidelity.schema_check import SchemaWarning
+from counterfoil.first_schema import draft_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names

@@ -5,8 +5,6 @@ from counterfoil.accounting.neighbors import NeighboringRelation as NeighboringR
 from counterfoil.accounting.neighbors import PrivacyUnit as PrivacyUnit
 from counterfoil.accounting.row_counts import RowCountWarning as RowCountWarning
 from counterfoil.accounting.sanity import LooseBudgetWarning as LooseBudgetWarning
-from counterfoil.api import buy_schema as buy_schema
-from counterfoil.api import draft_schema as draft_schema
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
 from counterfoil.curator.view_warning import ViewWarning as ViewWarning
@@ -15,6 +13,8 @@ from counterfoil.evaluation.schema_report import check_without_privacy as check_
 from counterfoil.fidelity.acceptance import Acceptance as Acceptance
 from counterfoil.fidelity.fidelity import Fidelity as Fidelity
 from counterfoil.fidelity.schema_check import SchemaWarning as SchemaWarning
+from counterfoil.first_schema import buy_schema as buy_schema
+from counterfoil.first_schema import draft_schema as draft_schema
 from counterfoil.geometry.euclidean import Ball as Ball
 from counterfoil.geometry.euclidean import Box as Box
 from counterfoil.geometry.table_space import TableSpace as TableSpace

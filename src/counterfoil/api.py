@@ -19,27 +19,20 @@ from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.kept_release import kept_release, place_of_answers
 from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
-from counterfoil.curator.source_facts import columns_stated
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
-from counterfoil.fidelity.bought_advice import warn_of_purchase
-from counterfoil.fidelity.bought_schema import SchemaPurchase
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, SchemaWarning
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
 from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
-from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
-from counterfoil.schema.decimal_char import DECIMAL_CHARS
-from counterfoil.schema.drafting import draft
-from counterfoil.schema.encoding import UTF_8, encoding_named
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.errors import did_you_mean
-from counterfoil.schema.header import require_names
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
-from counterfoil.schema.unit_advice import warn_of_bought_rows, warn_of_row_protection
+from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.synthesis.row_memory import require_rows_fit
 from counterfoil.synthesis.synthesis import Synthesis
@@ -60,8 +53,8 @@ def synthesize(
     source: Any,
     schema: Schema | str | Path,
     *,
-    epsilon: float,
-    delta: float = DEFAULT_DELTA,
+    epsilon: float | None = None,
+    delta: float | None = None,
     method: str | Synthesizer = "aim",
     relation: NeighboringRelation | str | None = None,
     rows: int | None = None,
@@ -83,8 +76,9 @@ def synthesize(
             states are taken as public. Those of a frame that `pandas.read_csv` made were guessed from the records, so
             that one record can change them: give the path of the file instead, whose types are then bought.
         schema: the public facts about the table, or the path of the TOML file that states them.
-        epsilon: of the guarantee; positive. One above 10 is warned of (`LooseBudgetWarning`).
-        delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy.
+        epsilon: of the guarantee; positive. One above 10 is warned of (`LooseBudgetWarning`). It must be said, but with
+            `rest`.
+        delta: of the guarantee; in [0, 1), and 0 only for methods with pure privacy. 1e-9 where None.
         method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer with its own parameters.
         relation: which tables are neighbors; where None, what the method needs (`replace_one` for
             "wasserstein-generator"), which is `add_or_remove_one` for all others.
@@ -107,8 +101,8 @@ def synthesize(
         resume: finishes the run that left its answers at `keep`, without paying for them again. The other arguments
             must be those that it was begun with.
         rest: spends what the purchase of the schema left of a budget, of which it took a share (`buy_schema`):
-            `epsilon` and `delta` are then those of both together, as they were stated there. A ledger that counted the
-            purchase has reserved them already.
+            `epsilon` and `delta` are then those of both together, as they were stated there, also where None. A ledger
+            that counted the purchase has reserved them already.
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them. Without a privacy unit each
             row is protected by itself, which is warned of where the schema has an identifier (`RowProtectionWarning`).
 
@@ -117,7 +111,8 @@ def synthesize(
 
     Raises:
         ValueError: in one sentence, before anything is charged.
-        TypeError: for a schema, ledger, privacy unit or `accept` of another type, and an argument that is none.
+        TypeError: for a schema, ledger, privacy unit or `accept` of another type, an argument that is none, and no
+            `epsilon`.
         LedgerError: when the ledger refuses.
         OSError: where answers can't be kept.
         Withheld: where no run met the criteria of `accept`; what was charged stays charged.
@@ -144,7 +139,7 @@ def synthesize(
         require_rest_possible(synthesizer, judged=accept is not None, seed=options.get("seed"))
     check_schema = schema_check_share(check_schema, synthesizer)
     limit = time_limit_for(time_limit, synthesizer)
-    budget = Budget(epsilon, delta)
+    budget = _budget(epsilon, delta, facts.bought if rest else None)
     require_moderate_delta(budget.delta, confirm_delta)
     warn_of_loose_budget(budget)
     if relation is None:
@@ -203,6 +198,23 @@ def synthesize(
         if made is None:
             raise withheld(budget)
         return _warned(made)
+
+
+def _budget(epsilon: float | None, delta: float | None, bought: Bought | None) -> Budget:
+    """The budget that is stated; what is not of it is that of which a share bought the schema, whose rest is spent.
+
+    Raises:
+        TypeError: where nothing says what the release may cost.
+        ValueError: for a budget that is none.
+    """
+    whole = None if bought is None else bought.whole
+    if epsilon is None and whole is None:
+        raise TypeError(
+            "`epsilon` says the most that this release may cost, and is needed but to spend the rest of a budget of "
+            "which a share bought the schema. Found none: add it, such as epsilon=1."
+        )
+    known = Budget(1.0, DEFAULT_DELTA) if whole is None else whole
+    return Budget(known.epsilon if epsilon is None else epsilon, known.delta if delta is None else delta)
 
 
 def _require_known(options: Mapping[str, Any]) -> None:
@@ -294,108 +306,6 @@ def require_rest_possible(synthesizer: Synthesizer, *, judged: bool, seed: int |
             "`rest` needs a method for tables that spends its budget step by step, such as 'aim' or 'mst'. Found "
             f"{type(synthesizer).__name__}: buy the schema for it with an epsilon of its own."
         )
-
-
-def draft_schema(source: Any, *, name: str = "", decimal_char: str | None = None, encoding: str | None = None) -> str:
-    """TOML text that names the columns of a table, each with what is still to be said of it: no record is read.
-
-    State the facts, delete each `confirm = true`, and read it with `Schema.from_toml`.
-
-    Args:
-        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
-        name: what the schema is to be called.
-        decimal_char: the decimal sign of the numbers in its texts, "," or ".".
-        encoding: of a CSV file whose first bytes do not say it, such as "windows-1252"; UTF-8 where None.
-
-    Raises:
-        ValueError: in one sentence, where there is no such table, or its names may be the values of a record.
-    """
-    if decimal_char is not None and decimal_char not in DECIMAL_CHARS:
-        raise ValueError(f"The decimal sign must be a comma or a point. Found {decimal_char!r}.")
-    encoded = UTF_8 if encoding is None else encoding_named(encoding)
-    columns = columns_stated(source, encoded)
-    require_names(columns.types)
-    return draft(
-        columns.types,
-        name=name,
-        typed=columns.typed,
-        decimal_char=decimal_char,
-        encoding=encoded,
-        untyped=columns.objects,
-    )
-
-
-def buy_schema(
-    source: Any,
-    *,
-    epsilon: float,
-    delta: float = DEFAULT_DELTA,
-    relation: NeighboringRelation | str = NeighboringRelation.ADD_OR_REMOVE_ONE,
-    privacy_unit: PrivacyUnit | tuple[str, int] | None = None,
-    ledger: Ledger | str | Path | None = None,
-    stated: str | Path | None = None,
-    name: str = "",
-    confirm_delta: float | None = None,
-    share: float = 1.0,
-    decimal_char: str | None = None,
-    encoding: str | None = None,
-    rows: int | None = None,
-) -> tuple[Schema, Receipt]:
-    """A schema made of noisy answers about a table, (epsilon, delta)-differentially private, with its receipt.
-
-    `Schema.bought` has what it cost, which adds to the cost of every release of the same records, and in `document` the
-    TOML with a comment on where each fact is from, such as how many rows may lie beyond a bound. What is to be looked
-    at is warned of (`SchemaWarning`): columns that no release will have, what the noise hides, and what numbers may be.
-
-    Args:
-        source: a path (CSV, Parquet, `file.db::table`), or a pandas, polars or pyarrow table.
-        epsilon: of the guarantee; positive.
-        delta: of the guarantee; above 0 and below 1.
-        relation: which tables are neighbors.
-        privacy_unit: whose records are protected together; a single row when None.
-        ledger: where it is charged, or the path of such a ledger.
-        stated: facts that are known already, as the path of a TOML file or as TOML text: they cost nothing.
-        name: what the schema is to be called.
-        confirm_delta: the same as `delta`, which one of .1 or more needs, because it promises next to nothing.
-        share: of the budget, such as .1, for the schema. The rest is for one release, `synthesize(..., rest=True)`: one
-            guarantee for both, for which the ledger reserves the whole budget now. A schema with a budget of its own
-            adds to what the release costs.
-        decimal_char: the decimal sign of the numbers in its texts, "," or "."; with it, separators of thousands are
-            read too. Plain digits with an optional point where None.
-        encoding: of a CSV file whose first bytes do not say it, such as "windows-1252"; UTF-8 where None.
-        rows: about how many rows the table has, where that is public: a purchase of which nothing could show is refused
-            before anything is charged, and one that shows little is warned of. None says nothing.
-
-    Raises:
-        ValueError: in one sentence, before anything is charged.
-        TypeError: for a ledger or privacy unit of another type.
-        LedgerError: when the ledger refuses.
-    """
-    budget, unit, related = Budget(epsilon, delta), PrivacyUnit.of(privacy_unit), NeighboringRelation(relation)
-    require_moderate_delta(budget.delta, confirm_delta)
-    purchase = SchemaPurchase.of(
-        source,
-        budget,
-        related.value,
-        unit,
-        stated=stated,
-        name=name,
-        share=share,
-        decimal_char=decimal_char,
-        encoding=encoding,
-    )
-    warn_of_bought_rows(purchase.names, unit)
-    if rows is not None and (few := purchase.require_enough(rows)):
-        warnings.warn(few[0].upper() + few[1:], SchemaWarning, stacklevel=outside_the_package())
-    with ExitStack() as opened:
-        counting = ledger_given(ledger, opened)
-        if counting is not None:
-            counting.require_room(budget, Neighbors(related, unit).describe())
-        made, curator = purchase.make(counting)
-        with curator:
-            curator.record_receipt(made.receipt.digest)
-    warn_of_purchase(made, purchase)
-    return made.schema, made.receipt
 
 
 def schema_check_share(asked: float | None, synthesizer: Synthesizer) -> float:

@@ -163,6 +163,23 @@ def test_what_can_not_spend_it_is_refused_before_anything_is_charged(
     assert len(ledger.entries()) == before
 
 
+def test_the_rest_is_of_the_budget_that_was_stated_where_none_is(people: Path, ledger: Ledger) -> None:
+    schema, _ = bought(people, ledger, delta=1e-10)
+    release = synthesize(people, schema, rest=True, ledger=ledger, method="independent", rows=50)
+    assert release.receipt.document["budget"] == {"epsilon": EPSILON, "delta": 1e-10}
+    assert ledger.spent().epsilon == EPSILON
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_release_without_an_epsilon_is_refused(people: Path, ledger: Ledger) -> None:
+    schema, _ = bought(people, ledger)
+    with pytest.raises(TypeError, match="add it, such as epsilon=1"):
+        synthesize(people, schema, ledger=ledger)
+    alone, _ = bought(people, ledger, epsilon=0.5, share=1.0)
+    with pytest.raises(TypeError, match="add it, such as epsilon=1"):
+        synthesize(people, alone, rest=True, ledger=ledger)
+
+
 def test_a_schema_with_a_budget_of_its_own_leaves_nothing(people: Path, ledger: Ledger) -> None:
     schema, _ = bought(people, ledger, epsilon=1.0, share=1.0)
     with pytest.raises(ValueError, match="with a budget of its own"):
