@@ -11,7 +11,8 @@ from scipy.integrate import quad
 from scipy.stats import expon, norm
 
 from counterfoil import Schema, synthesize
-from counterfoil.graphical_model.precautions import believed, beside_one, join_hidden, without_doubtful_tails
+from counterfoil.graphical_model.doubtful_tails import without_doubtful_tails
+from counterfoil.graphical_model.precautions import believed, join_hidden
 from counterfoil.graphical_model.runs import runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
 
@@ -29,42 +30,6 @@ def test_what_is_believed_is_the_mean_of_the_two_beliefs(count: float) -> None:
 def test_noise_alone_leaves_a_fifth_of_what_a_bound_at_zero_does() -> None:
     left, _ = quad(lambda z: believed(z) * norm.pdf(z), -6, 6)
     assert left < 0.2 / math.sqrt(2 * math.pi)
-
-
-@pytest.mark.parametrize(
-    "counts", [(0.0, 0.0, 0.0), (4.0, 1.0, -1.0), (-2.0, 3.0, 3.0), (30.0, 2.0, -4.0), (20.0, 25.0, 18.0)]
-)
-def test_what_is_believed_beside_one_code_is_the_posterior_mean(counts: tuple[float, ...]) -> None:
-    """By integrals over the number of records for each number of codes that may hold them, from the definition."""
-    scale, seen = 10.0, np.array(counts)
-
-    def likelihood(records: float, length: int) -> float:
-        means = np.where(np.arange(3) < length, records / length, 0.0)
-        return float(np.prod(norm.pdf(seen - means, scale=scale)))
-
-    weights, expected = likelihood(0.0, 1), np.zeros(3)
-    for length in (1, 2, 3):
-        prior = 2.0**-length / (1 - 2.0**-3)
-
-        def with_records(m: float, length: int = length, prior: float = prior) -> float:
-            return prior * float(expon.pdf(m, scale=20.0)) * likelihood(m, length)
-
-        mass, first = (quad(f, 0, 400, limit=200)[0] for f in (with_records, lambda m: m * with_records(m)))
-        weights += mass
-        expected[:length] += first / length
-    assert beside_one(seen, scale) == pytest.approx(expected / weights, rel=1e-5)
-
-
-def test_a_rare_flag_keeps_its_mean() -> None:
-    """Sixteen codes of which only zero stands out: 2% of 1,000 have a one, beside noise of 15 per code."""
-    rng = np.random.default_rng(2)
-    means = []
-    for _ in range(200):
-        noisy = np.array([980.0, 20.0, *np.zeros(14)]) + rng.normal(0, 15, 16)
-        found = beside_one(noisy[1:], 15.0)
-        assert (np.diff(found) <= 1e-12).all(), "none is believed of more often than the one before"
-        means.append(float(found @ np.arange(1, 16)) / 1000)
-    assert 0.01 < np.mean(means) < 0.04
 
 
 @pytest.mark.parametrize("count", [-1e200, -60.0, 60.0, 1e9])

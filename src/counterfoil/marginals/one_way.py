@@ -14,6 +14,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.doubtful_tails import without_doubtful_tails
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.merging import (
@@ -25,7 +26,7 @@ from counterfoil.graphical_model.merging import (
     shares_within,
 )
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.graphical_model.precautions import join_hidden, without_doubtful_tails
+from counterfoil.graphical_model.precautions import join_hidden
 from counterfoil.graphical_model.runs import Runs
 from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
@@ -38,13 +39,13 @@ from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
 from counterfoil.marginals.repeated_measurement import LONG, NO_MORE, More, has_long, measured_repeatedly
-from counterfoil.marginals.smoothed_columns import runs_of_columns, smoothed_columns
+from counterfoil.marginals.smoothed_columns import has_each_number, runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
 from counterfoil.marginals.zeros_alone import zeros_alone
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.noise import CountNoise
-from counterfoil.schema import Categorical, Column, Integer, Schema
+from counterfoil.schema import Categorical, Column, Schema
 from counterfoil.schema.precautions import bounds_by_precaution, by_precaution
 
 
@@ -199,16 +200,11 @@ def _without_doubtful_tails(
     found = dict(smoothed)
     for one in marginals:
         (name,) = one.clique
-        if name in smoothed and _has_each_number(schema[name]):
+        if name in smoothed and has_each_number(schema[name]):
             bins = len(smoothed[name].counts)
             doubtful = bounds_by_precaution(schema[name], schema.bought)
             found[name] = without_doubtful_tails(smoothed[name], one.counts[:bins], one.scale, doubtful)
     return found
-
-
-def _has_each_number(column: Column) -> bool:
-    """Whether it is one of whole numbers of which each has a code."""
-    return isinstance(column, Integer) and column.n_bins == column.upper - column.lower + 1
 
 
 def _without_precautions(

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from counterfoil.graphical_model.beside_one import with_codes_beside_one
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, estimate_total
 from counterfoil.graphical_model.runs import Runs, runs_of
 from counterfoil.graphical_model.smoothing import Smoothed, spread
-from counterfoil.schema import Schema
+from counterfoil.schema import Column, Integer, Schema
 
 
 def runs_of_columns(
@@ -44,8 +45,17 @@ def smoothed_columns(
         assert column.spans is not None
         records, error = _with_a_number(name, bins, marginals, public)
         sizes = column.centers[:bins] if column.has_zero else None
-        smoothed[name] = spread(of_name, column.spans, sizes, records=records, records_error=error)
+        found = spread(of_name, column.spans, sizes, records=records, records_error=error)
+        if has_each_number(column):
+            (own,) = (one for one in marginals if one.clique == (name,))
+            found = with_codes_beside_one(found, own.counts[:bins], own.scale)
+        smoothed[name] = found
     return smoothed
+
+
+def has_each_number(column: Column) -> bool:
+    """Whether it is one of whole numbers of which each has a code."""
+    return isinstance(column, Integer) and column.n_bins == column.upper - column.lower + 1
 
 
 def _with_a_number(

@@ -1,0 +1,116 @@
+"""Codes beside the only one that stands out: posterior means against integrals, and what flags and counts keep."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import expon, multivariate_normal
+
+from counterfoil.graphical_model.beside_one import beside_one, with_codes_beside_one
+from counterfoil.graphical_model.runs import joined_again, runs_of
+from counterfoil.graphical_model.smoothing import Smoothed, spread
+
+
+@pytest.mark.parametrize(
+    "counts", [(0.0, 0.0, 0.0), (4.0, 1.0, -1.0), (-2.0, 3.0, 3.0), (30.0, 2.0, -4.0), (20.0, 25.0, 18.0)]
+)
+def test_what_is_believed_beside_one_code_is_the_posterior_mean(counts: tuple[float, ...]) -> None:
+    """By integrals over the number of records for each number of codes that may hold them, from the definition."""
+    seen = np.array(counts)
+    expected = by_integrals(seen, np.diag(np.full(3, 100.0)), 10.0)
+    assert beside_one(seen, 10.0) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("counts", [(0.0, 0.0, 0.0, 0.0), (40.0, 1.0, -1.0, 8.0), (9.0, 12.0, 13.0, -6.0)])
+def test_the_sum_of_a_run_is_known_better_than_its_codes(counts: tuple[float, ...]) -> None:
+    """Three codes whose sum has the noise of one, and a code by itself."""
+    seen, within = np.array(counts), 12.0
+    noise = np.zeros((4, 4))
+    noise[:3, :3] = within**2 * (np.eye(3) - 1 / 3) + (10.0 / 3) ** 2
+    noise[3, 3] = 100.0
+    found = beside_one(seen, 10.0, np.array([2, 2, 2, 3]), np.array([7.0, 7.0, 10.0, 10.0]))
+    assert found == pytest.approx(by_integrals(seen, noise, 10.0), rel=1e-5)
+
+
+def by_integrals(seen: np.ndarray, noise: np.ndarray, scale: float) -> np.ndarray:
+    """Posterior means, where the first n hold the rest alike with 2^-n, and with one half there is none."""
+    codes = len(seen)
+
+    def likelihood(records: float, length: int) -> float:
+        means = np.where(np.arange(codes) < length, records / length, 0.0)
+        return float(multivariate_normal.pdf(seen, means, noise))
+
+    weights, expected = likelihood(0.0, 1), np.zeros(codes)
+    for length in range(1, codes + 1):
+        prior = 2.0**-length / (1 - 2.0**-codes)
+
+        def with_records(m: float, length: int = length, prior: float = prior) -> float:
+            return prior * float(expon.pdf(m, scale=2 * scale)) * likelihood(m, length)
+
+        mass, first = (quad(f, 0, 400, limit=200)[0] for f in (with_records, lambda m: m * with_records(m)))
+        weights += mass
+        expected[:length] += first / length
+    return expected / weights
+
+
+def test_a_rare_flag_keeps_its_mean() -> None:
+    """Sixteen codes of which only zero stands out: 2% of 1,000 have a one, beside noise of 15 per code."""
+    rng = np.random.default_rng(2)
+    means = []
+    for _ in range(200):
+        noisy = np.array([980.0, 20.0, *np.zeros(14)]) + rng.normal(0, 15, 16)
+        found = beside_one(noisy[1:], 15.0)
+        assert (np.diff(found) <= 1e-12).all(), "none is believed of more often than the one before"
+        means.append(float(found @ np.arange(1, 16)) / 1000)
+    assert 0.01 < np.mean(means) < 0.04
+
+
+def measured_twice(exact: np.ndarray, scale: float, seed: int) -> tuple[Smoothed, np.ndarray]:
+    """Single codes, and then the sums of the runs that they propose; smoothed as if nothing else were known."""
+    rng, each, cells = np.random.default_rng(seed), scale * math.sqrt(2), np.arange(len(exact), dtype=float)
+    first = exact + rng.normal(0, each, len(exact))
+    runs = runs_of(first, each)
+    code = runs.of_cell
+    runs = runs.with_more(np.bincount(code, exact) + rng.normal(0, each, len(runs.totals)), each)
+    counts = first + ((runs.totals - np.bincount(code, first)) / np.bincount(code))[code]
+    smoothed = spread(joined_again(runs), np.ones(len(exact)), cells, records=float(exact.sum()), records_error=1.0)
+    return smoothed, counts
+
+
+@pytest.mark.parametrize(("mirrored", "evenly"), [(False, 0.15), (True, 0.15)])
+def test_a_run_beside_zeros_is_not_spread_evenly(mirrored: bool, evenly: float) -> None:
+    """Of 2,800 cells 4.5% are ones, which stand out in some releases, and in some with the codes beyond alone."""
+    exact = np.array([2673.0, 125.0, *np.zeros(14)])
+    before, after = [], []
+    for seed in range(300):
+        smoothed, counts = measured_twice(exact[::-1] if mirrored else exact, 35.0, seed)
+        found = with_codes_beside_one(smoothed, counts, 35.0)
+        if found is not smoothed:
+            numbers = np.arange(16.0)[::-1] if mirrored else np.arange(16.0)
+            assert found.counts.min() >= 0
+            before.append(float(smoothed.counts @ numbers) / 2798)
+            after.append(float(found.counts @ numbers) / 2798)
+    assert len(before) > 200
+    assert np.median(before) > evenly
+    assert 0.03 < np.median(after) < 0.06
+
+
+def test_answers_of_which_one_is_frequent_fall_off_on_both_sides() -> None:
+    """Of 1,800 answers from 1 to 7 a tenth are no fours: those beside it, and hardly any at the ends."""
+    exact = np.array([0.0, 5.0, 40.0, 50.0, 1600.0, 70.0, 30.0, 5.0])
+    before, after = [], []
+    for seed in range(60):
+        smoothed, counts = measured_twice(exact, 40.0, seed)
+        found = with_codes_beside_one(smoothed, counts, 40.0)
+        before.append(np.abs(smoothed.counts / smoothed.counts.sum() - exact / 1800).sum())
+        after.append(np.abs(found.counts / found.counts.sum() - exact / 1800).sum())
+    assert np.mean(after) < 0.9 * np.mean(before)
+
+
+def test_counts_with_more_to_say_stay_as_they_are() -> None:
+    for exact in (np.array([2000.0, 500.0, 200.0, *np.zeros(13)]), np.zeros(16), np.full(16, 300.0)):
+        smoothed, counts = measured_twice(exact, 20.0, 3)
+        assert with_codes_beside_one(smoothed, counts, 20.0) is smoothed
