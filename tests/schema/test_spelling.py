@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.spelling import spell, spell_decimal, spell_integer
+from counterfoil.schema.spelling import has_no_text, spell, spell_decimal, spell_integer
 from counterfoil.schema.values import NUMBER, numbers_of, parse_number, texts_of
 
 
@@ -251,3 +251,22 @@ def test_times_of_day_are_understood_however_a_schema_spells_them(listed: str, k
 def test_a_time_that_is_listed_in_two_spellings_is_two_categories() -> None:
     column = Categorical("t", ("12:30:00.0", "12:30:00", "12:30:00.000"), other=True)
     assert column.encode(pa.array(["12:30:00.0", "12:30:00", "12:30:00.000", "12:30:00.00"])).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("wide", [pa.decimal128, pa.decimal256])
+def test_decimals_that_arrow_writes_none_of_are_refused_by_their_type(wide: Any) -> None:
+    """A purchase ended with an error of Python's, after it was charged, where a cell of such a column was not empty."""
+    digits = 38 if wide is pa.decimal128 else 76
+    for scale, refused in ((digits, False), (digits + 1, True)):
+        kind = wide(digits, scale)
+        assert has_no_text(kind) is refused
+        for cell in (None, Decimal(5).scaleb(-scale)):
+            cells = pa.array(
+                [None if cell is None else b"\5".ljust(kind.byte_width, b"\0")], pa.binary(kind.byte_width)
+            )
+            cells = cells.view(kind)
+            if refused:
+                with pytest.raises(pa.ArrowNotImplementedError, match="No texts for the type"):
+                    spell(cells)
+            else:
+                assert spell(cells).to_pylist() == [None if cell is None else spell_decimal(cell)]

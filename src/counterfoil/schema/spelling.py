@@ -20,6 +20,7 @@ microseconds to another.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 import numpy as np
@@ -29,6 +30,8 @@ import pyarrow.compute as pc
 from counterfoil.schema.plain_arrays import array_of, numpy_of, scalar_of
 
 LONGEST = 1000  # characters of a number that is written without an exponent
+_MOST_DIGITS: Mapping[int, int] = {32: 9, 64: 18, 128: 38, 256: 76}
+"""Of decimals by their width in bits: Arrow writes none that has more digits behind the point."""
 BYTES = "\ufffd0x"  # what the texts of bytes that are no UTF-8 begin with
 
 
@@ -62,7 +65,7 @@ def spell(values: pa.Array) -> pa.Array:
         return _spell_extension(values)
     if pa.types.is_nested(kind):
         raise TypeError(f"Cells must hold single values; found the type {kind}.")
-    if is_duration(kind):
+    if has_no_text(kind):
         raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_floating(kind):
         return _spell_reals(values)
@@ -190,8 +193,9 @@ def is_duration(kind: pa.DataType) -> bool:
 
 
 def has_no_text(kind: pa.DataType) -> bool:
-    """Whether no cell of the type has a single value, or a text: nested types and lengths of time."""
-    return (pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)) or is_duration(kind)
+    """Whether no cell of the type has a single value, or a text: nested types, lengths of time, too fine decimals."""
+    nested = pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)
+    return nested or is_duration(kind) or (pa.types.is_decimal(kind) and kind.scale > _MOST_DIGITS[kind.bit_width])
 
 
 def _is_binary(kind: pa.DataType) -> bool:

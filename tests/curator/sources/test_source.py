@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
 from counterfoil.curator.sources.file_source import connection, even_batches
+from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, TableBatch, value_of
 
@@ -428,6 +430,42 @@ def test_a_named_index_is_a_column_and_one_without_a_name_is_not() -> None:
     assert open_source(stays.set_index("ward", drop=False)).column_names == ("ward", "day", "cost")
     assert open_source(stays.set_index(["ward", "day"]).rename_axis([None, "day"])).column_names == ("day", "cost")
     assert open_source(stays[stays.cost > 2]).column_names == ("ward", "day", "cost")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [datetime(2020, 1, 1), datetime(2020, 1, 2), "unknown"],
+        [timedelta(1), timedelta(2), "unknown"],
+        ["a", "b", 1],
+    ],
+)
+def test_the_type_of_an_index_of_objects_follows_from_no_cell(cells: list[Any]) -> None:
+    """Pandas guessed it from all of them: one record more made texts of days in a schema that was bought, unpaid."""
+    found = set()
+    for rows in (cells[:0], cells[:1], cells[:2], cells):
+        index = pd.Index(np.array([*rows, None], dtype=object)[:-1], dtype=object, name="id")
+        for levels in (index, pd.MultiIndex.from_arrays([index, index], names=["id", "again"])):
+            source = open_source(pd.DataFrame({"x": range(len(rows))}, index=levels))
+            assert isinstance(source, FrameSource)
+            assert [
+                value_of(batch.column("id"), i) for batch in source.batches(["id"]) for i in range(len(rows))
+            ] == rows
+            found.add((source.column_types["id"], "id" in source.objects))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("level", [pd.Index([2**53 + 1, 7]), pd.Index([7, 8], dtype="uint8"), pd.Index([True, False])])
+def test_a_level_of_an_index_keeps_its_type_where_a_cell_is_missing(level: pd.Index) -> None:
+    """Pandas makes reals of integers then, and objects of truths: one record would decide the type of all others."""
+    types = set()
+    for codes in ([], [0, 1], [0, -1], [-1, -1]):
+        levels = pd.MultiIndex(levels=[level, [0]], codes=[codes, [0] * len(codes)], names=["id", "visit"])
+        source = open_source(pd.DataFrame({"x": codes}, index=levels))
+        cells = [value_of(batch.column("id"), i) for batch in source.batches(["id"]) for i in range(len(codes))]
+        assert cells == [None if code < 0 else level[code] for code in codes]
+        types.add(source.column_types["id"])
+    assert types == {pa.array(level).type}
 
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.integers(1, 5))

@@ -104,12 +104,32 @@ def _named_levels(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
     if not frame.implementation.is_pandas_like():
         return []
     index, columns = frame.to_native().index, {*map(str, frame.columns)}
+    pandas = frame.implementation.to_native_namespace()
 
     def level(i: int) -> Callable[[], Any]:
-        return lambda: nw.from_native(index.get_level_values(i).to_series(), series_only=True)
+        return lambda: nw.from_native(_cells_of_level(index, i, pandas), series_only=True)
 
     named = [(i, str(name)) for i, name in enumerate(index.names) if name is not None]
     return [(name, level(i)) for i, name in named if name not in columns]
+
+
+def _cells_of_level(index: Any, i: int, pandas: Any) -> Any:
+    """The cells of a level of a pandas index as a series of the level's own type.
+
+    `to_series` guesses the type of objects from all of them, and `get_level_values` makes reals of integers, and
+    objects of truths, where one is missing: one record would decide the type of all.
+    """
+    if not isinstance(index, pandas.MultiIndex):
+        return pandas.Series(index.array, dtype=index.dtype)
+    level = index.levels[i]
+    if isinstance(level.dtype, np.dtype) and level.dtype.kind in "iub":
+        level = level.astype(_may_be_missing(level.dtype))
+    return pandas.Series(level.array.take(index.codes[i], allow_fill=True), dtype=level.dtype)
+
+
+def _may_be_missing(kind: np.dtype) -> str:
+    """The type of pandas for the same values and missing ones."""
+    return "boolean" if kind.kind == "b" else f"{'U' if kind.kind == 'u' else ''}Int{8 * kind.itemsize}"
 
 
 def _part_of(series: Any, name: str) -> Part:
