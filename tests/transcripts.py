@@ -126,6 +126,10 @@ class Listener:
         return self._spy.scale
 
 
+_DOORS = ("ask", "ask_texts", "choose")
+"""By which a method gets answers from an account."""
+
+
 @dataclass
 class Recording:
     """Every question of a run with its answer, and what was told of the progress."""
@@ -140,7 +144,7 @@ class Recording:
 def recorded(patch: Any, run: Callable[[Recording], Any]) -> tuple[Any, Recording]:
     """What `run` returns, and its recording."""
     recording = Recording()
-    originals = {name: getattr(Account, name) for name in ("ask", "choose")}
+    originals = {name: getattr(Account, name) for name in _DOORS}
 
     def recording_of(name: str) -> Callable:
         def hear(account: Account, query: Any, noise: Any) -> Any:
@@ -182,7 +186,7 @@ def replayed(patch: Any, recording: Recording, run: Callable[[Recording], Any]) 
 
 def _with_account(patch: Any, doors: Callable[[str], Callable], run: Callable[[], Any]) -> Any:
     with patch.context() as inner:
-        for name in ("ask", "choose"):
+        for name in _DOORS:
             inner.setattr(Account, name, doors(name))
         return run()
 

@@ -310,7 +310,7 @@ class Curator:
             )
         if self._public_rows is None:
             self._book.record_sizes_read(self.neighbors.describe())
-            with noting_refusals(self._ledger):
+            with noting_refusals(self._ledger), silent():
                 self._public_rows = self._engine.rows(self.domain.attributes[0])
         return self._public_rows
 
@@ -344,7 +344,7 @@ class Curator:
         Raises:
             ValueError: when there is no row; the ledger notes it.
         """
-        with noting_refusals(self._ledger):
+        with noting_refusals(self._ledger), silent():
             if not self._engine.rows(self.domain.attributes[0]):
                 raise ValueError(
                     f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
