@@ -243,6 +243,22 @@ def test_columns_without_single_values_are_left_out():
     assert [column.name for column in discovered.columns] == ["a"]
 
 
+def test_units_of_so_many_rows_that_no_threshold_is_proved_are_refused_before_anything_is_charged(tmp_path):
+    """The first question was charged, and the one about texts refused, which showed that there were texts to ask of."""
+    table = pd.DataFrame({"who": ["a", "b"]} | {f"t{i}": ["x", "y"] for i in range(101)})
+    source = tmp_path / "people.csv"
+    table.to_csv(source, index=False)
+    unit = PrivacyUnit("who", 1000)
+    with Ledger.create(tmp_path / "people.ledger", source=source, total=MUCH) as ledger:
+        with pytest.raises(ValueError, match="what a unit changes at most 1e"):
+            discover(source, budget=MUCH, privacy_unit=unit, ledger=ledger)
+        assert not ledger.releases()
+        assert not ledger.refusals()
+    columns = {name: Stated(kind="integer") for name in table if name not in ("who", "t0")}
+    _, curator = discover(source, stated=columns, budget=MUCH, privacy_unit=unit)  # few may be of texts
+    curator.close()
+
+
 def test_what_cannot_be_asked_is_refused_before_anything_is_charged(people_csv, tmp_path):
     with pytest.raises(ValueError, match="`delta` must be positive"):
         discover(people_csv, budget=Budget(1.0))

@@ -104,6 +104,7 @@ def discover(
     signs, units = open_signs(table, asked), unknown_units(table, asked)
     texts = None in opens or "text" in opens
     noises = plan_discovery(budget, ranges=ranged, texts=texts, signs=bool(signs), share=share)
+    _require_thresholds(noises, asked, Neighbors(NeighboringRelation(relation), unit))
     if share < 1:
         RestOfBudget.after([noise.event() for noise in noises.noises]).capacity(budget)  # refused where nothing is left
     names = tuple(asked)
@@ -139,6 +140,20 @@ def discover(
     spent = account.rule.epsilon(account.events, budget.delta) if share == 1 else planned
     relation_name, shares = curator.relation.value, dict(noises.shares)
     return Discovered(columns, spent, budget.delta, relation_name, shares, need, discovery.signs, lengths), curator
+
+
+def _require_thresholds(noises: DiscoveryPlan, asked: Mapping[str, Stated], neighbors: Neighbors) -> None:
+    """Refuses, before anything is charged, units of so many rows that no threshold is proved for their texts.
+
+    Raises:
+        ValueError: which says how far they are beyond.
+    """
+    names = tuple(name for name, column in asked.items() if column.kind in (None, "text") and not column.listed)
+    if names:
+        sensitivity = neighbors.sensitivity(RestOfTexts(names).l2_sensitivity, neighbors.relation)
+        for noise in noises.later:
+            if isinstance(noise, OpenDomainGaussianNoise):
+                noise.threshold(sensitivity)
 
 
 def need_foreseen(
