@@ -34,7 +34,7 @@ import pyarrow as pa
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
-from counterfoil.schema.spelling import is_duration
+from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 
@@ -251,8 +251,8 @@ def cells_of(
 def _read(array: pa.Array, decimal_char: str, unit: str, units: bool) -> np.ndarray:
     """`_CELL` [n]: the cells of an array of one plain type."""
     kind = array.type
-    if is_duration(kind):
-        raise pa.ArrowNotImplementedError("Durations are no numbers.")
+    if is_duration(kind) or is_too_fine(kind):
+        raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_boolean(kind):
         return _typed("boolean", array.cast(pa.uint8()).cast(pa.float64()))
     if pa.types.is_integer(kind):

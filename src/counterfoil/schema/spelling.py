@@ -195,7 +195,12 @@ def is_duration(kind: pa.DataType) -> bool:
 def has_no_text(kind: pa.DataType) -> bool:
     """Whether no cell of the type has a single value, or a text: nested types, lengths of time, too fine decimals."""
     nested = pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)
-    return nested or is_duration(kind) or (pa.types.is_decimal(kind) and kind.scale > _MOST_DIGITS[kind.bit_width])
+    return nested or is_duration(kind) or is_too_fine(kind)
+
+
+def is_too_fine(kind: pa.DataType) -> bool:
+    """Whether values are decimals with more digits behind the point than Arrow writes."""
+    return bool(pa.types.is_decimal(kind) and kind.scale > _MOST_DIGITS[kind.bit_width])
 
 
 def _is_binary(kind: pa.DataType) -> bool:

@@ -35,7 +35,7 @@ from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
-from counterfoil.schema.spelling import is_duration, spell
+from counterfoil.schema.spelling import is_duration, is_too_fine, spell
 from counterfoil.schema.unit import bare
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
@@ -150,6 +150,8 @@ def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str, uni
     kind = array.type
     if is_duration(kind):  # as whole numbers they would be nanoseconds, which nobody means
         raise pa.ArrowNotImplementedError("Durations are no numbers.")
+    if is_too_fine(kind):  # their texts may be asked for where cells are empty, and can't be had
+        raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
     if pa.types.is_float16(kind):  # older Arrow can't widen them
