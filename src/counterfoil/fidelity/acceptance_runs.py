@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.judged_runs import Withheld
 from counterfoil.curator.right import Right
+from counterfoil.curator.silence import without_warnings
 from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.synthesis.synthesis import Synthesis
@@ -98,8 +98,7 @@ def first_accepted(run: Callable[[], Made | None], goes_on: Callable[[], bool]) 
         goes_on: the coin: one more run follows a failure with probability 1 - 1/attempts exactly (`PaidRuns.goes_on`).
     """
     while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             made = run()
         if made is not None or not goes_on():
             return made
