@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.engines.engine import LocalEngine
-from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces, place_of_cells
+from counterfoil.curator.queries.column_places import DAYS, PLACES, ColumnPlaces, place_of_cells
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import LONGEST, TextCounts
@@ -33,7 +33,24 @@ MAX_ROWS = 2
 Row = tuple[str | None, str | None]
 
 DATES = ("2020-02-03", "3/4/2020", "2020-02-03 04:05")
-HOSTILE = (None, "", "?", "5", "-5", "1e999", "0.25", "yes", *DATES, "a", "a\x00b", "<script>", "=1+1", "x" * 5000)
+HOSTILE = (
+    None,
+    "",
+    "?",
+    "5",
+    "-5",
+    "20240131",
+    "20240230",
+    "1e999",
+    "0.25",
+    "yes",
+    *DATES,
+    "a",
+    "a\x00b",
+    "<script>",
+    "=1+1",
+    "x" * 5000,
+)
 
 
 PLACES_OF_BOTH = ColumnPlaces(("a", "b"))
@@ -63,6 +80,21 @@ def test_every_cell_has_exactly_one_place(cell):
     assert all(part[place] == 1 for part in counts.values())
     ranges = RANGES.split(RANGES.exact(raw_records_of([(cell, cell)])))
     assert all(part.sum() <= 1 for part in ranges.values())
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_day"),
+    [("20240131", True), ("20240131.0", True), ("20240230", False), ("18991231", False), ("-20240131", False)],
+)
+def test_integers_that_read_as_days_are_on_no_grid(cell: str, is_day: bool):
+    (place,) = place_of_cells(*cells_of(pa.array([cell], pa.string())))
+    assert bool(place == DAYS) == is_day
+    assert bool(place >= len(CLASSES)) != is_day
+
+
+def test_days_with_a_unit_are_numbers_with_it():
+    (place,) = place_of_cells(*cells_of(pa.array(["20240131 kg"], pa.string()), units=True))
+    assert place >= PLACES
 
 
 def texts_by_hand(rows: list[Row], column: int) -> Counter[str]:

@@ -40,7 +40,7 @@ PLACES = ColumnPlaces(COLUMNS)
 UNITS = ColumnPlaces(COLUMNS, with_units=COLUMNS)
 RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0), (5.0,)) for name in COLUMNS))
 APART = ColumnRanges(
-    RANGES.columns[:1],
+    (Intervals(COLUMNS[0], (CODES["integer"],), (20_220_101.0,)),),
     apart=tuple(
         Apart(Dated(first, (CODES["integer"],)), Dated(last, (CODES["integer"],)), (0.0,))
         for first, last in pairwise(COLUMNS)
@@ -72,7 +72,8 @@ def neighbors_of(query, relation: NeighboringRelation) -> tuple[np.ndarray, np.n
     after = ("5 %",) * len(COLUMNS) if query is UNITS else ("5",) * len(COLUMNS)
     before: tuple[str, ...] = () if relation is ADD else ("-5",) * len(COLUMNS)
     if query is APART:  # each cell is far above or far below the next
-        after, before = ("5", "-5") * 4, before and ("-5", "5") * 4
+        days = ("20240131", "20200131")
+        after, before = days * 4, before and days[::-1] * 4
     one, other = (query.exact(records(changing, query is UNITS)) for changing in (before, after))
     moved = np.flatnonzero(one != other)
     sensitivity = Neighbors(relation).sensitivity(query.l2_sensitivity, relation)

@@ -14,6 +14,7 @@ from counterfoil.discovery.bought_bounds import bounds_facts, kept_bounds
 from counterfoil.discovery.bought_facts import NO_RANGE, BoughtColumn, Facts
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.outwards import days, moments, resolution_of
+from counterfoil.schema.compact_dates import FORMAT
 from counterfoil.schema.discovered import DiscoveredColumn
 from counterfoil.schema.zone import EPOCH
 
@@ -46,7 +47,8 @@ def _instant(
     facts: Facts = {}
     notation = str(given.get("format", column.date_format))
     if column.date_format:
-        facts["format"] = (column.date_format, "bought: how most of its dates read")
+        stored = " in Parquet files and frames they come back as dates" if column.date_format == FORMAT else ""
+        facts["format"] = (column.date_format, f"bought: how most of its dates read{stored and ';'}{stored}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
     first, last = sorted((column.lower / unit, column.upper / unit))

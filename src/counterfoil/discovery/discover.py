@@ -254,6 +254,7 @@ class _Discovery:
             released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
         present, error = heard.present(name), heard.present_error(name)
         voted = name in heard.voted
+        asked = voted or vote.days
         return DiscoveredColumn(
             name=name,
             kind=kind,
@@ -276,8 +277,8 @@ class _Discovery:
             decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",
             unit=heard.units.get(name, ""),
             separators=name in heard.units and name not in self._opened and not self._asked[name].decimal_char,
-            read=vote.share_read(kind, written, present, error, whole=name not in heard.units) if voted else None,
-            others=vote.others(kind, written) if voted else (),
+            read=vote.share_read(kind, written, present, error, whole=name not in heard.units) if asked else None,
+            others=vote.others(kind, written) if asked else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
             beyond=bounds.beyond,

@@ -55,7 +55,10 @@ class Heard:
             looked: the columns of which a unit was looked for.
         """
         read = readings_of(answered, looked)
-        votes = dict(read.votes)
+        votes = {
+            name: vote.with_days(may_be_dates=_may_be_dates(asked[name], name in stored))
+            for name, vote in read.votes.items()
+        }
         kinds = {name: _kind(votes[name], given, name in stored) for name, given in asked.items()}
         ranged = [name for name, kind in kinds.items() if kind in RANGED]
         alone = [name for name, kind in kinds.items() if kind == "boolean" and votes[name].hidden_truths]
@@ -94,10 +97,18 @@ class Heard:
 
 
 def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
-    """As stated; a storage's reals may all be whole, as where cells are missing among integers."""
+    """As stated; a storage's reals may all be whole, as where cells are missing, and its integers dates."""
+    if vote.days:
+        return "date"
     if given.kind == "real" and stored:
         return vote.number_kind()
     return given.kind or vote.kind()
+
+
+def _may_be_dates(given: Stated, stored: bool) -> bool:
+    """Whether integers of a column may be days: where the user said nothing else, such as between which they lie."""
+    of_storage = stored and given.kind in ("integer", "real")
+    return given.kind in (None, "date") or (of_storage and not given.ranged)
 
 
 def _is_written(word: str, votes: Sequence[Votes]) -> bool:

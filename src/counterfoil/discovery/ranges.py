@@ -20,6 +20,7 @@ from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.discovery.units import codes_with_unit
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
+from counterfoil.schema import compact_dates
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.integer import EXACT
 from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
@@ -177,6 +178,8 @@ def intervals_of(
     """
     codes = codes_with_unit(codes_counted(kind, date_format), beside)
     if kind in ("date", "datetime"):
+        if date_format == compact_dates.FORMAT:
+            return Intervals(name, codes, compact_dates.year_edges())
         unit = 1 if kind == "date" else MICROSECONDS_PER_DAY
         return Intervals(name, codes, tuple(edge * unit for edge in year_edges()))
     if (coarse := vote.coarse_range(kind)) is None:
@@ -245,7 +248,10 @@ def bounds_from(
         if (ends := years.ends(records)) is None:
             return Bounds()
         beyond = years.beyond(ends, vote.counted(counted.intervals.codes))
-        return Bounds(float(edges[ends[0]]), _greatest(float(edges[ends[1] + 1]), 0), beyond=beyond)
+        lower, stop = (float(edges[place]) for place in (ends[0], ends[1] + 1))
+        if vote.days:
+            lower, stop = compact_dates.days_since_1970(lower), compact_dates.days_since_1970(stop)
+        return Bounds(lower, _greatest(stop, 0), beyond=beyond)
     coarse = vote.coarse_range(kind)
     assert coarse is not None, "intervals were made of coarse bounds"
     digits = 0 if kind == "integer" else vote.decimals()

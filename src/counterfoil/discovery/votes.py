@@ -9,9 +9,10 @@ from typing import get_args
 
 import numpy as np
 
-from counterfoil.curator.queries.column_places import GRIDS
+from counterfoil.curator.queries.column_places import DAYS, GRIDS
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
+from counterfoil.schema import compact_dates
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
@@ -26,6 +27,13 @@ _REALS = 0.02
 
 _SURELY = 5.0
 """Deviations of noise; a column of whole numbers that was taken for one of reals would lose what they are."""
+
+_NEARLY_ALL = 0.9
+"""A share of the numbers that read as days, from which on they are dates: of numbers up to 21 million in no order a
+thousandth do, and of years with a number behind them a tenth."""
+
+_OF_DAYS = int(places_of(np.array([20_000_101.0]))[0])
+"""The place on the grid of all integers that read as days."""
 
 _LONGER = 0.05
 """A share of the numbers of a column that may have more digits after the point than it is said to have."""
@@ -48,7 +56,7 @@ _WORDS: Mapping[str, str] = {
 }  # fmt: skip
 """How cells of a class read; those of dates as their notation, which is the name of the class."""
 
-_UNCOUNTED = np.isin(np.arange(len(CLASSES)), NUMBERS)
+_UNCOUNTED = np.isin(np.arange(len(CLASSES)), [code for code in NUMBERS if code != DAYS])
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
 _WHOLE = np.isin(np.arange(CELLS), WHOLE_PLACES)
 _POSSIBLE = np.concatenate([~_UNCOUNTED, _WHOLE, *[_EVERYWHERE for _ in _BROKEN]])
@@ -66,6 +74,7 @@ class Votes:
         absent: the classes of missing cells.
         units: float64 [UNIT_PLACES], the places of numbers with units beside them; None where none are looked for, or
             where they were taken for what they are (`units.read_with_unit`).
+        days: whether integers that read as days are dates.
     """
 
     counts: np.ndarray
@@ -73,6 +82,22 @@ class Votes:
     least: float
     absent: tuple[str, ...] = ("missing",)
     units: np.ndarray | None = None
+    days: bool = False
+
+    def with_days(self, *, may_be_dates: bool) -> Votes:
+        """The same, with integers that read as days for what they are: dates, or numbers at their place of the grid.
+
+        They are dates where nearly all numbers are such. What noise may be alone is left out.
+        """
+        count, others = float(self.counts[DAYS]), float(sum(self._mass(name) for name in GRIDS))
+        surely = count > self.least * self.deviation
+        if may_be_dates and surely and count >= _NEARLY_ALL * (count + others):
+            return replace(self, days=True)
+        counts = self.counts.copy()
+        counts[DAYS] = 0.0
+        if surely:
+            counts[len(CLASSES) + GRIDS.index("integer") * CELLS + _OF_DAYS] += count
+        return replace(self, counts=counts)
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""
@@ -160,6 +185,8 @@ class Votes:
 
     def date_format(self) -> str:
         """How most dates are written, as `strftime`; empty for ISO 8601. Days come first where that can't be told."""
+        if self.days:
+            return compact_dates.FORMAT
         best = max(DATE_FORMATS, key=self._written)
         return "" if best == _ISO else best
 
@@ -281,7 +308,9 @@ class Votes:
             return np.array([self.of("boolean"), self.of(NOT_APPLICABLE)])
         if kind != "date":
             return np.array([self.of(kind)])
-        return self.counts[[code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]]
+        days = [DAYS] if self.days else []
+        dates = [code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]
+        return self.counts[[*days, *dates]]
 
     def _written(self, date_format: str) -> float:
         mark = date_format[2]
@@ -301,6 +330,8 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
         return frozenset(("boolean", NOT_APPLICABLE))
     if kind in ("integer", "real"):
         return frozenset(GRIDS if kind == "real" else ("integer",))
+    if date_format == compact_dates.FORMAT:
+        return frozenset()  # of integers those alone that read as days, which have a place of their own
     return frozenset(CLASSES[code] for code in codes_counted(kind, date_format))
 
 
@@ -309,6 +340,7 @@ def _places_read(kind: Kind, date_format: str) -> np.ndarray:
     # Words such as F and yes are texts beside others, though they may be truths elsewhere.
     classes = ("text", "boolean", NOT_APPLICABLE) if kind == "text" else _classes_read(kind, date_format)
     read = np.zeros(len(_POSSIBLE), dtype=bool)
+    read[DAYS] = date_format == compact_dates.FORMAT
     for name in classes:
         if name in GRIDS:
             start = len(CLASSES) + GRIDS.index(name) * CELLS
@@ -322,6 +354,8 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
     """The classes of cells that are numbers or days of a column of this kind, written so."""
     if kind == "date":
         written = date_format or _ISO
+        if written == compact_dates.FORMAT:
+            return (DAYS,)
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
     return (CODES["datetime"],) if kind == "datetime" else NUMBERS

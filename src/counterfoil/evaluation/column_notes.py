@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.day_notes import DayCounts
 from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.impossible_dates import impossible
@@ -58,7 +59,7 @@ class ColumnNote:
 
     Args:
         column: its name.
-        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "notation",
+        kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "days", "notation",
             "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "sum", "product", "order",
             "missing" or "unique".
         text: a sentence, in which the values are those that the schema states.
@@ -114,6 +115,7 @@ class NoteCounts:
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
         self._thousands = ThousandsCounts(column) if isinstance(column, Integer | Real) else None
+        self._written = DayCounts() if isinstance(column, Integer) else None
         self.far = FarValues(column) if isinstance(column, Integer | Real | Instant) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
 
@@ -151,7 +153,10 @@ class NoteCounts:
         if self.far is not None:
             self.far.add(cells)
         if self._grid is not None and cells.numbers is not None:
-            self._grid.add(cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))])
+            read = cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))]
+            self._grid.add(read)
+            if self._written is not None:
+                self._written.add(read)
 
     def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
         tally = batch.tally(column.name)
@@ -236,6 +241,9 @@ class NoteCounts:
                 yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():
             yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
+        if self._written is not None and self._written.count:  # then no grid is theirs either
+            yield self._note("days", self._written.said, self._written.count)
+            return
         if self._thousands is not None and self._thousands.count:  # then no grid is theirs
             yield self._note("notation", self._thousands.said, self._thousands.count)
             return

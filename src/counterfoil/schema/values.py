@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import DTypeLike
 
+from counterfoil.schema import compact_dates
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
@@ -199,6 +200,8 @@ def _times_of_day(array: pa.Array, zone: ZoneInfo | None) -> np.ndarray:
 
 def parse_instant(text: str, unit: int, text_format: str = "", zone: ZoneInfo | None = None) -> float:
     """Whole units of `unit` seconds since 1970-01-01 for one stripped text, as `instants_of`; NaN when it is none."""
+    if text_format == compact_dates.FORMAT:
+        text = compact_dates.without_point(text)
     try:
         moment = moment_of(text, text_format, zoned=zone is not None)
         if moment.tzinfo is not None and zone is None:

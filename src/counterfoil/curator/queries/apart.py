@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from counterfoil.schema.raw_cell import CLASSES, month_first
+from counterfoil.schema import compact_dates
+from counterfoil.schema.raw_cell import CLASSES, CODES, month_first
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Dated:
 
     Args:
         column: its name.
-        codes: of the classes of cells that are read (`schema.raw_cell.CODES`), of days or of moments.
+        codes: of the classes of cells that are read (`schema.raw_cell.CODES`), of days or of moments; of integers those
+            count that read as days.
         month_first: whether 3/4/2020, which has two readings, is a day of March.
     """
 
@@ -27,9 +29,11 @@ class Dated:
 
     def numbers(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """float64 [n]: days, or microseconds, since 1970-01-01; NaN where a cell has none."""
-        read = np.isin(codes, self.codes) & ~np.isnan(numbers)
+        read = np.isin(codes, self.codes)
         if self.month_first:
             numbers = month_first(codes, numbers)
+        if (whole := CODES["integer"]) in self.codes:
+            numbers = np.where(codes == whole, compact_dates.days_of(numbers), numbers)
         return np.where(read, numbers, np.nan)
 
 

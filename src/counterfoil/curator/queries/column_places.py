@@ -14,6 +14,7 @@ from counterfoil.curator.engines.engine import Block
 from counterfoil.curator.queries.query import CountQuery, Records
 from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
+from counterfoil.schema.compact_dates import are_days
 from counterfoil.schema.open_numbers import OpenCells, as_read
 from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, unit_places, without_unit
 from counterfoil.schema.schema import Schema
@@ -24,7 +25,11 @@ GRIDS = ("integer", "tenths", "hundredths", "real")
 """The classes of numbers, each of which has a grid of its own, in this order."""
 
 PLACES = len(CLASSES) + len(GRIDS) * CELLS
-"""Of one column: a place for each class, of which those of numbers stay empty, and a grid for each of these."""
+"""Of one column: a place for each class, and a grid for each class of numbers, whose own places stay empty, but for
+`DAYS`."""
+
+DAYS = CODES["integer"]
+"""The place of integers that read as days, such as 20240131 (`compact_dates.are_days`): they are on no grid."""
 
 UNIT_PLACES = len(KNOWN) * len(GRIDS) * CELLS
 """Beside them, of a column whose unit is looked for: the same grids for the numbers with each unit."""
@@ -36,8 +41,9 @@ class ColumnPlaces(CountQuery):
     """How many cells of each column are of each class, numbers of each class at each place of a public grid.
 
     Formal guarantee: a cell has exactly one class, and a number one place on the grid (`schema.value_grid`): the answer
-    for a column has a count for each class without numbers, and one for each place of each class with them. Which one
-    a cell adds to depends on nothing but the cell (`schema.raw_cell`), so a record adds 1 to exactly one count of each
+    for a column has a count for each class without numbers, one for each place of each class with them, and one for
+    integers that read as days, which have no place on the grid instead. Which one a cell adds to depends on nothing but
+    the cell (`schema.raw_cell`, `schema.compact_dates`), so a record adds 1 to exactly one count of each
     of the d columns. Adding or removing it moves d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it
     moves, in each column, 1 from one count to another, or nothing: at most 2 d counts by 1 each, so l1 sensitivity 2 d
     and l2 sensitivity sqrt(2 d). Both are attained by records whose cells all have other classes.
@@ -116,6 +122,8 @@ def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         of_kind = plain == CODES[name]
         first = np.where(units < 0, len(CLASSES), PLACES + units * len(GRIDS) * CELLS)[of_kind]
         places[of_kind] = first + grid * CELLS + places_of(numbers[of_kind])
+    plain_integers = np.flatnonzero((plain == CODES["integer"]) & (units < 0))
+    places[plain_integers[are_days(numbers[plain_integers])]] = DAYS
     return places
 
 
