@@ -662,6 +662,20 @@ def test_what_is_not_applicable_is_found_in_all_columns_together(tmp_path):
         assert max(1050 - 4 * discovered.need.hidden, 0) == 0, "a column of its own would not show it"
 
 
+def test_a_flag_of_which_n_alone_shows_says_nothing_of_numbers(tmp_path):
+    """Its other word is rarer than the noise hides: copies wrote N for missing numbers, which nobody reads as such."""
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame({f"c{i}": rng.integers(1, 7, 7000) for i in range(5)})
+    table["recurring"] = np.where(rng.random(7000) < 0.03, "Y", "N")
+    table.to_csv(tmp_path / "flag.csv", index=False)
+    discovered, curator = discover(tmp_path / "flag.csv", budget=Budget(0.1, 1e-9), seed=1)
+    curator.close()
+    found = {column.name: column for column in discovered.columns}
+    assert found["recurring"].categories[0][0] == "N"
+    assert found["recurring"].kind == "boolean"
+    assert {column.missing_words for column in discovered.columns} == {()}
+
+
 def test_reals_that_are_few_are_found_as_texts(tmp_path):
     rng = np.random.default_rng(9)
     few, many = rng.choice([1457.2, 2195.3, 3683.9], 5000), rng.integers(100, 60_000, 5000) / 10

@@ -61,8 +61,8 @@ class Heard:
         }
         kinds = {name: _kind(votes[name], given, name in stored) for name, given in asked.items()}
         ranged = [name for name, kind in kinds.items() if kind in RANGED]
-        alone = [name for name, kind in kinds.items() if kind == "boolean" and votes[name].hidden_truths]
-        if _is_written(NOT_APPLICABLE, [votes[name] for name in [*ranged, *alone]]):
+        # A column of it alone says nothing of the others: it is mostly a flag whose other word the noise hides.
+        if _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
             votes |= {name: votes[name].where_not_applicable() for name in ranged}
         formats = {name: votes[name].date_format() if kind == "date" else "" for name, kind in kinds.items()}
         return Heard(asked, stored, answered, votes, read.units, kinds, formats, read.everybody, read.error)
