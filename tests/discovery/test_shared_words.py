@@ -39,6 +39,36 @@ def test_a_rare_word_is_missing_beside_a_column_where_it_is_frequent(tmp_path: P
         assert not np.isin(others, (Placement.MISSING, Placement.UNREADABLE, Placement.OTHER)).any(), name
 
 
+def test_na_is_namibia_beside_codes_of_countries(tmp_path: Path) -> None:
+    """It was missing there and, as a word that one column surely has, in all others."""
+    rng = np.random.default_rng(4)
+    codes = ["DE", "FR", "NL", "AT", "NA"]
+    table = pd.DataFrame(
+        {
+            "country": rng.choice([*codes, ""], 6000, p=[0.4, 0.1, 0.1, 0.1, 0.1, 0.2]),
+            "channel": rng.choice(["POS", "online"], 6000),
+            "amount": rng.integers(18, 90, 6000),
+            "state": rng.choice(["TX", "NY", "OH", "NA"], 6000, p=[0.3, 0.3, 0.3, 0.1]),
+        }
+    )
+    path = tmp_path / "card.csv"
+    table[["country", "channel", "amount"]].to_csv(path, index=False)
+    made, curator = SchemaPurchase.of(path, Budget(4.0, 1e-9), "add_or_remove_one").make(None)
+    curator.close()
+    found = {column.name: column for column in made.discovered.columns}["country"]
+    assert {text for text, _ in found.categories} == set(codes)
+    assert found.missing_words == ("",)
+    assert found.missing is not None
+    assert abs(found.missing - 1200) < 5 * found.missing_error
+    assert abs(found.records - 4800) < 5 * found.records_error
+    assert [column.missing_values for column in made.schema.synthesized] == [()] * 3
+    assert made.text.count("'NA' is a name of their public list: where it stands for missing") == 1
+    table[["state"]].assign(channel=table.channel).to_csv(path, index=False)
+    made, curator = SchemaPurchase.of(path, Budget(4.0, 1e-9), "add_or_remove_one").make(None)
+    curator.close()
+    assert made.schema["state"].missing_values == ("NA",), "no state of the US is called so"
+
+
 @pytest.mark.parametrize("epsilon", [2.0, 8.0])
 def test_cells_that_are_surely_empty_come_back_empty_beside_columns_with_words(epsilon: float, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)

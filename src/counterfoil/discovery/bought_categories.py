@@ -20,6 +20,7 @@ from counterfoil.discovery.bought_facts import (
 from counterfoil.discovery.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
 from counterfoil.discovery.public_lists import public_list_of
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.written_numbers import are_written_numbers
 
 LEAST_COVERAGE = 0.25
@@ -43,6 +44,7 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     is_sure = 1 - covered * column.together > STANDARD_ERRORS * error
     why = f"bought: their noisy counts passed the threshold; they cover about {share}"
     why += _WRITTEN if are_written_numbers([*listed]) else ""
+    why += "".join(f"; {text!r} is a name of their public list: {_MOVE}" for text in listed if is_missing_word(text))
     public, others = public_names(column) if rest else ("", [])
     if others := [name for name in others if name not in words]:
         why += f". The other {len(others)} are of a public list ({public}); no record was read for them"
@@ -104,6 +106,8 @@ def public_names(column: DiscoveredColumn) -> tuple[str, list[str]]:
 
 
 _WRITTEN = "; they may be numbers, which are read with their `decimal_char` (--decimal-char) and `unit`"
+
+_MOVE = "where it stands for missing, move it to `missing_values`, with missing = true"
 
 _REST = "bought: the rest of the cells"
 

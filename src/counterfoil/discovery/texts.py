@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from counterfoil.discovery.public_lists import public_list_of
 from counterfoil.noise.answer import FrequentTexts
 from counterfoil.noise.open_domain_gaussian import PARTS
 from counterfoil.noise.sums_of_parts import parts_of_a_record, shares_with_words
@@ -76,17 +77,29 @@ class TextRounds:
         found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]
         return sorted(found, key=lambda one: (-one[1], one[0]))
 
+    def names(self, name: str) -> dict[str, int]:
+        """The words for missing of a column that are a name of the public list of its other texts, with their counts.
+
+        NA beside DE and FR is Namibia. Where it stands for missing there, it comes back as it is all the same.
+        """
+        found = self.released(name)
+        others = [text for text, _ in found if not is_missing_word(text)]
+        public = public_list_of(others)
+        named = set() if public is None else set(public.others(others))
+        return {text: count for text, count in found if is_missing_word(text) and text in named}
+
     def missing_words(self, name: str, missing: float, error: float) -> tuple[str, ...]:
         """The words for missing of a column; an empty text first where surely most missing cells hold none of them.
 
-        A word that so many cells held would have shown: these are empty.
+        A word that so many cells held would have shown: these are empty. Its `names` are none of them.
 
         Args:
             name: of the column.
-            missing: about how many of its cells are empty or hold a word for missing.
+            missing: about how many of its cells are empty or hold such a word.
             error: the standard error of that.
         """
-        found = tuple(text for text, _ in self.released(name) if is_missing_word(text))
+        names = self.names(name)
+        found = tuple(text for text, _ in self.released(name) if is_missing_word(text) and text not in names)
         if not self.is_asked(name):
             return found
         held = math.fsum(self._together[name, text] for text in found)
