@@ -75,6 +75,30 @@ def test_missing_words_that_never_occur(column, cells, never):
     assert notes(column, cells).get("missing_word_never_occurs", (0, ()))[1] == never
 
 
+DAYS = [dt.datetime(2020, 1, 1) + dt.timedelta(days=day) for day in range(40)]
+MOMENTS = {"lower": dt.datetime(2020, 1, 1), "upper": dt.datetime(2020, 12, 31)}
+
+
+@pytest.mark.parametrize("resolution", ["1h", "1d", "1mo"])
+def test_days_that_are_stored_as_midnights_come_back_at_all_hours_and_are_named(resolution):
+    """As pandas stores dates: births came back at 13:47:05, and nothing was said before the release."""
+    column = Datetime("born", **MOMENTS, resolution=resolution)
+    (note,) = checked(column, DAYS).notes
+    assert (note.kind, note.count) == ("grid", 40)
+    assert note.text.startswith('all its moments are at midnight, and drawn ones would not be: declare kind = "date"')
+    assert notes(column, [day.isoformat(" ") for day in DAYS]) == {"grid": (40, ())}
+    assert notes(column, [*DAYS, dt.datetime(2020, 3, 1, 0, 0, 1)]) == {}
+    assert notes(column, DAYS[:19]) == {}, "so few may be by chance"
+    assert notes(replace(column, resolution="1d", format="%Y-%m-%d"), DAYS) == {}, "written as days"
+
+
+def test_midnights_are_those_of_the_zone():
+    column = Datetime("born", **MOMENTS, resolution="1d", zone="Europe/Zurich")
+    stored = pa.array([day - dt.timedelta(hours=1) for day in DAYS[1:]], pa.timestamp("us", "UTC"))
+    assert notes(column, stored) == {"grid": (39, ())}
+    assert notes(replace(column, zone="UTC"), stored) == {}
+
+
 def test_categories_that_are_listed_as_texts_where_the_storage_has_numbers():
     """They come back as texts: a join with the table's own numbers finds nothing, or fails."""
     (note,) = checked(Categorical("school", ("1", "2")), [1, 2, 2]).notes

@@ -24,6 +24,7 @@ def test_what_cells_of_a_day_or_more_do_not_tell_is_named(more, lost):
     (said,) = even_moments(Schema.from_toml(TOML + more + "\n"))
     assert "Moments of kickoff" in said
     assert lost in said
+    assert said.endswith('Where the table has days alone, all at midnight, declare kind = "date".')
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from counterfoil.evaluation.day_notes import DayCounts
 from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.impossible_dates import impossible
+from counterfoil.evaluation.midnight_notes import MidnightCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.thousands_notes import ThousandsCounts
@@ -26,7 +27,7 @@ from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
-from counterfoil.schema.instant import Instant
+from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import EXACT, Integer
 from counterfoil.schema.notation import dated, moment_of
 from counterfoil.schema.number import NumberColumn
@@ -118,6 +119,7 @@ class NoteCounts:
         self._written = DayCounts() if isinstance(column, Integer) else None
         self.far = FarValues(column) if isinstance(column, Integer | Real | Instant) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
+        self._midnights = MidnightCounts(column) if isinstance(column, Datetime) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
         """Sees the cells of a batch."""
@@ -223,6 +225,8 @@ class NoteCounts:
         assert self._notation is not None
         declared = np.flatnonzero(cells.placements == Placement.DECLARED)
         self._notation.add(Counter(batch.texts(column.name, declared)), texts=batch.holds_texts(column.name))
+        if self._midnights is not None and cells.numbers is not None:
+            self._midnights.add(cells.numbers[declared])
         if exchangeable(column.format) and cells.numbers is not None:
             numbers = cells.numbers[np.isfinite(cells.numbers)].astype(np.int64)
             self._days.update(_days_of_month(column, np.unique(numbers)).tolist())
@@ -241,6 +245,8 @@ class NoteCounts:
                 yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():
             yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
+        if self._midnights is not None and self._midnights.count:
+            yield self._note("grid", self._midnights.said, self._midnights.count)
         if self._written is not None and self._written.count:  # then no grid is theirs either
             yield self._note("days", self._written.said, self._written.count)
             return

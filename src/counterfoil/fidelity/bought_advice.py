@@ -14,7 +14,9 @@ from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare, 
 from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.instant import Datetime
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.made_up_times import made_up_parts
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
@@ -222,7 +224,13 @@ def on_public_lists(made: BoughtSchema, out: str) -> Iterator[str]:
 
 
 def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
-    """On an order that noise does not know."""
+    """On times of day that nobody counts, and on an order that noise does not know."""
+    if even := [one.name for one in made.schema.columns if isinstance(one, Datetime) and made_up_parts(one)]:
+        yield (
+            f"Cells of {_named(even)} are of a day or more, and copies make up the times of day. Where a column holds "
+            f'days alone, all at midnight, write kind = "date" and days as bounds in {out}; where times of day matter, '
+            "a finer `resolution`."
+        )
     dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
     if len(dates) > 1:
         named, more = ", ".join(dates[:_MOST_NAMED]), len(dates) - _MOST_NAMED

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 _DIRECTIVE = re.compile(r"%(:z|3f|.)", re.DOTALL)
 _UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|.)|[^%])*%(?:3f|[fHMSX])Z", re.DOTALL)
 _OF_CLOCKS = frozenset({"H", "I", "p", "M", "S", "f", "3f", "X", "z", ":z", "Z", "%"})
+_TIMES_OF_DAY = frozenset("HIMScX")
 DAY_OF_TIMES = datetime(1900, 1, 1)
 """The day that Python gives to texts that state none."""
 _PYTHONS = {":z": "%z", "3f": "%f"}
@@ -33,6 +34,11 @@ def directives(text_format: str) -> set[str]:
 def dated(text_format: str) -> bool:
     """Whether a format has a directive of a date, so that texts are more than times of day."""
     return not directives(text_format) <= _OF_CLOCKS
+
+
+def timed(text_format: str) -> bool:
+    """Whether a format has a directive of a time of day."""
+    return bool(directives(text_format) & _TIMES_OF_DAY)
 
 
 def states_utc(text_format: str) -> bool:

@@ -5,18 +5,10 @@ Public: it follows from the schema alone.
 
 from __future__ import annotations
 
-import numpy as np
-
 from counterfoil.schema import Schema
 from counterfoil.schema.instant import Datetime
-from counterfoil.schema.notation import directives
+from counterfoil.schema.made_up_times import made_up_parts
 
-_DAY = 86_400
-_SHORT_DAY = 23 * 3600
-"""Where a clock is put forward."""
-_HALF_YEAR = 180 * _DAY
-_CLOCK = frozenset("HIMScX")
-"""Directives that write a time of day."""
 _MOST_NAMED = 5
 
 
@@ -28,26 +20,14 @@ def even_moments(schema: Schema) -> list[str]:
     """
     lost: dict[str, list[str]] = {}
     for column in schema.synthesized:
-        if isinstance(column, Datetime) and (parts := _lost(column)):
+        if isinstance(column, Datetime) and (parts := made_up_parts(column)):
             lost.setdefault(parts, []).append(column.name)
     return [
         f"Moments of {_listed(names)} are drawn anywhere within cells of a day or more, which are all that was "
         f"counted: their {parts} are made up. Where these matter, a finer `resolution` counts them, or a column of "
-        "their own in the table."
+        'their own in the table. Where the table has days alone, all at midnight, declare kind = "date".'
         for parts, names in lost.items()
     ]
-
-
-def _lost(column: Datetime) -> str:
-    """What of its moments no cell tells apart."""
-    if column.format and not directives(column.format) & _CLOCK:
-        return ""
-    length = float(np.median(column.spans))
-    if length < _SHORT_DAY:
-        return ""
-    if length < 2 * _SHORT_DAY:
-        return "times of day"
-    return "times of day and weekdays" if length < _HALF_YEAR else "times of day, weekdays and seasons"
 
 
 def _listed(names: list[str]) -> str:
