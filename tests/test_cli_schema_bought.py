@@ -797,6 +797,25 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     assert "arm:" not in said
 
 
+@pytest.mark.parametrize("name", ["cards.csv", "cards.parquet"])
+def test_what_is_left_out_is_named_as_what_it_is(office: Office, name: str) -> None:
+    """A column that is empty was one of texts, months of which nine were listed were too, and phones were not named."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"reserved": pd.array([None] * ROWS, dtype="string"), "arm": rng.choice(["a", "b"], ROWS)})
+    often = rng.choice(["06/24", "12/26"], ROWS)
+    frame["expiry"] = np.where(rng.random(ROWS) < 0.16, often, [f"x{row}" for row in range(ROWS)])
+    frame["phone"] = frame["iban"] = [f"+49 {row}" for row in range(ROWS)]
+    frame.to_csv(name, index=False) if name.endswith("csv") else frame.to_parquet(name)
+    ended = office.run("schema", name, "--epsilon", "5", "--out", "cards.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "No release will have reserved, of which nothing but missing cells shows. Where what noise hides" in said
+    assert "No release will have expiry: texts of which none is frequent, or too few are. " in said
+    assert "No release will have phone, iban, by name identifiers: where they are none, state kinds in cards.to" in said
+    assert '# "reserved": nothing but missing cells shows.' in Path("cards.toml").read_text()
+    assert Schema.from_toml("cards.toml").ignore == ("reserved", "expiry")
+
+
 def test_numbers_that_storage_keeps_as_texts_are_named(office: Office) -> None:
     """Of a laboratory's values in Parquet 45% came back as `other`, and nothing said why."""
     rng = np.random.default_rng(0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from counterfoil.discovery.bought_categories import PLAIN_WORDS, boolean_facts, boolean_words, public_names, text_facts
-from counterfoil.discovery.bought_facts import CAUTION, NO_KIND, BoughtColumn, Facts, counted
+from counterfoil.discovery.bought_facts import CAUTION, EMPTY, NO_KIND, BoughtColumn, Facts, counted, is_empty
 from counterfoil.discovery.bought_instants import date_facts, datetime_facts
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import number_facts
@@ -32,11 +33,11 @@ def bought_column(
     """
     given = dict(stated or {})
     if column.unknown:
-        return BoughtColumn(column.name, {}, NO_KIND)
+        return BoughtColumn(column.name, {}, EMPTY if is_empty(column) else NO_KIND)
     make = _MAKERS[column.kind]
     made = make(column, given, storage)
     if not made.facts:
-        return made
+        return replace(made, seen=EMPTY) if is_empty(column) else made
     name = "categorical" if "values" in made.facts else column.kind
     why = _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage)
     why += _about_lumps(column) if name == column.kind else ""

@@ -20,6 +20,7 @@ TRUTHS: Mapping[str, float] = {**WORDS, "1": 1.0, "0": 0.0}
 
 NO_RANGE = "no range of its values can be distinguished from noise"
 NO_KIND = "what its cells are can't be distinguished from noise"
+EMPTY = "nothing but missing cells shows"
 NOT_ASKED = "by precaution: it was not asked about, and each cell has a place"
 CAUTION = "by precaution: few or none are seen, and each cell has a place"
 
@@ -64,6 +65,18 @@ def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[fl
     share = min(max(listed / records, 0.0), 1.0)
     error = math.hypot(math.sqrt(categories) * column.deviation, share * column.records_error)
     return share, min(error / records, 1.0)
+
+
+def is_empty(column: DiscoveredColumn) -> bool:
+    """Whether most of its cells surely are missing, and none surely is not."""
+    if not column.shows_missing or column.missing is None or column.categories:
+        return False
+    sure = column.records <= STANDARD_ERRORS * column.records_error
+    return sure and column.records + 2 * column.records_error <= _MOST_PRESENT * column.missing
+
+
+_MOST_PRESENT = 0.25
+"""Of the missing cells, so many may not be missing, at the upper end of a 95% interval."""
 
 
 def can_be_listed(text: str) -> bool:

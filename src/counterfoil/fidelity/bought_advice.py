@@ -10,6 +10,7 @@ from typing import Any
 from counterfoil.callers import outside_the_package
 from counterfoil.discovery.bought_categories import mostly, mostly_beyond, public_names
 from counterfoil.discovery.bought_columns import as_texts
+from counterfoil.discovery.bought_facts import is_empty
 from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare, may_hide, may_number_rows
 from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
@@ -36,6 +37,7 @@ def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[st
     """
     return [
         *_of_texts(made, out, sign, without),
+        *_of_identifiers(made, out),
         *_of_rare(made, out),
         *_of_numbers(made, out, sign),
         *_of_dates(made, out),
@@ -87,7 +89,13 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
         out: where it is to be corrected.
     """
     texts = [one.name for one in made.discovered.columns if one.kind == "text"]
-    others = [name for name in _left_out(made, purchase) if name not in texts]
+    left_out, empty = _left_out(made, purchase), [one.name for one in made.discovered.columns if is_empty(one)]
+    others = [name for name in left_out if name not in {*texts, *empty}]
+    if without_cells := [name for name in left_out if name in empty]:
+        yield (
+            f"No release will have {_named(without_cells)}, of which nothing but missing cells shows. Where what noise "
+            f"hides of them matters, state kind and bounds in {out}, and take the columns out of `ignore`."
+        )
     if nested := [name for name in others if name in purchase.types and has_no_text(purchase.types[name])]:
         yield (
             f"No release will have {_named(nested)}, whose type in storage has no single values. Store them as numbers "
@@ -119,21 +127,31 @@ def _of_texts(made: BoughtSchema, out: str, sign: str, without: Collection[str])
             " Many are none of these, and count as `other`. Where the texts mean missing, state kind and bounds in "
             f"{out} with missing = true."
         )
-    left_out = [one for one in made.discovered.columns if one.kind == "text" and one.name not in {*tables, *without}]
+    texts = [one for one in made.discovered.columns if one.kind == "text" and not is_empty(one)]
+    left_out = [one for one in texts if one.name not in {*tables, *without}]
     if mixed := [one.name for one in left_out if mostly(one)]:
         yield (
             f"No release will have {_named(mixed)}: numbers, dates or moments, and too many texts beside them. Where "
             f"these mean missing, state kind and bounds in {out} with missing = true, and `missing_values` where they "
             "shall come back as they are written, and take the columns out of `ignore`."
         )
-    if various := [one.name for one in left_out if not mostly(one)]:
+    if various := [one for one in left_out if not mostly(one)]:
+        few = ", or too few are" if any(one.categories for one in various) else ""
         yield (
-            f"No release will have {_named(various)}: texts of which none is frequent. "
+            f"No release will have {_named([one.name for one in various])}: texts of which none is frequent{few}. "
             f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do "
             "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
             f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs "
             "such as % or € are read where `unit` names the sign."
         )
+
+
+def _of_identifiers(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On texts of which none is frequent, and which are left out for their names."""
+    tables = _tables(made)
+    named = [one.name for one in made.discovered.columns if tables.get(one.name, {}).get("kind") == "identifier"]
+    if named:
+        yield f"No release will have {_named(named)}, by name identifiers: where they are none, state kinds in {out}."
 
 
 def _voted(made: BoughtSchema) -> frozenset[str]:
