@@ -60,6 +60,25 @@ def test_below_zero_a_lower_bound_is_judged_too():
     assert said_of(Integer("code", 1, 80), falling(80, 0) + 3000 * (np.arange(80) == 0)) == [], "the first code"
 
 
+def test_a_pile_at_zero_may_be_negative_numbers_that_a_purchase_did_not_see() -> None:
+    """Of changes in percent a quarter was negative and counted as 0: their mean was 2.5 in place of 2, unsaid."""
+
+    def said(column: Integer | Real, counts: np.ndarray, bought: Bought = replace(BOUGHT, hides=3700, rows=10_100)):
+        schema = replace(Schema((column,)), bought=bought)
+        found = counted_warnings(schema, [NoisyMarginal((column.name,), counts, 5.0)], None, float(counts.sum()))
+        return [sentence for sentence in found if sentence.startswith("Rows pile up at 0")]
+
+    change = Real("change", 0.0, 7.9, step=0.1)
+    counts = 130 * 0.99 ** np.arange(80) + 2500 * (np.arange(80) == 0)
+    (sentence,) = said(change, counts)
+    assert re.match(r"Rows pile up at 0, the lower bound, in change \(27%, \d\d% of the variance\)\. The", sentence)
+    assert said(change, counts, replace(BOUGHT, hides=1000, rows=10_100)) == [], "so many would have shown"
+    assert said(change, counts, BOUGHT) == []
+    assert said(change, counts - 2500 * (np.arange(80) == 0)) == []
+    assert said(replace(change, lower=-1.0, upper=6.9), counts) == []
+    assert said(Integer("visits", 0, 79), counts) == [], "counts often are 0"
+
+
 def test_few_codes_and_wide_last_bins_are_no_piles():
     assert said_of(Integer("yes", 0, 1), np.array([9000.0, 1000.0])) == []
     assert said_of(Integer("children", 0, 3), np.array([9000.0, 10.0, 10.0, 1000.0])) == []

@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.marginals.unreliable import NumberColumn, first_few
 from counterfoil.schema import Schema
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
@@ -29,7 +30,8 @@ _FEWEST = 5
 def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
     """What is said of columns with a pile of rows at a bound; nothing where the schema was not bought.
 
-    Numbers of counts and amounts often end at 0, and codes at 1, so that lower bounds are judged only below 0.
+    Numbers of counts and amounts often end at 0, and codes at 1, so that lower bounds are judged only below 0, and
+    those of reals at 0 where the purchase may have hidden as many negative numbers.
 
     Args:
         schema: of the columns.
@@ -37,6 +39,32 @@ def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
     """
     if schema.bought is None:
         return []
+    return [*_at_bounds(schema, columns), *_at_zero(schema, columns, schema.bought)]
+
+
+def _at_zero(schema: Schema, columns: Sequence[NumberColumn], bought: Bought) -> list[str]:
+    """Of reals from 0 on: what piles up there may be zeros, or numbers below that noise hid from the purchase."""
+    if not bought.hides or not bought.rows:
+        return []
+    most, found = 100 * bought.hides / bought.rows, []
+    for one in columns:
+        column = schema[one.marginal.clique[0]]
+        if not isinstance(column, Real) or column.lower != 0 or len(one.centers) < _FEWEST:
+            continue
+        share, part, _ = _pile(one, column, int(column.codes_of(np.array([0.0]))[0]), 0.0)
+        if part >= _MUCH and share <= most:
+            found.append(f"{column.name} ({share:.2g}%, {100 * part:.0f}% of the variance)")
+    if not found:
+        return []
+    return [
+        f"Rows pile up at 0, the lower bound, in {first_few(found)}. The purchase may have hidden as many negative "
+        "numbers, which count as 0: means are too large and deviations too small where a column has some. State a "
+        "lower bound that the public knows, or buy with more epsilon."
+    ]
+
+
+def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
+    """Of upper bounds, and of lower ones below 0."""
     found = []
     for one in columns:
         column = schema[one.marginal.clique[0]]
