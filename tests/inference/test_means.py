@@ -64,7 +64,11 @@ def test_bins_widen_the_interval_by_their_width():
         assert found.estimate == pytest.approx(estimate, abs=1e-6)
         assert max(found.noise, found.sampling) < 0.02
         assert found.bins == pytest.approx(12.5, abs=1e-6)
-    assert any("leaves the mean between 50 and 75 even without noise" in sentence for sentence in found.basis)
+    assert any(
+        "leaves the mean open: between 50 and 75 by the noisy counts; the interval covers both and their noise"
+        in sentence
+        for sentence in found.basis
+    )
 
 
 def test_missing_values_in_a_group_with_others_leave_no_mean():

@@ -241,8 +241,8 @@ def _finding(
         inside = "their middle" if mean.drawn is None else "the synthetic rows' own, moved between them"
         estimated = "" if unknown else f", and the estimate is {inside}"
         basis.append(
-            f"{values} were counted in bins or groups, which leaves {what} "
-            f"between {ends} even without noise; the interval covers both{estimated}."
+            f"{values} were counted in bins or groups, which leaves {what} open: between {ends} by the noisy counts; "
+            f"the interval covers both and their noise{estimated}."
         )
     below = mean.low.below
     if unknown:
