@@ -106,6 +106,10 @@ def test_a_release_says_that_rows_are_unrelated() -> None:
     assert unrelated_rows(one_each, schema()) == []
     (dropped,) = unrelated_rows(Neighbors(NeighboringRelation.REPLACE_ONE, UNITS), schema("drop"))
     assert "of its own" not in dropped
+    sized = unrelated_rows(Neighbors(NeighboringRelation.REPLACE_ONE, UNITS), schema(), sizes_bought=True)
+    assert all(
+        f"Where one has more than {UNITS.max_rows} rows, the others are in no c" in one for one in [dropped, *sized]
+    )
 
 
 @pytest.mark.parametrize("method", ["independent", "evolution"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.accounting.neighbors import Neighbors
+from counterfoil.accounting.neighbors import Neighbors, PrivacyUnit
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.schema import Schema
 
@@ -28,16 +28,24 @@ def unrelated_rows(neighbors: Neighbors, schema: Schema, *, sizes_bought: bool =
             f"Rows with the same {unit.column!r} are unrelated: how many rows a unit has follows a noisy histogram of "
             f"the real units (up to {unit.max_rows:,} rows of each were counted), but each row was drawn by itself, "
             "and rows were put together at random. Nothing else about several rows of one unit can be read off this "
-            "table."
+            f"table. {_left_out(unit)}"
         ]
     words = (
         f"Rows are unrelated: in the real table, rows with the same {unit.column!r} belong together (up to "
         f"{unit.max_rows:,} of them were counted), while each synthetic row was drawn by itself. Nothing about several "
-        "rows of one unit can be read off this table."
+        f"rows of one unit can be read off this table. {_left_out(unit)}"
     )
     if any(column.name == unit.column for column in _made_anew(schema)):
         words += f" Each row has a {unit.column!r} of its own, so that there are more units than in the real table."
     return [words]
+
+
+def _left_out(unit: PrivacyUnit) -> str:
+    """What follows where a unit has more rows than were used: how many do is not known."""
+    return (
+        f"Where one has more than {unit.max_rows:,} rows, the others are in no count: sums and numbers of rows fall "
+        "short of the table's, and units with many rows weigh less in means."
+    )
 
 
 def _made_anew(schema: Schema) -> list[Identifier]:
